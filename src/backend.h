@@ -1,0 +1,62 @@
+/* The narrow door to a backend: pixels and thresholds in; the clip's numbers and the moments of
+ * each island out. A backend knows nothing of files, options or catalogues. Everything that comes
+ * out is an integer, a pixel's own value, or an exact value rounded once, and so the same from
+ * each. */
+#ifndef BACKEND_H
+#define BACKEND_H
+
+#include "exact.h"
+#include "pixels.h"
+
+struct detection {
+    double kappa;
+    double threshold, island; /* in units of the rms; island <= threshold */
+    bool subtract_background;
+    int connectivity; /* 4 or 8 */
+    int64_t min_pixels;
+};
+
+/* The moments of one island. Values enter as integers q = value / 2^unit (see island_unit), and
+ * positions relative to the corner (x_min, y_min) of the bounding box. */
+struct island {
+    int64_t n_pixels;
+    int32_t x_min, x_max, y_min, y_max;
+    int32_t x_peak, y_peak;
+    float peak;
+    int32_t unit;
+    bool edge; /* touches the image's edge or a blank pixel */
+    int128 q, qx, qy, qxx, qyy, qxy;
+    int128 x, y, xx, yy, xy;
+};
+
+struct island_list {
+    int64_t n;
+    struct island *islands; /* in the order of their first pixels */
+};
+
+struct detection_result {
+    struct srcfind_background background;
+    struct island_list list; /* the caller's, to be freed */
+    struct srcfind_timings timings;
+};
+
+/* The pixel thresholds that follow from a clip: a pixel belongs to an island if it is >= island,
+ * and an island counts if one is >= detection. Both are infinite where nothing can be detected. */
+struct thresholds {
+    float island, detection;
+};
+
+static inline struct thresholds thresholds_of(const struct srcfind_background *b,
+                                              const struct detection *d) {
+    const double base = d->subtract_background ? b->median : 0;
+    if (b->empty)
+        return (struct thresholds){INFINITY, INFINITY};
+    return (struct thresholds){exact_above(base + d->island * b->rms),
+                               exact_above(base + d->threshold * b->rms)};
+}
+
+/* Finds the islands of an image on the CPU, with n_threads threads. */
+enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
+                               int n_threads, struct detection_result *result, struct error *error);
+
+#endif

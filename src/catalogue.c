@@ -1,0 +1,90 @@
+#include "catalogue.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "number.h"
+
+enum kind { INTEGER, REAL, TEXT };
+
+/* Names that depend on the image's frame, and units that depend on its map unit, are resolved in
+ * catalogue_column(). */
+static const struct {
+    const char *name, *unit, *ucd;
+    size_t offset;
+    enum kind kind;
+    const char *description;
+} columns[] = {
+#define COLUMN(name, unit, ucd, member, kind, description)                                         \
+    {name, unit, ucd, offsetof(struct srcfind_source, member), kind, description},
+#include "columns.inc"
+#undef COLUMN
+};
+
+int catalogue_columns(void) {
+    return (int)(sizeof columns / sizeof *columns);
+}
+
+bool catalogue_is_text(int i) {
+    return columns[i].kind == TEXT;
+}
+
+/* --- what depends on the image --- */
+
+/* Columns of longitude and latitude, by frame. */
+static const struct {
+    const char *column, *frame, *name, *ucd;
+} sky_columns[] = {
+    {"RA", "GLON", "GLON", "pos.galactic.lon;meta.main"},
+    {"DEC", "GLON", "GLAT", "pos.galactic.lat;meta.main"},
+    {"E_RA", "GLON", "E_GLON", "stat.error;pos.galactic.lon"},
+    {"E_DEC", "GLON", "E_GLAT", "stat.error;pos.galactic.lat"},
+    {"RA", "ELON", "ELON", "pos.ecliptic.lon;meta.main"},
+    {"DEC", "ELON", "ELAT", "pos.ecliptic.lat;meta.main"},
+    {"E_RA", "ELON", "E_ELON", "stat.error;pos.ecliptic.lon"},
+    {"E_DEC", "ELON", "E_ELAT", "stat.error;pos.ecliptic.lat"},
+};
+
+static const char *resolve_unit(const char *unit, const struct srcfind_image *image) {
+    if (unit && strcmp(unit, "map") == 0)
+        unit = image->unit;
+    else if (unit && strcmp(unit, "flux") == 0)
+        unit = image->flux_unit;
+    return unit && *unit ? unit : NULL;
+}
+
+struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue, int i) {
+    struct srcfind_column column = {columns[i].name,
+                                    resolve_unit(columns[i].unit, &catalogue->image),
+                                    columns[i].ucd, columns[i].description};
+    for (size_t j = 0; j < sizeof sky_columns / sizeof *sky_columns; j++) {
+        if (strcmp(column.name, sky_columns[j].column) == 0 &&
+            strcmp(catalogue->image.lon_name, sky_columns[j].frame) == 0) {
+            column.name = sky_columns[j].name;
+            column.ucd = sky_columns[j].ucd;
+            break;
+        }
+    }
+    return column;
+}
+
+/* --- cells --- */
+
+int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
+    const char *at = (const char *)source + columns[i].offset;
+    int64_t integer;
+    double real;
+    text[0] = '\0';
+    switch (columns[i].kind) {
+    case INTEGER:
+        memcpy(&integer, at, sizeof integer);
+        return number_write_integer(integer, text);
+    case REAL:
+        memcpy(&real, at, sizeof real);
+        return isfinite(real) ? number_write(real, text) : 0;
+    case TEXT:
+        return snprintf(text, CELL_TEXT, "%s", at);
+    }
+    return 0;
+}

@@ -1,0 +1,136 @@
+#include "celestial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 1024, POINTS = 5 };
+
+static const double RADIAN = M_PI / 180;
+
+/* --- names --- */
+
+/* IAU: digits are cut, not rounded, so that a name does not depend on how much was cut
+ * (https://cds.unistra.fr/Dic/iau-spec.html). */
+static void name_source(const struct srcfind_image *image, struct srcfind_source *row) {
+    const char sign = row->lat < 0 ? '-' : '+';
+    if (isnan(row->lon) || isnan(row->lat))
+        return;
+    if (strcmp(image->lon_name, "RA") != 0) {
+        snprintf(row->name, sizeof row->name, "%c%08.4f%c%07.4f", image->lon_name[0],
+                 floor(row->lon * 1e4) / 1e4, sign, floor(fabs(row->lat) * 1e4) / 1e4);
+        return;
+    }
+    const int64_t ra = (int64_t)floor(row->lon / 15 * 360000);  /* hundredths of a second of time */
+    const int64_t dec = (int64_t)floor(fabs(row->lat) * 36000); /* tenths of an arcsecond */
+    snprintf(row->name, sizeof row->name, "%c%02d%02d%02d.%02d%c%02d%02d%02d.%d",
+             strncmp(image->frame, "FK4", 3) == 0 ? 'B' : 'J', (int)(ra / 360000),
+             (int)(ra / 6000 % 60), (int)(ra / 100 % 60), (int)(ra % 100), sign, (int)(dec / 36000),
+             (int)(dec / 600 % 60), (int)(dec / 10 % 60), (int)(dec % 10));
+}
+
+/* --- the local frame --- */
+
+/* How east and north change with x and y, in degrees a pixel. */
+struct jacobian {
+    double east_x, east_y, north_x, north_y;
+};
+
+struct direction {
+    double x, y, z;
+};
+
+static struct direction direction_of(double lon, double lat) {
+    return (struct direction){cos(lat * RADIAN) * cos(lon * RADIAN),
+                              cos(lat * RADIAN) * sin(lon * RADIAN), sin(lat * RADIAN)};
+}
+
+/* From the positions of the centroid and of the points half a pixel to its right, left, top and
+ * bottom; differences of directions, so that neither 0 = 360 degrees nor a pole is in the way. */
+static struct jacobian local_frame(const double *lon, const double *lat) {
+    const double a = lon[0] * RADIAN, d = lat[0] * RADIAN;
+    const struct direction east = {-sin(a), cos(a), 0};
+    const struct direction north = {-sin(d) * cos(a), -sin(d) * sin(a), cos(d)};
+    double along[2][2];
+    for (int axis = 0; axis < 2; axis++) {
+        const struct direction p = direction_of(lon[1 + 2 * axis], lat[1 + 2 * axis]);
+        const struct direction q = direction_of(lon[2 + 2 * axis], lat[2 + 2 * axis]);
+        const struct direction step = {p.x - q.x, p.y - q.y, p.z - q.z};
+        along[axis][0] = (step.x * east.x + step.y * east.y) / RADIAN;
+        along[axis][1] = (step.x * north.x + step.y * north.y + step.z * north.z) / RADIAN;
+    }
+    return (struct jacobian){along[0][0], along[1][0], along[0][1], along[1][1]};
+}
+
+/* J t J^T: x becomes east and y north. */
+static struct tensor to_sky(const struct jacobian *j, const struct tensor *t) {
+    return (struct tensor){
+        j->east_x * j->east_x * t->xx + 2 * j->east_x * j->east_y * t->xy +
+            j->east_y * j->east_y * t->yy,
+        j->north_x * j->north_x * t->xx + 2 * j->north_x * j->north_y * t->xy +
+            j->north_y * j->north_y * t->yy,
+        j->east_x * j->north_x * t->xx + (j->east_x * j->north_y + j->east_y * j->north_x) * t->xy +
+            j->east_y * j->north_y * t->yy,
+    };
+}
+
+/* FWHM of the Gaussian with these second moments: sqrt(8 ln 2) times the root of each eigenvalue.
+ */
+static void measure_size(const struct tensor *t, struct srcfind_source *row) {
+    const double mean = (t->xx + t->yy) / 2;
+    const double spread = hypot((t->xx - t->yy) / 2, t->xy);
+    row->major = sqrt(8 * M_LN2 * (mean + spread));
+    row->minor = sqrt(8 * M_LN2 * fmax(mean - spread, 0));
+    double angle = atan2(2 * t->xy, t->yy - t->xx) / 2 / RADIAN; /* from north (y) to east (x) */
+    if (angle < 0)
+        angle += 180;
+    row->angle = isnan(row->major) ? NAN : angle;
+}
+
+static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
+                     const struct pixel_shape *shape, struct srcfind_source *row) {
+    row->lon = lon[0];
+    row->lat = lat[0];
+    name_source(image, row);
+    const struct jacobian j = local_frame(lon, lat);
+    const struct tensor position = to_sky(&j, &shape->position);
+    const struct tensor second = to_sky(&j, &shape->second);
+    row->e_lon = sqrt(position.xx);
+    row->e_lat = sqrt(position.yy);
+    measure_size(&second, row);
+}
+
+struct batch {
+    double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
+};
+
+static enum srcfind_status fill_batch(struct sky *sky, const struct srcfind_image *image, int n,
+                                      const struct pixel_shape *shapes, struct batch *b,
+                                      struct srcfind_source *rows, struct error *error) {
+    static const double dx[POINTS] = {0, 0.5, -0.5, 0, 0}, dy[POINTS] = {0, 0, 0, 0.5, -0.5};
+    for (int i = 0; i < n; i++) {
+        for (int p = 0; p < POINTS; p++) {
+            b->x[POINTS * i + p] = rows[i].x + dx[p];
+            b->y[POINTS * i + p] = rows[i].y + dy[p];
+        }
+    }
+    const enum srcfind_status status =
+        sky_positions(sky, POINTS * n, b->x, b->y, b->lon, b->lat, error);
+    for (int i = 0; status == SRCFIND_OK && i < n; i++)
+        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, &shapes[i], &rows[i]);
+    return status;
+}
+
+enum srcfind_status celestial_fill(struct sky *sky, const struct srcfind_image *image, int64_t n,
+                                   const struct pixel_shape *shapes, struct srcfind_source *rows,
+                                   struct error *error) {
+    struct batch *batch = malloc(sizeof *batch);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!batch)
+        return error_memory(error, "computing sky coordinates");
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i += BATCH)
+        status = fill_batch(sky, image, (int)(n - i < BATCH ? n - i : BATCH), shapes + i, batch,
+                            rows + i, error);
+    free(batch);
+    return status;
+}

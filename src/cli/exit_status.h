@@ -1,0 +1,7 @@
+/* Exit statuses of the command; srcfind(1) promises them. */
+#ifndef EXIT_STATUS_H
+#define EXIT_STATUS_H
+
+enum { EXIT_OK = 0, EXIT_IMAGE = 1, EXIT_USAGE = 2, EXIT_DEVICE = 3 };
+
+#endif

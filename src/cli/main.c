@@ -1,0 +1,53 @@
+/* The command: reads its line, has the library do the work, and says what came of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/batch.h"
+#include "cli/exit_status.h"
+
+/* Standard streams that are closed would be given to the next file that is opened, and messages
+ * then be written into a catalogue. Nothing can be written to this one. */
+static void fill_standard_streams(void) {
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDONLY);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+/* Writes text that was asked for to standard output. */
+static int show(void (*write_text)(FILE *stream)) {
+    write_text(stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_OK;
+    fprintf(stderr, "srcfind: standard output: %s\n", strerror(errno));
+    return EXIT_IMAGE;
+}
+
+static void write_versions(FILE *stream) {
+    fprintf(stream, "%s\n", srcfind_versions());
+}
+
+int main(int argc, char **argv) {
+    struct cli cli;
+    struct targets targets;
+    fill_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error, not the end */
+    if (!options_read(argc, argv, &cli)) {
+        fputs("srcfind: --help lists all options\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (cli.help)
+        return show(options_help);
+    if (cli.version)
+        return show(write_versions);
+    int status = targets_make(&cli, &targets);
+    if (status == EXIT_OK)
+        status = batch_run(&cli, &targets);
+    targets_free(&targets);
+    return status;
+}

@@ -1,0 +1,92 @@
+#include "cli/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct report report_for(const struct cli *cli) {
+    return (struct report){
+        .quiet = cli->quiet,
+        .verbose = cli->verbose,
+        .progress = cli->progress == PROGRESS_ALWAYS ||
+                    (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
+        .device_asked = cli->find.device != SRCFIND_DEVICE_AUTO,
+    };
+}
+
+/* Takes the progress line away before something else is written. */
+static void clear_progress(struct report *report) {
+    if (report->drawn)
+        fputs("\r\033[K", stderr);
+    report->drawn = false;
+}
+
+void report_error(struct report *report, const char *format, ...) {
+    va_list args;
+    clear_progress(report);
+    va_start(args, format);
+    fputs("srcfind: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void report_next(struct report *report, int64_t i, int64_t n, const char *path) {
+    if (!report->progress)
+        return;
+    clear_progress(report);
+    fprintf(stderr, "[%lld/%lld] %s", (long long)i + 1, (long long)n, path);
+    fflush(stderr);
+    report->drawn = true;
+}
+
+static const char *plural(int64_t n) {
+    return n == 1 ? "" : "s";
+}
+
+static void report_stages(const struct srcfind_catalogue *c) {
+    const struct srcfind_timings *t = &c->timings;
+    const struct srcfind_background *b = &c->background;
+    fprintf(stderr,
+            "srcfind: %s: open %.2f ms, scan %.2f ms, clip %.2f ms (%s, %d round%s, %lld of %lld "
+            "pixels kept), islands %.2f ms, measure %.2f ms\n",
+            c->image.path, 1e3 * t->open, 1e3 * t->scan, 1e3 * t->clip, t->path, b->rounds,
+            plural(b->rounds), (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank),
+            1e3 * t->islands, 1e3 * t->measure);
+}
+
+void report_image(struct report *report, const struct srcfind_catalogue *c, double seconds) {
+    const struct srcfind_background *b = &c->background;
+    const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
+    if (report->quiet)
+        return;
+    clear_progress(report);
+    fprintf(stderr, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
+            plural(c->n_sources));
+    if (b->empty)
+        fprintf(stderr, ", no noise to measure: the image is flat, and the clip leaves no pixel");
+    else
+        fprintf(stderr, ", rms %.4g, median %.4g %s", b->rms, b->median, unit);
+    fprintf(stderr, ", %lld x %lld pixels, %.1f ms on the CPU (%s; %d thread%s)\n",
+            (long long)c->image.width, (long long)c->image.height, 1e3 * seconds,
+            report->device_asked ? "as asked" : "built without CUDA", c->threads,
+            plural(c->threads));
+    if (report->verbose)
+        report_stages(c);
+}
+
+void report_skipped(struct report *report, const char *path, const char *catalogue) {
+    if (report->quiet)
+        return;
+    clear_progress(report);
+    fprintf(stderr, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
+}
+
+void report_totals(struct report *report, const struct totals *t) {
+    clear_progress(report);
+    if (report->quiet || t->images < 2)
+        return;
+    fprintf(stderr, "srcfind: %lld images: %lld sources, %lld failed, %lld skipped, %.3f s\n",
+            (long long)t->images, (long long)t->sources, (long long)t->failed,
+            (long long)t->skipped, t->seconds);
+}

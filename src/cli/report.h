@@ -1,0 +1,35 @@
+/* What the command says on standard error: one line a message. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "cli/options.h"
+
+struct report {
+    bool quiet, verbose, progress;
+    bool device_asked; /* the user chose the device */
+    bool drawn;        /* a progress line stands on the terminal */
+};
+
+struct report report_for(const struct cli *cli);
+
+/* `srcfind: text`; never suppressed. */
+__attribute__((format(printf, 2, 3))) void report_error(struct report *report, const char *format,
+                                                        ...);
+
+/* Image number i of n (from 0) is next. */
+void report_next(struct report *report, int64_t i, int64_t n, const char *path);
+
+/* What was found in an image, in how many seconds from file to catalogue. */
+void report_image(struct report *report, const struct srcfind_catalogue *catalogue, double seconds);
+
+void report_skipped(struct report *report, const char *path, const char *catalogue);
+
+struct totals {
+    int64_t images, sources, failed, skipped;
+    double seconds;
+};
+
+/* The end of a run over several images. */
+void report_totals(struct report *report, const struct totals *totals);
+
+#endif

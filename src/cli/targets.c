@@ -1,0 +1,215 @@
+#define _GNU_SOURCE /* asprintf */
+#include "cli/targets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/exit_status.h"
+#include "cpu/grow.h"
+
+static int usage(const char *format, const char *first, const char *second) {
+    fputs("srcfind: ", stderr);
+    fprintf(stderr, format, first, second);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+static int no_memory(void) {
+    fputs("srcfind: out of memory while listing the images\n", stderr);
+    return EXIT_IMAGE;
+}
+
+/* --- images --- */
+
+static bool add_image(struct targets *t, int64_t *room, const char *path) {
+    if (!GROW(t->target, *room, t->n + 1))
+        return false;
+    t->target[t->n] = (struct target){.image = strdup(path)};
+    return t->target[t->n++].image != NULL;
+}
+
+static int add_list(struct targets *t, int64_t *room, const char *path) {
+    const bool from_input = strcmp(path, "-") == 0;
+    FILE *stream = from_input ? stdin : fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    bool ok = true;
+    if (!stream)
+        return usage("%s: the list cannot be read: %s", path, strerror(errno));
+    for (ssize_t length; ok && (length = getline(&line, &size, stream)) > 0;) {
+        line[strcspn(line, "\n")] = '\0';
+        ok = !*line || add_image(t, room, line);
+    }
+    const bool failed = ferror(stream);
+    if (!from_input)
+        fclose(stream);
+    free(line);
+    if (failed)
+        return usage("%s: the list cannot be read: %s", path, strerror(errno));
+    return ok ? EXIT_OK : no_memory();
+}
+
+static int list_images(const struct cli *cli, struct targets *t) {
+    int64_t room = 0;
+    for (int i = 0; i < cli->n_images; i++)
+        if (!add_image(t, &room, cli->images[i]))
+            return no_memory();
+    const int status = cli->files_from ? add_list(t, &room, cli->files_from) : EXIT_OK;
+    if (status == EXIT_OK && t->n == 0)
+        return usage(cli->files_from ? "%s: no image in the list"
+                                     : "no image given: try `srcfind image.fits`, or --help",
+                     cli->files_from, NULL);
+    return status;
+}
+
+/* --- names --- */
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
+/* Length of a name without its suffix, if it has that suffix and something before it. */
+static size_t without(const char *name, size_t length, const char *suffix) {
+    const size_t n = strlen(suffix);
+    const bool has = length > n && strncasecmp(name + length - n, suffix, n) == 0;
+    return has ? length - n : length;
+}
+
+/* DIR/STEM.csv for .../STEM.fits, .fit, .fts, and these with .gz or .fz or the like behind. */
+static char *name_in_directory(const char *directory, const char *image,
+                               enum srcfind_format format) {
+    static const char *const packings[] = {".gz", ".fz", ".bz2", ".Z"};
+    static const char *const suffixes[] = {".fits", ".fit", ".fts"};
+    const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+    const char *separator = ends_with(directory, "/") ? "" : "/";
+    size_t length = strlen(name);
+    char *path;
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        length = without(name, length, packings[i]);
+    const size_t with_suffix = length;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && length == with_suffix; i++)
+        length = without(name, length, suffixes[i]);
+    if (asprintf(&path, "%s%s%.*s.%s", directory, separator, (int)length, name,
+                 format == SRCFIND_JSON ? "json" : "csv") < 0)
+        return NULL;
+    return path;
+}
+
+static bool is_directory(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* Makes a directory and those above it. */
+static int make_directory(const char *path) {
+    char *part = strdup(path);
+    if (!part)
+        return no_memory();
+    for (char *at = part + 1; *at; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(part, 0777);
+            *at = '/';
+        }
+    }
+    const bool made = mkdir(part, 0777) == 0 || is_directory(path);
+    const int code = errno;
+    free(part);
+    if (made)
+        return EXIT_OK;
+    fprintf(stderr, "srcfind: %s: the directory cannot be made: %s\n", path, strerror(code));
+    return EXIT_IMAGE;
+}
+
+static int name_catalogues(const struct cli *cli, struct targets *t) {
+    const bool several = t->n > 1 || cli->files_from;
+    if (!cli->output && t->n > 1)
+        return usage("several images need a directory for their catalogues: -o DIR", NULL, NULL);
+    if (!cli->output)
+        return EXIT_OK;
+    if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {
+        t->target[0].catalogue = strdup(cli->output);
+        return t->target[0].catalogue ? EXIT_OK : no_memory();
+    }
+    for (int64_t i = 0; i < t->n; i++) {
+        t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
+        if (!t->target[i].catalogue)
+            return no_memory();
+    }
+    return EXIT_OK;
+}
+
+/* --- conflicts --- */
+
+static int by_catalogue(const void *a, const void *b) {
+    const struct target *const *first = a, *const *second = b;
+    return strcmp((*first)->catalogue, (*second)->catalogue);
+}
+
+static int find_conflicts(const struct targets *t) {
+    const struct target **sorted = malloc((size_t)t->n * sizeof *sorted);
+    int status = EXIT_OK;
+    if (!sorted)
+        return no_memory();
+    for (int64_t i = 0; i < t->n; i++)
+        sorted[i] = &t->target[i];
+    qsort(sorted, (size_t)t->n, sizeof *sorted, by_catalogue);
+    for (int64_t i = 1; i < t->n && status == EXIT_OK; i++) {
+        if (strcmp(sorted[i - 1]->catalogue, sorted[i]->catalogue) == 0) {
+            fprintf(stderr,
+                    "srcfind: %s and %s would both write %s: search them in two runs, with two "
+                    "directories\n",
+                    sorted[i - 1]->image, sorted[i]->image, sorted[i]->catalogue);
+            status = EXIT_USAGE;
+        }
+    }
+    free(sorted);
+    return status;
+}
+
+/* Whether a catalogue would replace the image it is made from. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+static int check(const struct cli *cli, const struct targets *t) {
+    if (!cli->output)
+        return EXIT_OK;
+    for (int64_t i = 0; i < t->n; i++)
+        if (is_same_file(t->target[i].image, t->target[i].catalogue))
+            return usage("%s: the catalogue would replace the image", t->target[i].image, NULL);
+    if (!cli->format_given && t->n == 1 &&
+        (ends_with(cli->output, ".fits") || ends_with(cli->output, ".fit")))
+        return usage("%s: FITS catalogues are not written by this version: name it .csv or .json",
+                     cli->output, NULL);
+    return find_conflicts(t);
+}
+
+int targets_make(const struct cli *cli, struct targets *t) {
+    *t = (struct targets){.format = cli->format};
+    if (!cli->format_given && cli->output && ends_with(cli->output, ".json"))
+        t->format = SRCFIND_JSON;
+    int status = list_images(cli, t);
+    if (status == EXIT_OK)
+        status = name_catalogues(cli, t);
+    if (status == EXIT_OK)
+        status = check(cli, t);
+    const bool in_directory =
+        status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
+    return in_directory && !is_directory(cli->output) ? make_directory(cli->output) : status;
+}
+
+void targets_free(struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        free(t->target[i].image);
+        free(t->target[i].catalogue);
+    }
+    free(t->target);
+    *t = (struct targets){0};
+}

@@ -1,0 +1,24 @@
+/* Which images are to be searched, and where their catalogues go. */
+#ifndef TARGETS_H
+#define TARGETS_H
+
+#include "cli/options.h"
+
+struct target {
+    char *image;
+    char *catalogue; /* NULL: standard output */
+};
+
+struct targets {
+    struct target *target;
+    int64_t n;
+    enum srcfind_format format;
+};
+
+/* Works out the targets of a command line, makes the directory that they need, and sees to it that
+ * no catalogue would replace another or an image. Returns the exit status: 0, or the reason has
+ * gone to standard error. To be freed in each case. */
+int targets_make(const struct cli *cli, struct targets *targets);
+void targets_free(struct targets *targets);
+
+#endif

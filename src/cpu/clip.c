@@ -1,0 +1,38 @@
+#include "cpu/clip.h"
+
+static bool median_of(struct clip_set *set, double *median) {
+    float lower, upper;
+    if (!set->select(set, (set->n - 1) / 2, &lower) || !set->select(set, set->n / 2, &upper))
+        return false;
+    *median = ((double)lower + (double)upper) / 2;
+    return true;
+}
+
+static void extend_path(struct clip_path *path, double median, double low, double high) {
+    path->median_low = fmin(path->median_low, median);
+    path->median_high = fmax(path->median_high, median);
+    path->low = fmax(path->low, low);
+    path->high = fmin(path->high, high);
+}
+
+bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
+              struct clip_path *path) {
+    if (path)
+        *path = (struct clip_path){INFINITY, -INFINITY, -INFINITY, INFINITY};
+    for (b->rounds = 1;; b->rounds++) {
+        const int64_t n = set->n;
+        if (!median_of(set, &b->median))
+            return false;
+        b->rms = exact_rms(&set->sums, n);
+        b->mean = exact_mean(&set->sums, n);
+        b->n_kept = n;
+        const double low = b->median - kappa * b->rms, high = b->median + kappa * b->rms;
+        if (path)
+            extend_path(path, b->median, low, high);
+        if (!set->trim(set, exact_above(low), exact_below(high)))
+            return false;
+        b->empty = set->n == 0;
+        if (b->empty || set->n == n)
+            return true;
+    }
+}

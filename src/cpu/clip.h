@@ -1,0 +1,29 @@
+/* Exact kappa-sigma clipping, apart from how the pixels are kept: rounds of median, standard
+ * deviation and removal until nothing goes. */
+#ifndef CLIP_H
+#define CLIP_H
+
+#include "backend.h"
+
+/* A set of pixels that only ever loses its ends. */
+struct clip_set {
+    struct exact_sums sums; /* of the pixels that are left */
+    int64_t n;              /* how many are left */
+    void *state;
+    /* The k-th smallest (from 0) of the pixels that are left; false if the set cannot tell. */
+    bool (*select)(struct clip_set *set, int64_t k, float *value);
+    /* Keeps the pixels from low to high, both inclusive; false if the set cannot tell which. */
+    bool (*trim)(struct clip_set *set, float low, float high);
+};
+
+/* Where the medians lay in all rounds, and the narrowest bounds. */
+struct clip_path {
+    double median_low, median_high, low, high;
+};
+
+/* Clips a set that is not empty. Fills median, rms, mean, n_kept, rounds and empty of b, and path
+ * unless that is NULL. False if the set could not tell what was asked of it. */
+bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
+              struct clip_path *path);
+
+#endif

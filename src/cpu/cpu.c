@@ -1,0 +1,87 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "backend.h"
+#include "cpu/histogram.h"
+#include "cpu/islands.h"
+#include "cpu/listed.h"
+#include "cpu/plan.h"
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Adds the time since *start to a stage, and starts the next one. */
+static void lap(double *stage, double *start) {
+    const double now = seconds();
+    *stage += now - *start;
+    *start = now;
+}
+
+/* The clip on what a scan listed. *done is false where the lists do not tell. */
+static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct srcfind_background *b,
+                                     bool *done, struct error *error) {
+    struct listed_set set;
+    enum srcfind_status status = listed_from_scan(&set, scan, error);
+    b->n_blank = scan_blanks(scan);
+    b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
+    *done = b->n_kept == 0 ||
+            (clip_run(&set.set, kappa, b, NULL) && listed_extremes(&set, &b->min, &b->max));
+    listed_clear(&set);
+    return status;
+}
+
+/* Scan and clip: by prediction if that holds, else by histogram. The scan may be left empty. */
+static enum srcfind_status scan_and_clip(const struct pixel_source *source,
+                                         const struct detection *detection, int n_threads,
+                                         struct scan *scan, struct detection_result *result,
+                                         struct error *error) {
+    double start = seconds();
+    struct scan_plan plan;
+    bool done = false;
+    enum srcfind_status status = plan_scan(source, detection, &plan, &done, error);
+    if (status == SRCFIND_OK && done) {
+        status = scan_image(scan, source, &plan, n_threads, error);
+        lap(&result->timings.scan, &start);
+        if (status == SRCFIND_OK)
+            status = clip_scan(scan, detection->kappa, &result->background, &done, error);
+        result->timings.path = "one read";
+    }
+    if (status == SRCFIND_OK && !done) {
+        scan_clear(scan);
+        status = histogram_clip(source, detection->kappa, n_threads, &result->background, error);
+        result->timings.path = "histogram";
+    }
+    lap(&result->timings.clip, &start);
+    return status;
+}
+
+enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
+                               int n_threads, struct detection_result *result,
+                               struct error *error) {
+    struct scan scan = {0};
+    struct srcfind_background *b = &result->background;
+    *result = (struct detection_result){.background.n_pixels = source->width * source->height};
+    enum srcfind_status status = scan_and_clip(source, detection, n_threads, &scan, result, error);
+    if (status == SRCFIND_OK && b->n_kept == 0)
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "none of the %lld pixels has a finite value: is this the right plane, or "
+                      "is the image blank?",
+                      (long long)b->n_pixels);
+    double start = seconds();
+    const struct thresholds thresholds = thresholds_of(b, detection);
+    if (status == SRCFIND_OK && (!scan.workers || scan.plan.candidate > thresholds.island)) {
+        const struct scan_plan plan = scan_plan_candidates(thresholds.island);
+        scan_clear(&scan);
+        status = scan_image(&scan, source, &plan, n_threads, error);
+        lap(&result->timings.scan, &start);
+    }
+    if (status == SRCFIND_OK)
+        status = islands_find(&scan, &thresholds, detection, &result->list, error);
+    scan_clear(&scan);
+    lap(&result->timings.islands, &start);
+    return status;
+}

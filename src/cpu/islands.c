@@ -1,0 +1,202 @@
+#include "cpu/islands.h"
+
+#include <stdlib.h>
+
+#include "cpu/grow.h"
+#include "moments.h"
+
+/* Pixels x0 ... x1 of row y, all above the threshold. parent is the number of a run of the same
+ * island, never a later one; an island's first run is its own parent. */
+struct run {
+    int32_t y, x0, x1;
+    const float *values;
+    int64_t parent;
+};
+
+struct runs {
+    struct run *run;
+    int64_t n, room;
+};
+
+/* Splits what the scan kept (pixels of one row, above a lower threshold) into runs. Values are in
+ * the order of the pixels, and so are the runs. */
+static bool split(struct runs *runs, const struct scan_run *kept, const float *values,
+                  int64_t width, float threshold) {
+    const int32_t y = (int32_t)(kept->first / width), x = (int32_t)(kept->first % width);
+    bool inside = false;
+    for (int64_t i = 0; i < kept->count; i++) {
+        const bool above = values[i] >= threshold;
+        if (above && !inside) {
+            if (!GROW(runs->run, runs->room, runs->n + 1))
+                return false;
+            runs->run[runs->n] = (struct run){y, x + (int32_t)i, 0, values + i, runs->n};
+            runs->n++;
+        }
+        if (above)
+            runs->run[runs->n - 1].x1 = x + (int32_t)i;
+        inside = above;
+    }
+    return true;
+}
+
+static bool collect_runs(const struct scan *scan, float threshold, struct runs *runs) {
+    const int64_t n_pieces = pieces_count(scan->source);
+    for (int64_t i = 0; i < n_pieces; i++) {
+        const struct scan_segment *s = &scan->segments[i];
+        const struct scan_worker *w = &scan->workers[s->worker];
+        const float *values = w->candidates ? w->candidates + s->first_candidate : NULL;
+        for (int64_t j = 0; j < s->n_runs; j++) {
+            const struct scan_run *kept = &w->runs[s->first_run + j];
+            if (!split(runs, kept, values, scan->source->width, threshold))
+                return false;
+            values += kept->count;
+        }
+    }
+    return true;
+}
+
+/* The first run of the island, with the path to it halved on the way. */
+static int64_t root_of(struct run *run, int64_t i) {
+    while (run[i].parent != i) {
+        run[i].parent = run[run[i].parent].parent;
+        i = run[i].parent;
+    }
+    return i;
+}
+
+/* The earlier root wins, so that a root is always its island's first run. */
+static void join(struct run *run, int64_t a, int64_t b) {
+    a = root_of(run, a);
+    b = root_of(run, b);
+    if (a < b)
+        run[b].parent = a;
+    else
+        run[a].parent = b;
+}
+
+/* Joins the runs of each row with those they touch in the row above, both from left to right; and
+ * with the run before, where a piece's end has cut one in two. */
+static void link_runs(struct runs *runs, int reach) {
+    struct run *run = runs->run;
+    int64_t above = 0; /* the first run of the row above that can still touch */
+    for (int64_t i = 1; i < runs->n; i++) {
+        if (run[i - 1].y == run[i].y && run[i - 1].x1 + 1 == run[i].x0)
+            join(run, i - 1, i);
+        while (run[above].y < run[i].y - 1 ||
+               (run[above].y == run[i].y - 1 && (int64_t)run[above].x1 + reach < run[i].x0))
+            above++;
+        for (int64_t j = above; run[j].y == run[i].y - 1 && run[j].x0 <= (int64_t)run[i].x1 + reach;
+             j++)
+            join(run, j, i);
+    }
+}
+
+static bool any_blank(const uint64_t *map, int64_t first, int64_t last) {
+    for (int64_t word = first / 64; word <= last / 64; word++) {
+        uint64_t bits = map[word];
+        if (word == first / 64)
+            bits &= ~(uint64_t)0 << first % 64;
+        if (word == last / 64)
+            bits &= ~(uint64_t)0 >> (63 - last % 64);
+        if (bits)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a run lies on the image's edge, or one of the pixels around it is blank. */
+static bool at_edge(const struct run *r, const struct pixel_source *source, const uint64_t *blank) {
+    if (r->x0 == 0 || r->x1 == source->width - 1 || r->y == 0 || r->y == source->height - 1)
+        return true;
+    for (int64_t y = r->y - 1; blank && y <= r->y + 1; y++)
+        if (any_blank(blank, y * source->width + r->x0 - 1, y * source->width + r->x1 + 1))
+            return true;
+    return false;
+}
+
+static void add_run_extent(struct island *island, const struct run *r, bool first) {
+    if (first)
+        *island = (struct island){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
+    island->n_pixels += r->x1 - r->x0 + 1;
+    island->x_min = r->x0 < island->x_min ? r->x0 : island->x_min;
+    island->x_max = r->x1 > island->x_max ? r->x1 : island->x_max;
+    island->y_max = r->y;
+    for (int32_t x = r->x0; x <= r->x1; x++) {
+        const float v = r->values[x - r->x0];
+        if (v > island->peak) {
+            island->peak = v;
+            island->x_peak = x;
+            island->y_peak = r->y;
+        }
+    }
+}
+
+static void add_run_moments(struct island *island, const struct run *r) {
+    const double per_unit = ldexp(1, -island->unit);
+    for (int32_t x = r->x0; x <= r->x1; x++)
+        moments_add(island, moments_quantise(r->values[x - r->x0], per_unit),
+                    (int64_t)x - island->x_min, (int64_t)r->y - island->y_min);
+}
+
+/* Gives each run its root's place among the roots, and returns how many there are. */
+static int64_t number_islands(struct runs *runs) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < runs->n; i++) {
+        const int64_t parent = runs->run[i].parent; /* earlier, so numbered already, or i itself */
+        runs->run[i].parent = parent == i ? n++ : runs->run[parent].parent;
+    }
+    return n;
+}
+
+static bool counts(const struct island *island, float threshold, int64_t min_pixels) {
+    return island->peak >= threshold && island->n_pixels >= min_pixels;
+}
+
+/* Extents and moments of all n islands. */
+static void measure(const struct runs *runs, const struct scan *scan, float threshold,
+                    struct island *islands, bool *seen) {
+    const uint64_t *blank = scan_blanks(scan) > 0 ? scan->blank : NULL;
+    for (int64_t i = 0; i < runs->n; i++) {
+        const struct run *r = &runs->run[i];
+        add_run_extent(&islands[r->parent], r, !seen[r->parent]);
+        seen[r->parent] = true;
+        islands[r->parent].edge |= at_edge(r, scan->source, blank);
+    }
+    for (int64_t i = 0; i < runs->n; i++) {
+        struct island *island = &islands[runs->run[i].parent];
+        if (seen[runs->run[i].parent]) {
+            island->unit = moments_unit(island, threshold);
+            seen[runs->run[i].parent] = false;
+        }
+        add_run_moments(island, &runs->run[i]);
+    }
+}
+
+enum srcfind_status islands_find(const struct scan *scan, const struct thresholds *thresholds,
+                                 const struct detection *detection, struct island_list *list,
+                                 struct error *error) {
+    struct runs runs = {0};
+    enum srcfind_status status = error_memory(error, "joining pixels into islands");
+    *list = (struct island_list){0};
+    if (!collect_runs(scan, thresholds->island, &runs))
+        goto cleanup;
+    link_runs(&runs, detection->connectivity == 8 ? 1 : 0);
+    const int64_t n = number_islands(&runs);
+    bool *seen = calloc((size_t)n + 1, sizeof *seen);
+    list->islands = calloc((size_t)n + 1, sizeof *list->islands);
+    if (seen && list->islands) {
+        measure(&runs, scan, thresholds->island, list->islands, seen);
+        for (int64_t i = 0; i < n; i++)
+            if (counts(&list->islands[i], thresholds->detection, detection->min_pixels))
+                list->islands[list->n++] = list->islands[i];
+        status = SRCFIND_OK;
+    }
+    free(seen);
+cleanup:
+    free(runs.run);
+    if (status != SRCFIND_OK) {
+        free(list->islands);
+        *list = (struct island_list){0};
+    }
+    return status;
+}

@@ -1,0 +1,91 @@
+#include "cpu/pieces.h"
+
+#include <stdlib.h>
+#include <threads.h>
+
+#include "cpu/parallel.h"
+
+struct reading {
+    const struct pixel_source *source;
+    bool (*work)(void *context, int worker, const struct piece *piece);
+    void *context;
+    int64_t n_pieces;
+    mtx_t lock;
+    int64_t next;               /* under lock */
+    enum srcfind_status status; /* under lock */
+    struct error *error;        /* under lock */
+};
+
+int64_t pieces_count(const struct pixel_source *source) {
+    const int64_t n = source->width * source->height;
+    return (n + source->piece - 1) / source->piece;
+}
+
+static void fail(struct reading *r, enum srcfind_status status, const struct error *error) {
+    if (r->status == SRCFIND_OK) {
+        r->status = status;
+        *r->error = *error;
+    }
+}
+
+static const uint32_t *read_piece(struct reading *r, struct piece *piece, uint32_t *buffer,
+                                  struct error *error) {
+    const struct pixel_source *s = r->source;
+    const int64_t rest = s->width * s->height - piece->number * s->piece;
+    piece->first = piece->number * s->piece;
+    piece->count = rest < s->piece ? rest : s->piece;
+    return s->read(s->state, piece->first, piece->count, buffer, error);
+}
+
+/* Takes and reads the next piece; false where there is none, or something failed. */
+static bool next_piece(struct reading *r, struct piece *piece, uint32_t *buffer) {
+    struct error error;
+    mtx_lock(&r->lock);
+    const bool more = r->status == SRCFIND_OK && r->next < r->n_pieces;
+    if (!more) {
+        mtx_unlock(&r->lock);
+        return false;
+    }
+    piece->number = r->next++;
+    if (r->source->parallel)
+        mtx_unlock(&r->lock);
+    piece->pixels = read_piece(r, piece, buffer, &error);
+    if (r->source->parallel)
+        mtx_lock(&r->lock);
+    if (!piece->pixels)
+        fail(r, SRCFIND_ERROR_INPUT, &error);
+    mtx_unlock(&r->lock);
+    return piece->pixels != NULL;
+}
+
+static void read_and_work(void *context, int worker) {
+    struct reading *r = context;
+    struct piece piece;
+    struct error error;
+    const enum srcfind_status memory = error_memory(&error, "working through the image");
+    uint32_t *buffer = malloc((size_t)r->source->piece * sizeof *buffer);
+    bool ok = buffer != NULL;
+    while (ok && next_piece(r, &piece, buffer))
+        ok = r->work(r->context, worker, &piece);
+    if (!ok) {
+        mtx_lock(&r->lock);
+        fail(r, memory, &error);
+        mtx_unlock(&r->lock);
+    }
+    free(buffer);
+}
+
+enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
+                               bool (*work)(void *context, int worker, const struct piece *piece),
+                               void *context, struct error *error) {
+    struct reading r = {.source = source,
+                        .work = work,
+                        .context = context,
+                        .n_pieces = pieces_count(source),
+                        .error = error};
+    if (mtx_init(&r.lock, mtx_plain) != thrd_success)
+        return error_memory(error, "starting to read the image");
+    parallel_run(n_threads < r.n_pieces ? n_threads : (int)r.n_pieces, read_and_work, &r);
+    mtx_destroy(&r.lock);
+    return r.status;
+}

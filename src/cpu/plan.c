@@ -1,0 +1,134 @@
+#include "cpu/plan.h"
+
+#include <stdlib.h>
+
+#include "cpu/listed.h"
+
+enum {
+    LIST_ALL_PIXELS = 1 << 15,
+    SAMPLE_LEAST = 1 << 13,
+    SAMPLE_MOST = 1 << 16,
+    PIXELS_A_SAMPLE = 256,
+    SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
+};
+
+/* Standard errors that bounds and medians may lie off their prediction. At 5, none of 1200 sampled
+ * plans failed on synthetic skies; more lengthens the list. */
+static const double MARGIN = 5;
+
+struct sample {
+    float *values;
+    int64_t n;
+};
+
+/* Adds every SAMPLE_STEP-th finite pixel of a stretch. */
+static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
+                        bool swapped) {
+    for (int64_t i = 0; i < count; i += step) {
+        const float v = pixel_value(pixels[i], swapped);
+        if (isfinite(v))
+            sample->values[sample->n++] = v;
+    }
+}
+
+/* Reads evenly spaced stretches: rows where the source prefers them, else parts of rows. */
+static enum srcfind_status draw_sample(const struct pixel_source *source, int64_t wanted,
+                                       struct sample *sample, struct error *error) {
+    const int64_t n = source->width * source->height;
+    const int64_t stretches = source->sample_rows;
+    int64_t length = source->parallel ? wanted / stretches * SAMPLE_STEP : source->width;
+    length = length < source->piece ? length : source->piece;
+    const int64_t step = stretches * length / wanted > 1 ? stretches * length / wanted : 1;
+    enum srcfind_status status = SRCFIND_OK;
+    uint32_t *buffer = malloc((size_t)length * sizeof *buffer);
+    sample->values = malloc((size_t)(stretches * (length / step + 1)) * sizeof *sample->values);
+    if (!buffer || !sample->values)
+        status = error_memory(error, "drawing a sample");
+    for (int64_t i = 0; status == SRCFIND_OK && i < stretches; i++) {
+        int64_t first = (n - length) / stretches * i;
+        if (!source->parallel)
+            first -= first % source->width;
+        const uint32_t *pixels = source->read(source->state, first, length, buffer, error);
+        if (pixels)
+            add_stretch(sample, pixels, length, step, source->swapped);
+        else
+            status = SRCFIND_ERROR_INPUT;
+    }
+    free(buffer);
+    return status;
+}
+
+/* The least E with |core| < 2^E, and what follows from it. False where float32 has no room. */
+static bool set_scale(struct scan_plan *plan) {
+    const float most = fmaxf(fabsf(plan->core_low), fabsf(plan->core_high));
+    plan->exponent = isfinite(most) && most > 0 ? ilogbf(most) + 1 : 128;
+    if (plan->exponent < -90 || plan->exponent > 120)
+        return false;
+    plan->scale = ldexpf(1, 31 - plan->exponent);
+    plan->zero_band = ldexpf(1, plan->exponent - 8);
+    return true;
+}
+
+/* The share of the sample that the plan would list. */
+static double listed_share(const struct scan_plan *plan, const struct sample *sample) {
+    struct tile_sums sums = {0};
+    uint64_t listed[TILE_PIXELS / 64];
+    int64_t zeros = 0;
+    for (int64_t i = 0; i < sample->n; i += TILE_PIXELS) {
+        uint32_t bits[TILE_PIXELS];
+        const int n = (int)(sample->n - i < TILE_PIXELS ? sample->n - i : TILE_PIXELS);
+        memcpy(bits, sample->values + i, (size_t)n * sizeof *bits);
+        scan_tile_plain(plan, bits, false, n, &sums, listed);
+    }
+    for (int64_t i = 0; i < sample->n; i++)
+        zeros += sample->values[i] == 0;
+    return 1 - (double)(sums.n_core + zeros) / (double)sample->n;
+}
+
+/* Standard errors: of a median 1.2533 rms / sqrt(m), of an rms rms / sqrt(2 m). */
+static bool plan_from_clip(const struct sample *sample, const struct srcfind_background *b,
+                           const struct clip_path *path, const struct detection *detection,
+                           struct scan_plan *plan) {
+    const double root = sqrt((double)sample->n);
+    const double median_margin = MARGIN * 1.2533 * b->rms / root;
+    const double rms_margin = MARGIN * b->rms / (root * sqrt(2));
+    const double margin = 2 * (detection->kappa * rms_margin) + median_margin;
+    const double base = detection->subtract_background ? b->median - median_margin : 0;
+    *plan = (struct scan_plan){
+        .core_low = (float)(path->low + margin),
+        .core_high = (float)(path->high - margin),
+        .median_low = (float)(path->median_low - median_margin),
+        .median_high = (float)(path->median_high + median_margin),
+        .candidate = (float)(base + detection->island * (b->rms - rms_margin)),
+        .list_values = true,
+    };
+    plan->core_high = fminf(plan->core_high, plan->candidate);
+    return plan->core_low < plan->median_low && plan->median_high < plan->core_high &&
+           set_scale(plan);
+}
+
+enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
+                              struct scan_plan *plan, bool *useful, struct error *error) {
+    const int64_t n = source->width * source->height;
+    int64_t wanted = n / PIXELS_A_SAMPLE;
+    struct sample sample = {0};
+    struct listed_set set = {0};
+    struct srcfind_background b;
+    struct clip_path path;
+    *useful = true;
+    *plan = scan_plan_all();
+    if (n <= LIST_ALL_PIXELS)
+        return SRCFIND_OK;
+    wanted = wanted < SAMPLE_LEAST ? SAMPLE_LEAST : wanted > SAMPLE_MOST ? SAMPLE_MOST : wanted;
+    *useful = false;
+    enum srcfind_status status = draw_sample(source, wanted, &sample, error);
+    if (status == SRCFIND_OK && sample.n > 0) {
+        status = listed_from_values(&set, sample.values, sample.n, error);
+        *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
+                  !b.empty && plan_from_clip(&sample, &b, &path, detection, plan) &&
+                  listed_share(plan, &sample) < 0.25;
+    }
+    listed_clear(&set);
+    free(sample.values);
+    return status;
+}

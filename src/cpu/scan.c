@@ -1,0 +1,145 @@
+#include "cpu/scan.h"
+
+#include <stdlib.h>
+
+#include "cpu/grow.h"
+
+struct scan_plan scan_plan_all(void) {
+    return (struct scan_plan){.core_low = INFINITY,
+                              .core_high = -INFINITY,
+                              .median_low = -INFINITY,
+                              .median_high = INFINITY,
+                              .candidate = INFINITY,
+                              .list_values = true};
+}
+
+struct scan_plan scan_plan_candidates(float candidate) {
+    return (struct scan_plan){.core_low = -INFINITY,
+                              .core_high = candidate,
+                              .median_low = INFINITY,
+                              .median_high = -INFINITY,
+                              .candidate = candidate};
+}
+
+/* Bits of the blank map are gathered for a word before it is written, since two pieces can share
+ * their outermost words. */
+struct blank_word {
+    uint64_t *map;
+    int64_t word;
+    uint64_t bits;
+};
+
+static void flush_blanks(struct blank_word *b) {
+    if (b->bits)
+        __atomic_fetch_or(&b->map[b->word], b->bits, __ATOMIC_RELAXED);
+    b->bits = 0;
+}
+
+static void add_blank(struct blank_word *b, int64_t pixel) {
+    if (pixel / 64 != b->word)
+        flush_blanks(b);
+    b->word = pixel / 64;
+    b->bits |= (uint64_t)1 << pixel % 64;
+}
+
+/* Keeps a pixel with its place: at the end of the last run, or as a new one. *end is the end of the
+ * row of the last one. The caller has made room for it. */
+static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixel, float value,
+                          int64_t *end) {
+    const bool new_row = pixel >= *end;
+    struct scan_run *last = w->n_runs > first_run ? &w->runs[w->n_runs - 1] : NULL;
+    if (new_row)
+        *end = (pixel / w->scan->source->width + 1) * w->scan->source->width;
+    w->candidates[w->n_candidates++] = value;
+    if (last && !new_row && last->first + last->count == pixel)
+        last->count++;
+    else
+        w->runs[w->n_runs++] = (struct scan_run){pixel, 1};
+}
+
+static bool make_room(struct scan_worker *w) {
+    const struct scan_plan *plan = &w->scan->plan;
+    return (!plan->list_values || GROW(w->values, w->values_room, w->n_values + TILE_PIXELS)) &&
+           GROW(w->runs, w->runs_room, w->n_runs + TILE_PIXELS) &&
+           GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
+}
+
+/* Sorts out the pixels of a tile that are not of the core. */
+static void sort_out(struct scan_worker *w, const uint64_t *listed, const uint32_t *pixels, int n,
+                     int64_t first, int64_t first_run, int64_t *end) {
+    const bool swapped = w->scan->source->swapped, list_values = w->scan->plan.list_values;
+    const float candidate = w->scan->plan.candidate;
+    struct blank_word blanks = {.map = w->scan->blank};
+    for (int word = 0; word < (n + 63) / 64; word++) {
+        for (uint64_t bits = listed[word]; bits; bits &= bits - 1) {
+            const int i = 64 * word + __builtin_ctzll(bits);
+            const float v = pixel_value(pixels[i], swapped);
+            if (!isfinite(v)) {
+                w->n_blank++;
+                add_blank(&blanks, first + i);
+                continue;
+            }
+            if (v >= candidate)
+                add_candidate(w, first_run, first + i, v, end);
+            if (v == 0)
+                w->n_zero++;
+            else if (list_values)
+                w->values[w->n_values++] = v;
+        }
+    }
+    flush_blanks(&blanks);
+}
+
+static bool scan_piece(void *context, int worker, const struct piece *piece) {
+    struct scan *scan = context;
+    struct scan_worker *w = &scan->workers[worker];
+    struct scan_segment *segment = &scan->segments[piece->number];
+    uint64_t listed[TILE_PIXELS / 64];
+    int64_t end = 0;
+    *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
+    for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
+        const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
+        if (!make_room(w))
+            return false;
+        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &w->sums, listed);
+        sort_out(w, listed, piece->pixels + i, n, piece->first + i, segment->first_run, &end);
+    }
+    segment->n_runs = w->n_runs - segment->first_run;
+    return true;
+}
+
+enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
+                               const struct scan_plan *plan, int n_threads, struct error *error) {
+    const int64_t n = source->width * source->height;
+    *scan = (struct scan){.source = source,
+                          .plan = *plan,
+                          .tile = scan_tile_choose(),
+                          .n_workers = n_threads,
+                          .workers = calloc((size_t)n_threads, sizeof *scan->workers),
+                          .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments),
+                          .blank = calloc((size_t)(n + 63) / 64, sizeof *scan->blank)};
+    if (!scan->workers || !scan->segments || !scan->blank)
+        return error_memory(error, "starting to read the image");
+    for (int i = 0; i < n_threads; i++)
+        scan->workers[i].scan = scan;
+    return pieces_run(source, n_threads, scan_piece, scan, error);
+}
+
+void scan_clear(struct scan *scan) {
+    for (int i = 0; scan->workers && i < scan->n_workers; i++) {
+        free(scan->workers[i].values);
+        free(scan->workers[i].runs);
+        free(scan->workers[i].candidates);
+    }
+    free(scan->workers);
+    free(scan->segments);
+    free(scan->blank);
+    *scan = (struct scan){0};
+}
+
+int64_t scan_blanks(const struct scan *scan) {
+    int64_t n = 0;
+    for (int i = 0; i < scan->n_workers; i++)
+        n += scan->workers[i].n_blank;
+    return n;
+}

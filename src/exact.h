@@ -1,0 +1,266 @@
+/* The integer arithmetic that every backend shares: exact sums of float32 pixels, and the one
+ * rounding at their end. Nothing here depends on the order of the work, so that threads, chunks and
+ * backends cannot change a bit. It is compiled by the C and the CUDA compiler alike.
+ *
+ * A float32 is m * 2^(e - 150), with e its biased exponent (1 for subnormals) and |m| < 2^24. Sums
+ * of m and m^2 are kept apart by e, which makes adding a pixel two integer additions. */
+#ifndef EXACT_H
+#define EXACT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define EXACT_FUNCTION static inline __host__ __device__
+#else
+#define EXACT_FUNCTION static inline
+#endif
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+enum { EXACT_EXPONENTS = 256, EXACT_UNIT = 150, EXACT_LIMBS = 16 };
+
+/* Sum of x = sum over e of sum[e] * 2^(e - 150); of x^2: square[e] * 2^(2e - 300). No bin
+ * overflows below 2^63 pixels. */
+struct exact_sums {
+    int128 sum[EXACT_EXPONENTS];
+    uint128 square[EXACT_EXPONENTS];
+};
+
+/* A natural number below 2^1024, least limb first. The longest here: 2^63 pixels of 2^128 in units
+ * of 2^-149, squared, take 680 bits; comparing with a rounding candidate adds up to 190. */
+struct exact_wide {
+    uint64_t limb[EXACT_LIMBS];
+};
+
+EXACT_FUNCTION uint32_t exact_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+EXACT_FUNCTION float exact_float(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The exponent bin of a finite float's bits. */
+EXACT_FUNCTION int exact_exponent(uint32_t bits) {
+    int e = (int)(bits >> 23 & 255);
+    return e ? e : 1;
+}
+
+/* |m| of a finite float's bits. */
+EXACT_FUNCTION uint32_t exact_mantissa(uint32_t bits) {
+    return (bits & 0x7fffff) | (bits >> 23 & 255 ? 0x800000 : 0);
+}
+
+/* Adds count copies of the finite float x; a negative count takes them away again. */
+EXACT_FUNCTION void exact_add(struct exact_sums *sums, float x, int64_t count) {
+    const uint32_t bits = exact_bits(x);
+    const int e = exact_exponent(bits);
+    const int64_t m = exact_mantissa(bits);
+    sums->sum[e] += (int128)(bits >> 31 ? -m : m) * count;
+    sums->square[e] += (uint128)((int128)(m * m) * count);
+}
+
+/* Adds what another sum holds. */
+EXACT_FUNCTION void exact_merge(struct exact_sums *sums, const struct exact_sums *other) {
+    for (int e = 0; e < EXACT_EXPONENTS; e++) {
+        sums->sum[e] += other->sum[e];
+        sums->square[e] += other->square[e];
+    }
+}
+
+/* A float as an unsigned integer of the same order; -0 counts as 0. */
+EXACT_FUNCTION uint32_t exact_key(float x) {
+    const uint32_t bits = x == 0 ? 0 : exact_bits(x);
+    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+EXACT_FUNCTION float exact_unkey(uint32_t key) {
+    return exact_float(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu));
+}
+
+/* The least float above the number bound, and the greatest below it (infinite if there is none),
+ * so that a comparison with a double becomes one with a float. */
+EXACT_FUNCTION float exact_above(double bound) {
+    const float x = (float)bound;
+    return (double)x > bound ? x : nextafterf(x, INFINITY);
+}
+
+EXACT_FUNCTION float exact_below(double bound) {
+    const float x = (float)bound;
+    return (double)x < bound ? x : nextafterf(x, -INFINITY);
+}
+
+/* --- natural numbers --- */
+
+EXACT_FUNCTION void wide_add_limb(struct exact_wide *w, int i, uint64_t value) {
+    for (; value && i < EXACT_LIMBS; i++) {
+        w->limb[i] += value;
+        value = w->limb[i] < value;
+    }
+}
+
+/* w += value * 2^shift */
+EXACT_FUNCTION void wide_add(struct exact_wide *w, uint128 value, int shift) {
+    const int i = shift / 64, s = shift % 64;
+    const uint64_t lo = (uint64_t)value, hi = (uint64_t)(value >> 64);
+    wide_add_limb(w, i, lo << s);
+    wide_add_limb(w, i + 1, (hi << s) | (s ? lo >> (64 - s) : 0));
+    wide_add_limb(w, i + 2, s ? hi >> (64 - s) : 0);
+}
+
+EXACT_FUNCTION int wide_compare(const struct exact_wide *a, const struct exact_wide *b) {
+    for (int i = EXACT_LIMBS - 1; i >= 0; i--)
+        if (a->limb[i] != b->limb[i])
+            return a->limb[i] < b->limb[i] ? -1 : 1;
+    return 0;
+}
+
+/* a -= b, for a >= b */
+EXACT_FUNCTION void wide_subtract(struct exact_wide *a, const struct exact_wide *b) {
+    uint64_t borrow = 0;
+    for (int i = 0; i < EXACT_LIMBS; i++) {
+        const uint64_t first = a->limb[i] - b->limb[i];
+        const uint64_t next = first - borrow;
+        borrow = (a->limb[i] < b->limb[i]) | (first < borrow);
+        a->limb[i] = next;
+    }
+}
+
+EXACT_FUNCTION int wide_bits(const struct exact_wide *w) {
+    for (int i = EXACT_LIMBS - 1; i >= 0; i--)
+        for (int b = 63; w->limb[i] && b >= 0; b--)
+            if (w->limb[i] >> b)
+                return 64 * i + b + 1;
+    return 0;
+}
+
+EXACT_FUNCTION struct exact_wide wide_multiply(const struct exact_wide *a,
+                                               const struct exact_wide *b) {
+    struct exact_wide product = {{0}};
+    for (int i = 0; i < EXACT_LIMBS; i++)
+        for (int j = 0; a->limb[i] && i + j < EXACT_LIMBS; j++)
+            if (b->limb[j])
+                wide_add(&product, (uint128)a->limb[i] * b->limb[j], 64 * (i + j));
+    return product;
+}
+
+EXACT_FUNCTION struct exact_wide wide_shift(const struct exact_wide *w, int shift) {
+    struct exact_wide shifted = {{0}};
+    for (int i = 0; i < EXACT_LIMBS; i++)
+        if (w->limb[i])
+            wide_add(&shifted, w->limb[i], 64 * i + shift);
+    return shifted;
+}
+
+/* The double nearest to w, or one beside it: a start for what is rounded exactly below. */
+EXACT_FUNCTION double wide_guess(const struct exact_wide *w, int unit) {
+    const int bits = wide_bits(w), i = (bits - 1) / 64;
+    if (bits == 0)
+        return 0;
+    const double head = (double)w->limb[i];
+    const double next = i > 0 ? (double)w->limb[i - 1] : 0;
+    return ldexp(head, 64 * i + unit) + ldexp(next, 64 * (i - 1) + unit);
+}
+
+/* Compares (n * quarter * 2^shift)^power with w. */
+EXACT_FUNCTION int wide_compare_candidate(const struct exact_wide *w, int unit, uint64_t n,
+                                          int power, uint64_t quarter, int exponent) {
+    struct exact_wide c = {{0}};
+    wide_add(&c, (uint128)n * quarter, 0);
+    if (power == 2)
+        c = wide_multiply(&c, &c);
+    const int shift = power * exponent - unit;
+    if (shift >= 0) {
+        c = wide_shift(&c, shift);
+        return wide_compare(&c, w);
+    }
+    const struct exact_wide scaled = wide_shift(w, -shift);
+    return wide_compare(&c, &scaled);
+}
+
+/* The double nearest to (w * 2^unit)^(1/power) / n, ties to even: an estimate, moved until the
+ * exact value lies between the midpoints to its neighbours. Magnitudes from 2^-200 to 2^130, which
+ * is all that float32 pixels can make. */
+EXACT_FUNCTION double wide_root_over(const struct exact_wide *w, int unit, int power, uint64_t n) {
+    if (wide_bits(w) == 0)
+        return 0;
+    const int half = power == 2 ? unit / 2 : 0; /* keeps the guess of a variance within range */
+    double guess = wide_guess(w, unit - 2 * half);
+    guess = power == 2 ? ldexp(sqrt(guess), half) / (double)n : guess / (double)n;
+    int exponent;
+    uint64_t m = (uint64_t)ldexp(frexp(guess, &exponent), 53);
+    exponent -= 53;
+    for (;;) {
+        const bool at_power_of_two = m == (uint64_t)1 << 52;
+        const int upper = wide_compare_candidate(w, unit, n, power, 4 * m + 2, exponent - 2);
+        const int lower = wide_compare_candidate(w, unit, n, power,
+                                                 4 * m - (at_power_of_two ? 1 : 2), exponent - 2);
+        if (upper < 0 || (upper == 0 && (m & 1)))
+            m++;
+        else if (lower > 0 || (lower == 0 && (m & 1)))
+            m--;
+        else
+            return ldexp((double)m, exponent);
+        if (m >> 53) {
+            m >>= 1;
+            exponent++;
+        } else if (m < (uint64_t)1 << 52) {
+            m = 2 * m + 1;
+            exponent--;
+        }
+    }
+}
+
+/* --- mean and standard deviation --- */
+
+/* |sum of x| in units of 2^-149, and its sign. */
+EXACT_FUNCTION bool exact_total(const struct exact_sums *sums, struct exact_wide *total) {
+    struct exact_wide negative = {{0}};
+    memset(total, 0, sizeof *total);
+    for (int e = 1; e < EXACT_EXPONENTS; e++) {
+        const int128 s = sums->sum[e];
+        if (s > 0)
+            wide_add(total, (uint128)s, e - 1);
+        else if (s < 0)
+            wide_add(&negative, (uint128)-s, e - 1);
+    }
+    if (wide_compare(total, &negative) >= 0) {
+        wide_subtract(total, &negative);
+        return false;
+    }
+    wide_subtract(&negative, total);
+    *total = negative;
+    return true;
+}
+
+/* mean(x) of n > 0 pixels, rounded once. */
+EXACT_FUNCTION double exact_mean(const struct exact_sums *sums, int64_t n) {
+    struct exact_wide total;
+    const bool negative = exact_total(sums, &total);
+    const double mean = wide_root_over(&total, -149, 1, (uint64_t)n);
+    return negative ? -mean : mean;
+}
+
+/* The population standard deviation sqrt(n sum(x^2) - sum(x)^2) / n of n > 0 pixels, rounded once.
+ */
+EXACT_FUNCTION double exact_rms(const struct exact_sums *sums, int64_t n) {
+    struct exact_wide total, squares = {{0}}, count = {{(uint64_t)n}};
+    exact_total(sums, &total);
+    total = wide_multiply(&total, &total);
+    for (int e = 1; e < EXACT_EXPONENTS; e++)
+        if (sums->square[e])
+            wide_add(&squares, sums->square[e], 2 * (e - 1));
+    squares = wide_multiply(&squares, &count);
+    wide_subtract(&squares, &total);
+    return wide_root_over(&squares, -298, 2, (uint64_t)n);
+}
+
+#endif

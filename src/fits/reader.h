@@ -1,0 +1,27 @@
+/* The pixels of an image in a file as float32: straight from the data unit where that holds plain
+ * float32 values, else through CFITSIO, which scales and decompresses. */
+#ifndef READER_H
+#define READER_H
+
+#include "fits/hdu.h"
+#include "pixels.h"
+
+struct reader {
+    const struct fits_file *file;
+    int64_t plane; /* the first pixel of the plane, counted from 0 */
+    int64_t data;  /* its byte in the file, for plain float32 */
+    fitsfile *handle;
+    int type;         /* how CFITSIO gives pixels: TFLOAT, TDOUBLE, TLONGLONG or TULONGLONG */
+    bool check_nulls; /* whether it looks for BLANK and the nulls of quantised tiles */
+    double *wide;     /* a piece of pixels of 8 bytes, for types other than TFLOAT */
+    char *nulls;      /* which of them are null, for integers of 8 bytes */
+};
+
+/* Makes a source of the plane whose first pixel is `plane`. The reader must stay where it is, and
+ * file and hdu last, until it is closed; close it also after an error. */
+enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
+                                const struct hdu *hdu, int64_t plane, struct pixel_source *source,
+                                struct error *error);
+void reader_close(struct reader *reader);
+
+#endif

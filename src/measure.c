@@ -1,0 +1,172 @@
+#include "measure.h"
+
+#include <stdlib.h>
+
+#include "celestial.h"
+#include "double_double.h"
+
+/* What all islands of an image share. */
+struct setting {
+    double base; /* what is subtracted */
+    double rms;
+    double threshold;    /* the island threshold above the base */
+    double noise_pixels; /* area over which noise is correlated: the beam, or one pixel */
+    double to_flux;      /* from a pixel sum to a flux */
+    int64_t flags;
+};
+
+/* Moments of value - base about the corner of the box; x, y ... without a value are sums over the
+ * island's pixels alone. */
+struct moments {
+    double sum, x, y, xx, yy, xy; /* centroid from the corner; central second moments */
+    double gxx, gyy, gxy;         /* sum of (x - centroid)^2 ... over the pixels */
+};
+
+/* Second moments over the pixels alone, about a point that is not their mean. */
+static double about(int128 second, int128 first_a, int128 first_b, double a, double b, double n) {
+    return (double)second - a * (double)first_b - b * (double)first_a + n * a * b;
+}
+
+static struct moments moments_of(const struct island *i, double base) {
+    const double unit = ldexp(1, i->unit), n = (double)i->n_pixels;
+    const double sum = dd_minus_product(dd_integer(i->q, unit), base, dd_integer(i->n_pixels, 1));
+    const double x = dd_minus_product(dd_integer(i->qx, unit), base, dd_integer(i->x, 1)) / sum;
+    const double y = dd_minus_product(dd_integer(i->qy, unit), base, dd_integer(i->y, 1)) / sum;
+    const double xx = dd_minus_product(dd_integer(i->qxx, unit), base, dd_integer(i->xx, 1)) / sum;
+    const double yy = dd_minus_product(dd_integer(i->qyy, unit), base, dd_integer(i->yy, 1)) / sum;
+    const double xy = dd_minus_product(dd_integer(i->qxy, unit), base, dd_integer(i->xy, 1)) / sum;
+    return (struct moments){
+        .sum = sum,
+        .x = x,
+        .y = y,
+        .xx = xx - x * x,
+        .yy = yy - y * y,
+        .xy = xy - x * y,
+        .gxx = about(i->xx, i->x, i->x, x, x, n),
+        .gyy = about(i->yy, i->y, i->y, y, y, n),
+        .gxy = about(i->xy, i->x, i->y, x, y, n),
+    };
+}
+
+/* --- fluxes --- */
+
+static void measure_fluxes(const struct island *island, const struct setting *s,
+                           const struct moments *m, struct srcfind_source *row) {
+    const double n = (double)island->n_pixels;
+    const double peak = (double)island->peak - s->base, cut = s->threshold / peak;
+    row->peak_flux = peak;
+    row->e_peak_flux = s->rms;
+    row->snr = peak / s->rms;
+    row->pixel_sum = m->sum;
+    row->isl_total_flux = m->sum * s->to_flux;
+    row->e_isl_total_flux = s->rms * sqrt(n * fmin(n, s->noise_pixels)) * s->to_flux;
+    row->total_flux = row->isl_total_flux / (1 - cut);
+    row->e_total_flux =
+        hypot(row->e_isl_total_flux / (1 - cut), row->total_flux * cut / (1 - cut) / row->snr);
+}
+
+/* --- positions and shapes in pixels --- */
+
+static struct tensor measure_position(const struct island *island, const struct setting *s,
+                                      const struct moments *m, struct srcfind_source *row) {
+    const double factor = s->rms * s->rms * s->noise_pixels / (m->sum * m->sum);
+    const struct tensor c = {factor * m->gxx, factor * m->gyy, factor * m->gxy};
+    row->x = island->x_min + m->x;
+    row->y = island->y_min + m->y;
+    row->e_x = sqrt(c.xx);
+    row->e_y = sqrt(c.yy);
+    return c;
+}
+
+/* Second moments of the whole source. A Gaussian cut at r = threshold / peak keeps the share
+ * 1 + r ln(r) / (1 - r) of them (Spreeuw 2010, thesis, University of Amsterdam, eq. 2.71). Pixels
+ * in a line have no width, and those of a small island none that means anything. */
+static struct tensor measure_shape(const struct setting *s, const struct moments *m,
+                                   struct srcfind_source *row) {
+    const double r = s->threshold / row->peak_flux;
+    const double share = 1 + r * log(r) / (1 - r);
+    const bool thin = !(m->xx * m->yy - m->xy * m->xy > 1.0 / 144) || !(share > 0);
+    if (!thin)
+        return (struct tensor){m->xx / share, m->yy / share, m->xy / share};
+    row->flags |= SRCFIND_FLAG_NO_SHAPE;
+    return (struct tensor){NAN, NAN, NAN};
+}
+
+static void copy_extent(const struct island *island, const struct setting *s,
+                        const struct detection *detection, struct srcfind_source *row) {
+    row->n_pixels = island->n_pixels;
+    row->x_min = island->x_min;
+    row->x_max = island->x_max;
+    row->y_min = island->y_min;
+    row->y_max = island->y_max;
+    row->x_peak = island->x_peak;
+    row->y_peak = island->y_peak;
+    row->isl_rms = s->rms;
+    row->isl_mean = detection->subtract_background ? s->base : 0;
+    row->flags = s->flags;
+    if (island->edge)
+        row->flags |= SRCFIND_FLAG_EDGE;
+    if (island->n_pixels == 1)
+        row->flags |= SRCFIND_FLAG_SINGLE_PIXEL;
+}
+
+static struct setting setting_of(const struct srcfind_background *b,
+                                 const struct detection *detection, const struct image *image,
+                                 const struct srcfind_image *facts) {
+    const bool has_beam = isfinite(facts->beam_pixels);
+    const bool per_pixel = image && image->per_pixel;
+    struct setting s = {
+        .base = detection->subtract_background ? b->median : 0,
+        .rms = b->rms,
+        .threshold = detection->island * b->rms,
+        .noise_pixels = has_beam ? fmax(facts->beam_pixels, 1) : 1,
+        .to_flux = has_beam && !per_pixel ? 1 / facts->beam_pixels : 1,
+        .flags = has_beam || per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
+    };
+    if (image && isfinite(image->jansky) && (has_beam || per_pixel))
+        s.to_flux *= image->jansky;
+    return s;
+}
+
+static struct srcfind_source empty_row(int64_t id) {
+    return (struct srcfind_source){.id = id,
+                                   .island_id = id,
+                                   .lon = NAN,
+                                   .lat = NAN,
+                                   .e_lon = NAN,
+                                   .e_lat = NAN,
+                                   .major = NAN,
+                                   .minor = NAN,
+                                   .angle = NAN};
+}
+
+enum srcfind_status measure_islands(const struct detection_result *result,
+                                    const struct detection *detection, const struct image *image,
+                                    struct srcfind_catalogue *catalogue, struct error *error) {
+    const int64_t n = result->list.n;
+    const struct setting s = setting_of(&result->background, detection, image, &catalogue->image);
+    struct pixel_shape *shapes = calloc((size_t)n + 1, sizeof *shapes);
+    struct srcfind_source *rows = calloc((size_t)n + 1, sizeof *rows);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!shapes || !rows)
+        status = error_memory(error, "measuring sources");
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
+        const struct island *island = &result->list.islands[i];
+        const struct moments m = moments_of(island, s.base);
+        rows[i] = empty_row(i + 1);
+        copy_extent(island, &s, detection, &rows[i]);
+        measure_fluxes(island, &s, &m, &rows[i]);
+        shapes[i].position = measure_position(island, &s, &m, &rows[i]);
+        shapes[i].second = measure_shape(&s, &m, &rows[i]);
+    }
+    if (status == SRCFIND_OK && image && image->sky)
+        status = celestial_fill(image->sky, &catalogue->image, n, shapes, rows, error);
+    free(shapes);
+    if (status != SRCFIND_OK) {
+        free(rows);
+        return status;
+    }
+    catalogue->n_sources = n;
+    catalogue->sources = rows;
+    return SRCFIND_OK;
+}

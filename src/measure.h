@@ -1,0 +1,15 @@
+/* From an island's integers to a row of the catalogue: fluxes, position, size and their errors.
+ * Plain C, shared by all backends. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include "backend.h"
+#include "image.h"
+
+/* Makes a catalogue's sources, which the caller frees. image is NULL for pixels without a header.
+ */
+enum srcfind_status measure_islands(const struct detection_result *result,
+                                    const struct detection *detection, const struct image *image,
+                                    struct srcfind_catalogue *catalogue, struct error *error);
+
+#endif

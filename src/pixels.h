@@ -1,0 +1,22 @@
+/* Where a backend gets its pixels: a plane of float32 values, counted row by row from 0, handed out
+ * in pieces. What lies behind (a file, CFITSIO, memory) is the business of who makes the source. */
+#ifndef PIXELS_H
+#define PIXELS_H
+
+#include "error.h"
+
+struct pixel_source {
+    int64_t width, height;
+    int64_t piece;   /* pixels that are best asked for at a time; a piece may be read alone */
+    int sample_rows; /* how many rows may be read out of order without much ado */
+    bool swapped;    /* values come in the other byte order than this machine's */
+    bool parallel;   /* read may be called by several threads at once */
+    void *state;
+    /* Pixels [first, first + count) of the plane, count <= piece or count <= width. Returns where
+     * they are: in buffer, which has room for count, or elsewhere in memory that outlives the
+     * source. NULL on an error, worded in error. */
+    const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                            struct error *error);
+};
+
+#endif

@@ -1,0 +1,97 @@
+/* Catalogues to streams and files. */
+#define _GNU_SOURCE /* asprintf */
+#include "save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "catalogue.h"
+
+enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
+                                enum srcfind_format format, FILE *stream, const char *name,
+                                struct error *error) {
+    errno = 0;
+    const bool ok =
+        format == SRCFIND_JSON ? json_write(catalogue, stream) : csv_write(catalogue, stream);
+    if (ok && fflush(stream) == 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", name,
+                     strerror(errno ? errno : ENOMEM));
+}
+
+/* Where a path leads: links are followed, so that a link stays one. To be freed. */
+static char *final_path(const char *path) {
+    char *real = realpath(path, NULL);
+    return real ? real : strdup(path);
+}
+
+/* A device or a pipe is written to, not replaced. */
+static bool is_special(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
+/* Makes a new file beside path. *name is to be freed. */
+static FILE *open_beside(const char *path, char **name) {
+    for (int i = 0; i < 100; i++) {
+        if (asprintf(name, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
+            *name = NULL;
+            return NULL;
+        }
+        const int descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0)
+            return fdopen(descriptor, "w");
+        free(*name);
+        *name = NULL;
+        if (errno != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+static enum srcfind_status cannot(const char *path, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", path,
+                     strerror(errno));
+}
+
+static enum srcfind_status save_special(const struct srcfind_catalogue *catalogue,
+                                        enum srcfind_format format, const char *path,
+                                        struct error *error) {
+    FILE *stream = fopen(path, "w");
+    if (!stream)
+        return cannot(path, error);
+    enum srcfind_status status = save_stream(catalogue, format, stream, path, error);
+    if (fclose(stream) != 0 && status == SRCFIND_OK)
+        status = cannot(path, error);
+    return status;
+}
+
+enum srcfind_status save_file(const struct srcfind_catalogue *catalogue, enum srcfind_format format,
+                              const char *path, struct error *error) {
+    char *beside = NULL, *final = NULL;
+    if (is_special(path))
+        return save_special(catalogue, format, path, error);
+    final = final_path(path);
+    if (!final)
+        return error_memory(error, "writing the catalogue");
+    FILE *stream = open_beside(final, &beside);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!stream) {
+        status = cannot(path, error);
+    } else {
+        status = save_stream(catalogue, format, stream, path, error);
+        if (fclose(stream) != 0 && status == SRCFIND_OK)
+            status = cannot(path, error);
+        if (status == SRCFIND_OK && rename(beside, final) != 0)
+            status = cannot(path, error);
+    }
+    if (status != SRCFIND_OK && beside)
+        unlink(beside);
+    free(beside);
+    free(final);
+    return status;
+}

@@ -1,0 +1,153 @@
+#include "sky.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wcslib/wcs.h>
+#include <wcslib/wcsfix.h>
+#include <wcslib/wcshdr.h>
+#include <wcslib/wcsmath.h>
+
+#include "fits/header.h"
+
+struct sky {
+    struct wcsprm *all; /* what the header has, of which `wcs` is the primary one */
+    int n_all;
+    struct wcsprm *wcs;
+    int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
+};
+
+static enum srcfind_status parse(const struct header *header, struct sky *sky,
+                                 struct error *error) {
+    int rejected;
+    char *cards = header_for_wcslib(header);
+    if (!cards)
+        return error_memory(error, "reading a header");
+    const int code =
+        wcspih(cards, (int)header->n_cards, WCSHDR_all, 0, &rejected, &sky->n_all, &sky->all);
+    free(cards);
+    if (code == 2)
+        return error_memory(error, "reading a header");
+    for (int i = 0; code == 0 && i < sky->n_all; i++)
+        if (sky->all[i].alt[0] == ' ' || sky->all[i].alt[0] == '\0')
+            sky->wcs = &sky->all[i];
+    return SRCFIND_OK;
+}
+
+/* Whether the first two axes, in either order, are the celestial ones of a usable WCS. */
+static bool is_celestial(struct wcsprm *wcs) {
+    int fixes[NWCSFIX];
+    wcsfix(0, NULL, wcs, fixes);
+    return wcsset(wcs) == 0 && wcs->lng >= 0 && wcs->lat >= 0 && wcs->lng + wcs->lat == 1;
+}
+
+/* Degrees of world axis i a pixel of axis j. */
+static double scale(const struct wcsprm *wcs, int i, int j) {
+    return wcs->cdelt[i] * wcs->pc[i * wcs->naxis + j];
+}
+
+static bool is_known(double value) {
+    return isfinite(value) && value != UNDEFINED;
+}
+
+/* RADESYS, or its default by the FITS standard 8.3. */
+static void describe_frame(const struct wcsprm *wcs, struct srcfind_image *image) {
+    const char *frame = wcs->radesys;
+    if (is_known(wcs->equinox))
+        image->equinox = wcs->equinox;
+    if (strncmp(wcs->lngtyp, "GLON", 4) == 0)
+        frame = "GALACTIC";
+    else if (!*frame)
+        frame = isnan(image->equinox) ? "ICRS" : image->equinox < 1984 ? "FK4" : "FK5";
+    snprintf(image->frame, sizeof image->frame, "%s", frame);
+    snprintf(image->lon_name, sizeof image->lon_name, "%.4s", wcs->lngtyp);
+    snprintf(image->lat_name, sizeof image->lat_name, "%.4s", wcs->lattyp);
+}
+
+/* The pixel coordinates, 1-based, of a point of the plane. */
+static void set_pixel(const struct sky *sky, double x, double y, double *pixel) {
+    pixel[0] = x + 1;
+    pixel[1] = y + 1;
+    for (int i = 2; i < sky->wcs->naxis; i++)
+        pixel[i] = i - 2 < SRCFIND_MAX_AXES && sky->plane[i - 2] ? (double)sky->plane[i - 2] : 1;
+}
+
+/* Where a frequency axis is, its value at the plane; else the rest frequency; else FREQ. */
+static double find_frequency(struct sky *sky, const struct header *header) {
+    struct wcsprm *wcs = sky->wcs;
+    double frequency = NAN;
+    header_real(header, "FREQ", &frequency);
+    if (!wcs || wcsset(wcs) != 0)
+        return frequency;
+    if (wcs->restfrq > 0 && is_known(wcs->restfrq))
+        frequency = wcs->restfrq;
+    if (wcs->spec < 0 || strncmp(wcs->ctype[wcs->spec], "FREQ", 4) != 0 || wcs->naxis > 32)
+        return frequency;
+    double pixel[32], image[32], world[32], phi, theta;
+    int stat[32];
+    set_pixel(sky, wcs->crpix[0] - 1, wcs->naxis > 1 ? wcs->crpix[1] - 1 : 0, pixel);
+    if (wcsp2s(wcs, 1, wcs->naxis, pixel, image, &phi, &theta, world, stat) == 0)
+        frequency = world[wcs->spec];
+    return frequency;
+}
+
+enum srcfind_status sky_open(const struct header *header, struct srcfind_image *image,
+                             struct sky **result, struct error *error) {
+    struct sky *sky = calloc(1, sizeof *sky);
+    *result = NULL;
+    if (!sky)
+        return error_memory(error, "reading a header");
+    memcpy(sky->plane, image->plane, sizeof sky->plane);
+    const enum srcfind_status status = parse(header, sky, error);
+    if (status != SRCFIND_OK) {
+        sky_close(sky);
+        return status;
+    }
+    const bool celestial = sky->wcs && is_celestial(sky->wcs);
+    image->frequency = find_frequency(sky, header);
+    if (!celestial) {
+        sky_close(sky);
+        return SRCFIND_OK;
+    }
+    const struct wcsprm *wcs = sky->wcs;
+    const double area =
+        fabs(scale(wcs, 0, 0) * scale(wcs, 1, 1) - scale(wcs, 0, 1) * scale(wcs, 1, 0));
+    if (area > 0 && isfinite(area))
+        image->pixel_area = area;
+    describe_frame(wcs, image);
+    *result = sky;
+    return SRCFIND_OK;
+}
+
+void sky_close(struct sky *sky) {
+    if (sky)
+        wcsvfree(&sky->n_all, &sky->all);
+    free(sky);
+}
+
+enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const double *y,
+                                  double *lon, double *lat, struct error *error) {
+    const int axes = sky->wcs->naxis;
+    const size_t points = (size_t)n, coordinates = points * (size_t)axes;
+    double *work = malloc((3 * coordinates + 2 * points + 1) * sizeof *work);
+    int *stat = malloc((points + 1) * sizeof *stat);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!work || !stat) {
+        status = error_memory(error, "computing sky coordinates");
+    } else {
+        double *image = work + coordinates, *world = image + coordinates;
+        double *phi = world + coordinates, *theta = phi + points;
+        for (size_t i = 0; i < points; i++)
+            set_pixel(sky, x[i], y[i], work + i * (size_t)axes);
+        const int code =
+            n > 0 ? wcsp2s(sky->wcs, n, axes, work, image, phi, theta, world, stat) : 0;
+        for (size_t i = 0; i < points; i++) {
+            const bool valid = code == 0 || (code == 8 && stat[i] == 0);
+            lon[i] = valid ? world[i * (size_t)axes + (size_t)sky->wcs->lng] : NAN;
+            lat[i] = valid ? world[i * (size_t)axes + (size_t)sky->wcs->lat] : NAN;
+        }
+    }
+    free(work);
+    free(stat);
+    return status;
+}
