@@ -77,14 +77,11 @@ static struct tensor to_sky(const struct jacobian *j, const struct tensor *t) {
 /* FWHM of the Gaussian with these second moments: sqrt(8 ln 2) times the root of each eigenvalue.
  */
 static void measure_size(const struct tensor *t, struct srcfind_source *row) {
-    const double mean = (t->xx + t->yy) / 2;
-    const double spread = hypot((t->xx - t->yy) / 2, t->xy);
-    row->major = sqrt(8 * M_LN2 * (mean + spread));
-    row->minor = sqrt(8 * M_LN2 * fmax(mean - spread, 0));
-    double angle = atan2(2 * t->xy, t->yy - t->xx) / 2 / RADIAN; /* from north (y) to east (x) */
-    if (angle < 0)
-        angle += 180;
-    row->angle = isnan(row->major) ? NAN : angle;
+    const struct axes axes = tensor_axes(t); /* x is east, y is north */
+    const double angle = 90 - axes.angle / RADIAN;
+    row->major = sqrt(8 * M_LN2 * axes.major);
+    row->minor = sqrt(8 * M_LN2 * fmax(axes.minor, 0));
+    row->angle = angle < 180 ? angle : angle - 180;
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,

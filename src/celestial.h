@@ -3,11 +3,7 @@
 #define CELESTIAL_H
 
 #include "sky.h"
-
-/* A symmetric 2 x 2 tensor. */
-struct tensor {
-    double xx, yy, xy;
-};
+#include "tensor.h"
 
 /* A source in pixels: what is to be carried to the sky. */
 struct pixel_shape {

@@ -1,25 +1,26 @@
 #include "measure.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 #include "celestial.h"
 #include "double_double.h"
+#include "uncertainty.h"
 
 /* What all islands of an image share. */
 struct setting {
-    double base; /* what is subtracted */
-    double rms;
-    double threshold;    /* the island threshold above the base */
-    double noise_pixels; /* area over which noise is correlated: the beam, or one pixel */
-    double to_flux;      /* from a pixel sum to a flux */
+    double base;      /* what is subtracted */
+    double threshold; /* the island threshold above the base */
+    struct noise noise;
+    double to_flux; /* from a pixel sum to a flux */
     int64_t flags;
 };
 
-/* Moments of value - base about the corner of the box; x, y ... without a value are sums over the
- * island's pixels alone. */
+/* Moments of value - base about the corner of the box. */
 struct moments {
-    double sum, x, y, xx, yy, xy; /* centroid from the corner; central second moments */
-    double gxx, gyy, gxy;         /* sum of (x - centroid)^2 ... over the pixels */
+    double sum, x, y;     /* the centroid is from the corner */
+    struct tensor second; /* about the centroid */
+    struct tensor spread; /* sum of (x - centroid)^2 ... over the pixels, without their values */
 };
 
 /* Second moments over the pixels alone, about a point that is not their mean. */
@@ -39,61 +40,59 @@ static struct moments moments_of(const struct island *i, double base) {
         .sum = sum,
         .x = x,
         .y = y,
-        .xx = xx - x * x,
-        .yy = yy - y * y,
-        .xy = xy - x * y,
-        .gxx = about(i->xx, i->x, i->x, x, x, n),
-        .gyy = about(i->yy, i->y, i->y, y, y, n),
-        .gxy = about(i->xy, i->x, i->y, x, y, n),
+        .second = {xx - x * x, yy - y * y, xy - x * y},
+        .spread = {about(i->xx, i->x, i->x, x, x, n), about(i->yy, i->y, i->y, y, y, n),
+                   about(i->xy, i->x, i->y, x, y, n)},
     };
 }
 
-/* --- fluxes --- */
+/* Second moments of the whole source, or false where pixels in a line or two show no width (the
+ * bound is SExtractor's). A Gaussian cut at r = threshold / peak keeps the share 1 + r ln(r) / (1 -
+ * r) of them (Spreeuw 2010, thesis, University of Amsterdam, eq. 2.71). */
+static bool find_shape(const struct moments *m, double r, struct tensor *shape) {
+    const struct tensor *t = &m->second;
+    const double share = 1 + r * log(r) / (1 - r);
+    if (!(t->xx * t->yy - t->xy * t->xy > 1.0 / 144) || !(share > 0))
+        return false;
+    *shape = (struct tensor){t->xx / share, t->yy / share, t->xy / share};
+    return true;
+}
 
-static void measure_fluxes(const struct island *island, const struct setting *s,
-                           const struct moments *m, struct srcfind_source *row) {
-    const double n = (double)island->n_pixels;
-    const double peak = (double)island->peak - s->base, cut = s->threshold / peak;
-    row->peak_flux = peak;
-    row->e_peak_flux = s->rms;
-    row->snr = peak / s->rms;
+static void measure_fluxes(const struct setting *s, const struct moments *m,
+                           const struct tensor *shape, struct srcfind_source *row) {
+    const double n = (double)row->n_pixels;
+    const double kept = fmax(1 - s->threshold / row->peak_flux, DBL_EPSILON);
     row->pixel_sum = m->sum;
     row->isl_total_flux = m->sum * s->to_flux;
-    row->e_isl_total_flux = s->rms * sqrt(n * fmin(n, s->noise_pixels)) * s->to_flux;
-    row->total_flux = row->isl_total_flux / (1 - cut);
-    row->e_total_flux =
-        hypot(row->e_isl_total_flux / (1 - cut), row->total_flux * cut / (1 - cut) / row->snr);
+    row->e_isl_total_flux = uncertainty_of_sum(&s->noise, n) * s->to_flux;
+    row->total_flux = row->isl_total_flux / kept;
+    row->e_total_flux = row->total_flux * uncertainty_of_total(&s->noise, shape, row->snr, n);
+    if (row->e_total_flux > row->total_flux / 2)
+        row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
 }
 
-/* --- positions and shapes in pixels --- */
-
-static struct tensor measure_position(const struct island *island, const struct setting *s,
-                                      const struct moments *m, struct srcfind_source *row) {
-    const double factor = s->rms * s->rms * s->noise_pixels / (m->sum * m->sum);
-    const struct tensor c = {factor * m->gxx, factor * m->gyy, factor * m->gxy};
-    row->x = island->x_min + m->x;
-    row->y = island->y_min + m->y;
-    row->e_x = sqrt(c.xx);
-    row->e_y = sqrt(c.yy);
-    return c;
-}
-
-/* Second moments of the whole source. A Gaussian cut at r = threshold / peak keeps the share
- * 1 + r ln(r) / (1 - r) of them (Spreeuw 2010, thesis, University of Amsterdam, eq. 2.71). Pixels
- * in a line have no width, and those of a small island none that means anything. */
-static struct tensor measure_shape(const struct setting *s, const struct moments *m,
-                                   struct srcfind_source *row) {
-    const double r = s->threshold / row->peak_flux;
-    const double share = 1 + r * log(r) / (1 - r);
-    const bool thin = !(m->xx * m->yy - m->xy * m->xy > 1.0 / 144) || !(share > 0);
-    if (!thin)
-        return (struct tensor){m->xx / share, m->yy / share, m->xy / share};
-    row->flags |= SRCFIND_FLAG_NO_SHAPE;
-    return (struct tensor){NAN, NAN, NAN};
+/* Everything that is measured in pixels. */
+static void measure_island(const struct island *island, const struct setting *s,
+                           struct srcfind_source *row, struct pixel_shape *carried) {
+    const struct moments m = moments_of(island, s->base);
+    struct tensor shape = {0}; /* as narrow as the beam, unless it is seen */
+    row->peak_flux = (double)island->peak - s->base;
+    row->e_peak_flux = s->noise.rms;
+    row->snr = row->peak_flux / s->noise.rms;
+    const bool has_shape = find_shape(&m, s->threshold / row->peak_flux, &shape);
+    if (!has_shape)
+        row->flags |= SRCFIND_FLAG_NO_SHAPE;
+    measure_fluxes(s, &m, &shape, row);
+    carried->second = has_shape ? shape : (struct tensor){NAN, NAN, NAN};
+    carried->position = uncertainty_of_position(&s->noise, &shape, row->snr, &m.spread, m.sum);
+    row->x = island->x_min + m.x;
+    row->y = island->y_min + m.y;
+    row->e_x = sqrt(carried->position.xx);
+    row->e_y = sqrt(carried->position.yy);
 }
 
 static void copy_extent(const struct island *island, const struct setting *s,
-                        const struct detection *detection, struct srcfind_source *row) {
+                        struct srcfind_source *row) {
     row->n_pixels = island->n_pixels;
     row->x_min = island->x_min;
     row->x_max = island->x_max;
@@ -101,8 +100,8 @@ static void copy_extent(const struct island *island, const struct setting *s,
     row->y_max = island->y_max;
     row->x_peak = island->x_peak;
     row->y_peak = island->y_peak;
-    row->isl_rms = s->rms;
-    row->isl_mean = detection->subtract_background ? s->base : 0;
+    row->isl_rms = s->noise.rms;
+    row->isl_mean = s->base;
     row->flags = s->flags;
     if (island->edge)
         row->flags |= SRCFIND_FLAG_EDGE;
@@ -117,9 +116,8 @@ static struct setting setting_of(const struct srcfind_background *b,
     const bool per_pixel = image && image->per_pixel;
     struct setting s = {
         .base = detection->subtract_background ? b->median : 0,
-        .rms = b->rms,
         .threshold = detection->island * b->rms,
-        .noise_pixels = has_beam ? fmax(facts->beam_pixels, 1) : 1,
+        .noise = {b->rms, has_beam ? fmax(facts->beam_pixels, 1) : 1},
         .to_flux = has_beam && !per_pixel ? 1 / facts->beam_pixels : 1,
         .flags = has_beam || per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
     };
@@ -152,12 +150,9 @@ enum srcfind_status measure_islands(const struct detection_result *result,
         status = error_memory(error, "measuring sources");
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
         const struct island *island = &result->list.islands[i];
-        const struct moments m = moments_of(island, s.base);
         rows[i] = empty_row(i + 1);
-        copy_extent(island, &s, detection, &rows[i]);
-        measure_fluxes(island, &s, &m, &rows[i]);
-        shapes[i].position = measure_position(island, &s, &m, &rows[i]);
-        shapes[i].second = measure_shape(&s, &m, &rows[i]);
+        copy_extent(island, &s, &rows[i]);
+        measure_island(island, &s, &rows[i], &shapes[i]);
     }
     if (status == SRCFIND_OK && image && image->sky)
         status = celestial_fill(image->sky, &catalogue->image, n, shapes, rows, error);

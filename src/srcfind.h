@@ -117,10 +117,11 @@ struct srcfind_background {
 };
 
 enum srcfind_flags {
-    SRCFIND_FLAG_EDGE = 1,         /* touches the image's edge or a blank pixel */
-    SRCFIND_FLAG_SINGLE_PIXEL = 2, /* is one pixel */
-    SRCFIND_FLAG_NO_BEAM = 4,      /* no beam: fluxes are in map unit x pixels */
-    SRCFIND_FLAG_NO_SHAPE = 8,     /* too few pixels for a size: Maj, Min, PA are empty */
+    SRCFIND_FLAG_EDGE = 1,             /* touches the image's edge or a blank pixel */
+    SRCFIND_FLAG_SINGLE_PIXEL = 2,     /* is one pixel */
+    SRCFIND_FLAG_NO_BEAM = 4,          /* no beam: fluxes are in map unit x pixels */
+    SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
+    SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
 };
 
 /* A row of the catalogue; srcfind(1) describes every column. */

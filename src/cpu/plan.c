@@ -5,7 +5,8 @@
 #include "cpu/listed.h"
 
 enum {
-    LIST_ALL_PIXELS = 1 << 15,
+    LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
+    SORT_PIXELS = 1 << 22, /* so few are sorted sooner than a histogram is made */
     SAMPLE_LEAST = 1 << 13,
     SAMPLE_MOST = 1 << 16,
     PIXELS_A_SAMPLE = 256,
@@ -117,7 +118,7 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     struct clip_path path;
     *useful = true;
     *plan = scan_plan_all();
-    if (n <= LIST_ALL_PIXELS)
+    if (n <= LIST_PIXELS)
         return SRCFIND_OK;
     wanted = wanted < SAMPLE_LEAST ? SAMPLE_LEAST : wanted > SAMPLE_MOST ? SAMPLE_MOST : wanted;
     *useful = false;
@@ -127,6 +128,10 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
                   !b.empty && plan_from_clip(&sample, &b, &path, detection, plan) &&
                   listed_share(plan, &sample) < 0.25;
+    }
+    if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
+        *plan = scan_plan_all();
+        *useful = true;
     }
     listed_clear(&set);
     free(sample.values);

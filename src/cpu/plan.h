@@ -7,7 +7,7 @@
 #include "cpu/scan.h"
 
 /* Makes a plan for the scan. *useful is false where a list would be too long or the sample tells
- * nothing (discrete values, a flat image). Images of few pixels are listed whole. */
+ * nothing (discrete values, a flat image), unless the image is small enough to be listed whole. */
 enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
                               struct scan_plan *plan, bool *useful, struct error *error);
 

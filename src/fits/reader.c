@@ -5,163 +5,126 @@
 #include <string.h>
 
 enum {
-    PLAIN_PIECE = 1 << 16,   /* 256 KiB: stays in the processor's cache until it is scanned */
-    CFITSIO_PIECE = 1 << 20, /* more, so that whole tiles are decompressed once */
-    PLAIN_SAMPLE_ROWS = 256,
-    CFITSIO_SAMPLE_ROWS = 64,
+    PIECE = 1 << 16, /* pixels; 256 KiB stay in the processor's cache until they are scanned */
+    SAMPLE_ROWS = 256,
+    STORED_BYTES = 1 << 16, /* read at a time where values are converted */
 };
 
-/* --- plain float32 --- */
+/* --- float32 as it is --- */
 
-static const uint32_t *read_plain(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                  struct error *error) {
+static const uint32_t *read_float32(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                    struct error *error) {
     const struct reader *r = state;
     const enum srcfind_status status =
         fits_file_read(r->file, buffer, count * 4, r->data + first * 4, error);
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
-/* Whether pixels are BZERO + BSCALE * what is stored, with other numbers than 0 and 1. */
-static bool is_scaled(const struct hdu *hdu, double *bzero) {
-    double bscale = 1;
-    *bzero = 0;
-    header_real(&hdu->header, "BSCALE", &bscale);
-    header_real(&hdu->header, "BZERO", bzero);
-    return bscale != 1 || *bzero != 0;
+/* --- all other kinds of pixels --- */
+
+/* A big-endian natural number of a few bytes. */
+static inline uint64_t load_big_endian(const unsigned char *bytes, int size) {
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++)
+        value = value << 8 | bytes[i];
+    return value;
 }
 
-static bool is_plain(const struct fits_file *file, const struct hdu *hdu) {
-    double bzero;
-    return !*file->packing && !hdu->is_compressed && hdu->bitpix == -32 && !is_scaled(hdu, &bzero);
-}
-
-/* --- everything else --- */
-
-/* Quantised float tiles keep their nulls as integers (ZBLANK); such tables have a ZSCALE column, or
- * the keyword. */
-static bool is_quantised(const struct hdu *hdu) {
-    char name[SRCFIND_TEXT], keyword[32];
-    int64_t fields = 0;
-    double scale;
-    if (!hdu->is_compressed || hdu->bitpix > 0)
-        return false;
-    header_integer(&hdu->header, "TFIELDS", &fields);
-    for (int64_t i = 1; i <= fields && i <= 999; i++) {
-        snprintf(keyword, sizeof keyword, "TTYPE%lld", (long long)i);
-        if (header_text(&hdu->header, keyword, name, sizeof name) && strcmp(name, "ZSCALE") == 0)
-            return true;
-    }
-    return header_real(&hdu->header, "ZSCALE", &scale);
-}
-
-/* Float32 values are taken as they are. Without need, CFITSIO is not asked to look for nulls in
- * floats, since it would make subnormal ones 0. Wider ones come as double, to be rounded once here;
- * so do integers, but those of 64 bits, which double would round first. */
-static void choose_type(struct reader *r, const struct hdu *hdu) {
-    double bzero;
-    const bool scaled = is_scaled(hdu, &bzero);
-    r->check_nulls = hdu->bitpix > 0 || is_quantised(hdu);
-    r->type = TDOUBLE;
-    if (hdu->bitpix == -32 && !scaled)
-        r->type = TFLOAT;
-    if (hdu->bitpix == 64 && !scaled)
-        r->type = TLONGLONG;
-    if (hdu->bitpix == 64 && bzero == 0x1p63)
-        r->type = TULONGLONG;
-}
-
-static void narrow(const struct reader *r, int64_t count, float *pixels) {
-    const double *real = r->wide;
-    const long long *integer = (const long long *)(const void *)r->wide;
-    const unsigned long long *natural = (const unsigned long long *)(const void *)r->wide;
-    for (int64_t i = 0; i < count; i++) {
-        if (r->type == TDOUBLE)
-            pixels[i] = (float)real[i];
-        else if (r->nulls[i])
-            pixels[i] = NAN;
-        else
-            pixels[i] = r->type == TLONGLONG ? (float)integer[i] : (float)natural[i];
+static inline int64_t load_integer(const unsigned char *bytes, int bitpix) {
+    switch (bitpix) {
+    case 8:
+        return bytes[0];
+    case 16:
+        return (int16_t)load_big_endian(bytes, 2);
+    case 32:
+        return (int32_t)load_big_endian(bytes, 4);
+    default:
+        return (int64_t)load_big_endian(bytes, 8);
     }
 }
 
-static const uint32_t *read_cfitsio(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                    struct error *error) {
-    struct reader *r = state;
-    const struct cfitsio *c = r->file->cfitsio;
-    const LONGLONG at = r->plane + first + 1;
-    float float_nan = NAN;
-    double double_nan = NAN;
-    int code = 0, any;
-    c->ffcmsg();
-    if (r->type == TFLOAT)
-        c->ffgpv(r->handle, TFLOAT, at, count, r->check_nulls ? &float_nan : NULL, buffer, &any,
-                 &code);
-    else if (r->type == TDOUBLE)
-        c->ffgpv(r->handle, TDOUBLE, at, count, r->check_nulls ? &double_nan : NULL, r->wide, &any,
-                 &code);
-    else
-        c->ffgpf(r->handle, r->type, at, count, r->wide, r->nulls, &any, &code);
-    if (code) {
-        cfitsio_error(c, r->file->path, code, error);
-        return NULL;
+/* Integers of 64 bits would be rounded twice on the way through a double, so they take it only
+ * where they are scaled. */
+static inline float integer_value(int64_t stored, const struct scaling *s) {
+    if (s->has_blank && stored == s->blank)
+        return NAN;
+    if (s->bscale == 1 && s->bzero == 0)
+        return (float)stored;
+    if (s->bscale == 1 && s->bzero == 0x1p63) /* unsigned 64-bit */
+        return (float)((uint64_t)stored ^ (uint64_t)1 << 63);
+    return (float)(s->bzero + s->bscale * (double)stored);
+}
+
+static inline double load_real(const unsigned char *bytes, int bitpix) {
+    double value;
+    if (bitpix == -32) {
+        const uint32_t bits = (uint32_t)load_big_endian(bytes, 4);
+        float narrow;
+        memcpy(&narrow, &bits, sizeof narrow);
+        return narrow;
     }
-    if (r->type != TFLOAT)
-        narrow(r, count, (float *)(void *)buffer);
+    const uint64_t bits = load_big_endian(bytes, 8);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline float stored_value(const unsigned char *bytes, int bitpix, const struct scaling *s) {
+    if (bitpix > 0)
+        return integer_value(load_integer(bytes, bitpix), s);
+    return (float)(s->bzero + s->bscale * load_real(bytes, bitpix));
+}
+
+static const uint32_t *read_stored(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                   struct error *error) {
+    const struct reader *r = state;
+    const int size = abs(r->bitpix) / 8;
+    unsigned char stored[STORED_BYTES];
+    for (int64_t i = 0; i < count;) {
+        const int64_t n = count - i < STORED_BYTES / size ? count - i : STORED_BYTES / size;
+        if (fits_file_read(r->file, stored, n * size, r->data + (first + i) * size, error) !=
+            SRCFIND_OK)
+            return NULL;
+        for (int64_t j = 0; j < n; j++) {
+            const float value = stored_value(stored + j * size, r->bitpix, &r->scaling);
+            memcpy(&buffer[i + j], &value, sizeof value);
+        }
+        i += n;
+    }
     return buffer;
 }
 
-/* Rows of an image that are decompressed together. */
-static int64_t tile_rows(const struct hdu *hdu) {
-    int64_t rows = 1;
-    if (hdu->is_compressed)
-        header_indexed(&hdu->header, "ZTILE", 2, &rows);
-    return rows < 1 ? 1 : rows < hdu->axes[1] ? rows : hdu->axes[1];
-}
+/* --- opening --- */
 
-static enum srcfind_status open_cfitsio(struct reader *r, struct fits_file *file,
-                                        const struct hdu *hdu, struct pixel_source *source,
-                                        struct error *error) {
-    enum srcfind_status status = fits_file_need_cfitsio(file, error);
-    if (status != SRCFIND_OK)
-        return status;
-    const int64_t tile = tile_rows(hdu) * source->width, n = source->width * source->height;
-    const int64_t piece = (tile < CFITSIO_PIECE ? CFITSIO_PIECE / tile : 1) * tile;
-    const int64_t bands = source->height / (16 * tile_rows(hdu));
-    source->piece = piece < n ? piece : n;
-    source->sample_rows = tile_rows(hdu) == 1 || bands > CFITSIO_SAMPLE_ROWS ? CFITSIO_SAMPLE_ROWS
-                          : bands < 4                                        ? 4
-                                                                             : (int)bands;
-    source->read = read_cfitsio;
-    choose_type(r, hdu);
-    r->handle = cfitsio_open(file->cfitsio, file->path, hdu->number, error);
-    if (!r->handle)
-        return SRCFIND_ERROR_INPUT;
-    if (r->type != TFLOAT) {
-        r->wide = malloc((size_t)source->piece * sizeof *r->wide);
-        r->nulls = calloc((size_t)source->piece, 1);
-        if (!r->wide || !r->nulls)
-            return error_memory(error, "opening an image");
-    }
-    return SRCFIND_OK;
+static struct scaling scaling_of(const struct hdu *hdu) {
+    struct scaling s = {.bscale = 1};
+    header_real(&hdu->header, "BSCALE", &s.bscale);
+    header_real(&hdu->header, "BZERO", &s.bzero);
+    s.has_blank = hdu->bitpix > 0 && header_integer(&hdu->header, "BLANK", &s.blank);
+    return s;
 }
 
 enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 const struct hdu *hdu, int64_t plane, struct pixel_source *source,
                                 struct error *error) {
-    *reader = (struct reader){.file = file, .plane = plane};
+    *reader = (struct reader){.file = file,
+                              .bitpix = hdu->bitpix,
+                              .scaling = scaling_of(hdu),
+                              .plane = plane,
+                              .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
     *source = (struct pixel_source){.width = hdu->axes[0],
                                     .height = hdu->axes[1],
-                                    .piece = PLAIN_PIECE,
-                                    .sample_rows = PLAIN_SAMPLE_ROWS,
-                                    .swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+                                    .piece = PIECE,
+                                    .sample_rows = SAMPLE_ROWS,
                                     .parallel = true,
                                     .state = reader,
-                                    .read = read_plain};
-    reader->data = hdu->data + 4 * plane;
-    if (is_plain(file, hdu))
-        return SRCFIND_OK;
-    source->swapped = source->parallel = false;
-    return open_cfitsio(reader, file, hdu, source, error);
+                                    .read = read_stored};
+    if (*file->packing || hdu->is_compressed)
+        return reader_open_compressed(reader, file, hdu, source, error);
+    if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {
+        source->read = read_float32;
+        source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    }
+    return SRCFIND_OK;
 }
 
 void reader_close(struct reader *reader) {

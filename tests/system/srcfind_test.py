@@ -1,0 +1,116 @@
+"""What the system tests share: running the command, and reading what it writes.
+
+SRCFIND            the command under test
+SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (make_sky.py, reference.py);
+                   tests that need it are skipped where it is not set
+"""
+import csv
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+from astropy.io import fits
+
+COMMAND = os.environ.get("SRCFIND", "srcfind")
+SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
+warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
+SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def run(*arguments, **options):
+    """Runs the command; returns what subprocess.run does, with text."""
+    options.setdefault("capture_output", True)
+    return subprocess.run([COMMAND, *map(str, arguments)], text=True, **options)
+
+
+def numbers(row):
+    """A CSV row with numbers for texts, and None for empty cells."""
+    def value(text):
+        try:
+            return float(text) if text else None
+        except ValueError:
+            return text
+    return {name: value(text) for name, text in row.items()}
+
+
+def read_csv(path):
+    with open(path, newline="") as stream:
+        return [numbers(row) for row in csv.DictReader(stream)]
+
+
+def find(image, *options):
+    """The JSON catalogue of an image, which must succeed."""
+    result = run(image, "-f", "json", "-q", *options)
+    if result.returncode != 0 or result.stderr:
+        raise AssertionError("srcfind %s: exit status %d: %s" % (image, result.returncode, result.stderr))
+    return json.loads(result.stdout)
+
+
+def needs_shared(test):
+    return unittest.skipUnless(SHARED, "SRCFIND_TEST_DATA is not set")(test)
+
+
+def tool(name):
+    """A module out of SRCFIND_TEST_DATA/tools."""
+    path = os.path.join(SHARED, "tools", name + ".py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def noise(height, width, seed=1, n_sources=20, sigma=1.0):
+    """Correlated noise with sources, as float32."""
+    random = np.random.default_rng(seed)
+    image = random.normal(0, sigma, (height, width))
+    y, x = np.mgrid[0:height, 0:width]
+    for _ in range(n_sources):
+        cx, cy = random.uniform(0, width), random.uniform(0, height)
+        peak = sigma * random.uniform(6, 60)
+        image += peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / 8)
+    return image.astype(np.float32)
+
+
+def sky_header(**cards):
+    """Header cards of a small radio image around RA 150, DEC 2."""
+    header = fits.Header()
+    values = {"BUNIT": "Jy/beam", "CTYPE1": "RA---SIN", "CTYPE2": "DEC--SIN", "CRPIX1": 50.0, "CRPIX2": 60.0,
+              "CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -5e-4, "CDELT2": 5e-4, "CUNIT1": "deg", "CUNIT2": "deg",
+              "BMAJ": 2.5e-3, "BMIN": 2e-3, "BPA": 30.0, "RADESYS": "ICRS"}
+    values.update(cards)
+    for name, value in values.items():
+        if value is not None:
+            header[name] = value
+    return header
+
+
+class Case(unittest.TestCase):
+    """A test with a directory of its own."""
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="srcfind-")
+        self.addCleanup(self.directory.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def write(self, name, image, header=None, hdu=fits.PrimaryHDU):
+        """Writes an image, and returns its path."""
+        path = self.path(name)
+        fits.HDUList([hdu(image, header)]).writeto(path, overwrite=True)
+        return path
+
+
+def main():
+    """Runs the tests of a file: exit status 77 (skipped) where none of them could run."""
+    program = unittest.main(module="__main__", exit=False, verbosity=2, warnings="ignore")
+    result = program.result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.testsRun and len(result.skipped) == result.testsRun else 0)

@@ -1,0 +1,34 @@
+/* The plain version of every stage, to test the fast one against: sort the pixels, flood fill, sums
+ * in long double. */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include "backend.h"
+
+/* An image in memory, row by row. */
+struct picture {
+    int width, height;
+    float *pixels;
+};
+
+struct oracle_island {
+    int64_t n_pixels;
+    int x_min, x_max, y_min, y_max, x_peak, y_peak;
+    float peak;
+    bool edge;
+    /* of value, value * x, ... with x and y from the corner of the box */
+    long double sum, x, y, xx, yy, xy;
+};
+
+struct oracle_result {
+    struct srcfind_background background;
+    int64_t n;
+    struct oracle_island *islands;
+};
+
+/* Clips, and finds the islands of a picture. n_kept is 0 where no pixel is finite. */
+struct oracle_result oracle_detect(const struct picture *picture,
+                                   const struct detection *detection);
+void oracle_free(struct oracle_result *result);
+
+#endif

@@ -1,0 +1,26 @@
+/* Pictures to test with: ordinary and adversarial ones. */
+#ifndef PICTURES_H
+#define PICTURES_H
+
+#include "oracle.h"
+
+/* A random number generator of known steps (splitmix64). */
+struct random {
+    uint64_t state;
+};
+
+uint64_t random_bits(struct random *random);
+/* Evenly in [0, 1). */
+double random_unit(struct random *random);
+/* Evenly in 0 ... n - 1. */
+int random_below(struct random *random, int n);
+double random_normal(struct random *random);
+
+enum { PICTURE_KINDS = 20 };
+
+/* A picture of one of the kinds, 0 ... PICTURE_KINDS - 1. */
+struct picture picture_make(int kind, int width, int height, struct random *random);
+const char *picture_name(int kind);
+void picture_free(struct picture *picture);
+
+#endif

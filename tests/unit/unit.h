@@ -1,0 +1,24 @@
+/* What the unit tests share: cmocka, and pixels in memory as a backend sees them. */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pictures.h"
+
+/* A source over a picture: in pieces of any size, in either byte order, for one thread or many. */
+struct memory_source {
+    struct pixel_source source;
+    uint32_t *pixels;
+};
+
+struct memory_source *memory_source_make(const struct picture *picture, int64_t piece, bool swapped,
+                                         bool parallel);
+void memory_source_free(struct memory_source *memory);
+
+#endif
