@@ -1,0 +1,78 @@
+/* A plan is a prediction: whatever it says, the clip on what was listed is right or refused. */
+#include "cpu/listed.h"
+#include "unit.h"
+
+/* Bounds somewhere near those that would be right, or far from it. */
+static struct scan_plan random_plan(const struct srcfind_background *b, struct random *r) {
+    const double reach = 0.2 + 4 * random_unit(r);
+    const double centre = b->median + 0.1 * b->rms * random_normal(r);
+    const double half = b->rms * (random_below(r, 2) ? 0.05 : 0.5) * random_unit(r);
+    struct scan_plan plan = {
+        .core_low = (float)(centre - reach * b->rms),
+        .core_high = (float)(centre + (0.2 + 4 * random_unit(r)) * b->rms),
+        .median_low = (float)(centre - half),
+        .median_high = (float)(centre + half),
+        .candidate = INFINITY,
+        .list_values = true,
+    };
+    const float most = fmaxf(fabsf(plan.core_low), fabsf(plan.core_high));
+    plan.exponent = ilogbf(most) + 1;
+    plan.scale = ldexpf(1, 31 - plan.exponent);
+    plan.zero_band = ldexpf(1, plan.exponent - 8);
+    return plan;
+}
+
+/* Whether the clip by this plan did not refuse. */
+static bool check(const struct picture *p, const struct scan_plan *plan, double kappa,
+                  const struct srcfind_background *expected, struct random *r) {
+    struct memory_source *m = memory_source_make(p, 1000, random_below(r, 2), true);
+    struct scan scan;
+    struct listed_set set;
+    struct srcfind_background b = {0};
+    struct error error;
+    assert_int_equal(scan_image(&scan, &m->source, plan, 2, &error), SRCFIND_OK);
+    assert_int_equal(listed_from_scan(&set, &scan, &error), SRCFIND_OK);
+    const bool done = clip_run(&set.set, kappa, &b, NULL);
+    if (done) {
+        assert_int_equal(b.n_kept, expected->n_kept);
+        assert_int_equal(b.rounds, expected->rounds);
+        assert_int_equal(b.empty, expected->empty);
+        assert_true(b.median == expected->median);
+        assert_true(fabs(b.rms - expected->rms) <= 1e-14 * expected->rms);
+        if (listed_extremes(&set, &b.min, &b.max))
+            assert_true(b.min == expected->min && b.max == expected->max);
+    }
+    listed_clear(&set);
+    scan_clear(&scan);
+    memory_source_free(m);
+    return done;
+}
+
+static void right_or_refused(void **state) {
+    static const int kinds[] = {0, 1, 5, 6, 8, 10, 11};
+    static const double kappas[] = {3, 2, 1.5};
+    struct random r = {1};
+    int n_done = 0, n_refused = 0;
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1};
+        struct picture p =
+            picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
+        struct oracle_result expected = oracle_detect(&p, &d);
+        const struct scan_plan plan = random_plan(&expected.background, &r);
+        if (expected.background.rms > 0 && plan.core_low < plan.median_low &&
+            plan.median_high < plan.core_high) {
+            const bool done = check(&p, &plan, d.kappa, &expected.background, &r);
+            n_done += done;
+            n_refused += !done;
+        }
+        oracle_free(&expected);
+        picture_free(&p);
+    }
+    assert_true(n_done > 200 && n_refused > 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* All variants of the scan's inner loop against plain arithmetic. */
+#include <stdlib.h>
+
+#include "cpu/scan.h"
+#include "unit.h"
+
+static struct scan_plan random_plan(struct random *r) {
+    const int exponent = random_below(r, 40) - 20;
+    const float high = ldexpf(1 - (float)random_unit(r) / 2, exponent);
+    struct scan_plan plan = {.core_low = -high * (float)random_unit(r),
+                             .core_high = high,
+                             .exponent = exponent,
+                             .scale = ldexpf(1, 31 - exponent),
+                             .zero_band = ldexpf(1, exponent - 8),
+                             .candidate = high,
+                             .list_values = true};
+    plan.median_low = plan.core_low + (high - plan.core_low) * (float)random_unit(r) / 2;
+    plan.median_high = plan.median_low + 0.01f * high;
+    return plan;
+}
+
+/* Ordinary values, the plan's own bounds, and what is no number. */
+static float random_value(const struct scan_plan *p, struct random *r) {
+    const float bounds[] = {p->core_low, p->core_high, p->median_low, p->median_high,
+                            NAN,         INFINITY,     -INFINITY,     0,
+                            -0.0f,       p->zero_band, -p->zero_band, nextafterf(p->core_high, 0),
+                            0x1p-149f,   3.4028235e38f};
+    const int which = random_below(r, 60);
+    return which < 14 ? bounds[which] : p->core_high * 1.2f * (float)(2 * random_unit(r) - 1);
+}
+
+static bool is_core(const struct scan_plan *p, float v) {
+    return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high) &&
+           fabsf(v) >= p->zero_band;
+}
+
+static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
+                  int n, bool swapped) {
+    static uint32_t bits[TILE_PIXELS];
+    uint64_t listed[TILE_PIXELS / 64] = {0};
+    struct tile_sums sums = {0};
+    int64_t n_core = 0, n_below = 0, sum = 0;
+    uint128 squares = 0;
+    for (int i = 0; i < n; i++) {
+        const uint32_t b = exact_bits(values[i]);
+        bits[i] = swapped ? __builtin_bswap32(b) : b;
+    }
+    tile(plan, bits, swapped, n, &sums, listed);
+    for (int i = 0; i < n; i++) {
+        const bool core = is_core(plan, values[i]);
+        assert_int_equal(listed[i / 64] >> i % 64 & 1, !core);
+        if (!core)
+            continue;
+        const int64_t q = (int64_t)((double)values[i] * (double)plan->scale);
+        assert_true((double)q == (double)values[i] * (double)plan->scale);
+        n_core++;
+        n_below += values[i] < plan->median_low;
+        sum += q;
+        squares += (uint128)((int128)q * q);
+    }
+    if (n % 64)
+        assert_int_equal(listed[n / 64] >> n % 64, 0);
+    assert_int_equal(sums.n_core, n_core);
+    assert_int_equal(sums.n_below, n_below);
+    assert_int_equal(sums.sum, sum);
+    assert_true(sums.square_low + ((uint128)sums.square_high << 32) == squares);
+}
+
+static void variants_agree(void **state) {
+    static float values[TILE_PIXELS];
+    struct random r = {1};
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        const struct scan_plan plan = random_plan(&r);
+        const int n = i % 3 ? 1 + random_below(&r, TILE_PIXELS) : TILE_PIXELS;
+        for (int j = 0; j < n; j++)
+            values[j] = random_value(&plan, &r);
+        check(scan_tile_plain, &plan, values, n, i % 2);
+        check(scan_tile_choose(), &plan, values, n, i % 2);
+    }
+}
+
+/* The largest sums that a tile can have. */
+static void extremes(void **state) {
+    static float values[TILE_PIXELS];
+    struct scan_plan plan = {.core_low = -1,
+                             .core_high = 1,
+                             .median_low = -0.01f,
+                             .median_high = 0.01f,
+                             .exponent = 0,
+                             .scale = 0x1p31f,
+                             .zero_band = 0x1p-8f,
+                             .list_values = true};
+    (void)state;
+    for (int sign = -1; sign <= 1; sign++) {
+        for (int i = 0; i < TILE_PIXELS; i++)
+            values[i] = nextafterf(1, 0) * (float)(sign ? sign : i % 2 ? 1 : -1);
+        check(scan_tile_plain, &plan, values, TILE_PIXELS, true);
+        check(scan_tile_choose(), &plan, values, TILE_PIXELS, true);
+    }
+}
+
+static void plain_can_be_forced(void **state) {
+    (void)state;
+    setenv("SRCFIND_SIMD", "plain", 1);
+    assert_ptr_equal(scan_tile_choose(), scan_tile_plain);
+    unsetenv("SRCFIND_SIMD");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variants_agree),
+        cmocka_unit_test(extremes),
+        cmocka_unit_test(plain_can_be_forced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* Error formulas against their published special cases. */
+#include "uncertainty.h"
+#include "unit.h"
+
+static const struct noise noise = {2, 30};
+
+static void assert_close(double value, double expected) {
+    assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
+}
+
+/* Condon 1997: a point source has rho = sqrt(2) SNR, so sigma(x) = FWHM / (sqrt(8 ln 2) SNR). */
+static void point_source(void **state) {
+    const double beam = noise.pixels / (2 * M_PI);
+    const struct tensor shape = {beam, beam, 0}, no_spread = {0, 0, 0};
+    const struct tensor c = uncertainty_of_position(&noise, &shape, 10, &no_spread, 1);
+    (void)state;
+    assert_close(c.xx, beam / 100);
+    assert_close(c.yy, beam / 100);
+    assert_true(fabs(c.xy) < 1e-15);
+    assert_close(uncertainty_of_total(&noise, &shape, 10, 1e9), sqrt(3) / 10);
+}
+
+/* A source that is narrower than the beam is taken as a point source. */
+static void narrow_source(void **state) {
+    const struct tensor none = {0, 0, 0},
+                        point = {noise.pixels / (2 * M_PI), noise.pixels / (2 * M_PI), 0};
+    (void)state;
+    assert_close(uncertainty_of_total(&noise, &none, 7, 4),
+                 uncertainty_of_total(&noise, &point, 7, 4));
+}
+
+/* The longer axis is the less certain one, and the tensor turns with the source. */
+static void turned_source(void **state) {
+    const struct tensor lying = {100, 25, 0}, standing = {25, 100, 0},
+                        diagonal = {62.5, 62.5, 37.5};
+    const struct tensor none = {0, 0, 0};
+    const struct tensor a = uncertainty_of_position(&noise, &lying, 10, &none, 1);
+    const struct tensor b = uncertainty_of_position(&noise, &standing, 10, &none, 1);
+    const struct tensor c = uncertainty_of_position(&noise, &diagonal, 10, &none, 1);
+    (void)state;
+    assert_true(a.xx > a.yy);
+    assert_close(a.xx, b.yy);
+    assert_close(a.yy, b.xx);
+    assert_close(c.xx + c.yy, a.xx + a.yy);
+    assert_close(c.xy, (a.xx - a.yy) / 2);
+}
+
+/* A wide flat island: the noise of its centroid. */
+static void given_pixels(void **state) {
+    const struct tensor shape = {5, 5, 0}, spread = {1e6, 2e6, 1e5};
+    const struct tensor c = uncertainty_of_position(&noise, &shape, 1000, &spread, 1e4);
+    (void)state;
+    assert_close(c.xx, 4 * 30 * 1e6 / 1e8);
+    assert_close(c.yy, 4 * 30 * 2e6 / 1e8);
+    assert_close(c.xy, 4 * 30 * 1e5 / 1e8);
+}
+
+static void sums(void **state) {
+    (void)state;
+    assert_close(uncertainty_of_sum(&noise, 1), 2);
+    assert_close(uncertainty_of_sum(&noise, 10), 20);
+    assert_close(uncertainty_of_sum(&noise, 3000), 2 * 300);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(point_source),  cmocka_unit_test(narrow_source),
+        cmocka_unit_test(turned_source), cmocka_unit_test(given_pixels),
+        cmocka_unit_test(sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
