@@ -64,14 +64,14 @@ static bool read_column(const struct cfitsio *c, fitsfile *table, char *name, LO
     return code == 0 && isfinite(*value);
 }
 
-/* The unit of a column in degrees; CASA writes arcsec. */
-static double unit_of(const struct cfitsio *c, fitsfile *table, char *name) {
+/* How many units of a column are a degree; CASA writes arcsec. */
+static double units_a_degree(const struct cfitsio *c, fitsfile *table, char *name) {
     char keyword[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
     int column = 0, code = 0;
     c->ffgcno(table, CASEINSEN, name, &column, &code);
     snprintf(keyword, sizeof keyword, "TUNIT%d", column);
     c->ffgkys(table, keyword, unit, NULL, &code);
-    return strncmp(unit, "deg", 3) == 0 ? 1 : 1.0 / 3600;
+    return strncmp(unit, "deg", 3) == 0 ? 1 : 3600;
 }
 
 /* 0-based plane along the axis whose CTYPE begins like this; 0 if there is none. */
@@ -118,8 +118,8 @@ static bool from_table(const struct cfitsio *c, fitsfile *table, const struct he
         !read_column(c, table, "BMAJ", row, &beam->major) ||
         !read_column(c, table, "BMIN", row, &beam->minor))
         return false;
-    beam->major *= unit_of(c, table, "BMAJ");
-    beam->minor *= unit_of(c, table, "BMIN");
+    beam->major /= units_a_degree(c, table, "BMAJ");
+    beam->minor /= units_a_degree(c, table, "BMIN");
     if (!read_column(c, table, "BPA", row, &beam->angle))
         beam->angle = 0;
     return is_usable(beam);

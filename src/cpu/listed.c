@@ -4,37 +4,40 @@
 
 enum { DIGIT = 11, DIGITS = 3, BUCKETS = 1 << DIGIT };
 
-/* Sorts n floats that are not NaN: three rounds of an LSD radix sort on order-preserving keys.
- * Returns false where memory ran out. */
-static bool sort_values(float *values, int64_t n) {
-    uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
-    uint32_t *other = malloc((size_t)n * sizeof *other + 1);
-    int64_t(*start)[BUCKETS] = calloc(DIGITS, sizeof *start);
-    const bool ok = keys && other && start;
-    for (int64_t i = 0; ok && i < n; i++) {
-        keys[i] = exact_key(values[i]);
-        for (int d = 0; d < DIGITS; d++)
-            start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++;
+/* The rounds of an LSD radix sort: from keys to other, and back. */
+static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
+    int64_t start[BUCKETS] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        start[keys[i] >> digit * DIGIT & (BUCKETS - 1)]++;
+    for (int b = 0; b < BUCKETS; b++) {
+        const int64_t count = start[b];
+        start[b] = sum;
+        sum += count;
     }
-    for (int d = 0; ok && d < DIGITS; d++) {
-        int64_t sum = 0;
-        for (int b = 0; b < BUCKETS; b++) {
-            const int64_t count = start[d][b];
-            start[d][b] = sum;
-            sum += count;
-        }
-        for (int64_t i = 0; i < n; i++)
-            other[start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++] = keys[i];
+    for (int64_t i = 0; i < n; i++)
+        sorted[start[keys[i] >> digit * DIGIT & (BUCKETS - 1)]++] = keys[i];
+}
+
+/* Sorts n floats that are not NaN by their order-preserving keys, which take the floats' own place.
+ * The sorted values may be in another block. Returns false where memory ran out. */
+static bool sort_values(float **values, int64_t n) {
+    uint32_t *keys = (uint32_t *)(void *)*values;
+    uint32_t *other = malloc((size_t)n * sizeof *other + 1);
+    if (!other)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = exact_key((*values)[i]);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        sort_by_digit(keys, n, digit, other);
         uint32_t *sorted = other;
         other = keys;
         keys = sorted;
     }
-    for (int64_t i = 0; ok && i < n; i++)
-        values[i] = exact_unkey(keys[i]);
-    free(keys);
     free(other);
-    free(start);
-    return ok;
+    *values = (float *)(void *)keys;
+    for (int64_t i = 0; i < n; i++)
+        (*values)[i] = exact_unkey(keys[i]);
+    return true;
 }
 
 /* How many of the sorted values are below v, or below and equal to it. */
@@ -139,7 +142,7 @@ enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
         w->values = NULL;
         w->n_values = w->values_room = 0;
     }
-    if (!sort_values(set->values, set->n_values))
+    if (!sort_values(&set->values, set->n_values))
         return error_memory(error, "clipping");
     prepare(set);
     return SRCFIND_OK;
@@ -157,7 +160,7 @@ enum srcfind_status listed_from_values(struct listed_set *set, const float *valu
         else
             set->values[set->n_values++] = values[i];
     }
-    if (!sort_values(set->values, set->n_values))
+    if (!sort_values(&set->values, set->n_values))
         return error_memory(error, "clipping a sample");
     prepare(set);
     return SRCFIND_OK;

@@ -8,7 +8,7 @@ enum {
     LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
     SORT_PIXELS = 1 << 22, /* so few are sorted sooner than a histogram is made */
     SAMPLE_LEAST = 1 << 13,
-    SAMPLE_MOST = 1 << 16,
+    SAMPLE_MOST = 1 << 18,
     PIXELS_A_SAMPLE = 256,
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };

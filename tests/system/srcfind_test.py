@@ -66,14 +66,16 @@ def tool(name):
 
 
 def noise(height, width, seed=1, n_sources=20, sigma=1.0):
-    """Correlated noise with sources, as float32."""
+    """White noise with Gaussian sources, as float32."""
     random = np.random.default_rng(seed)
     image = random.normal(0, sigma, (height, width))
-    y, x = np.mgrid[0:height, 0:width]
     for _ in range(n_sources):
         cx, cy = random.uniform(0, width), random.uniform(0, height)
         peak = sigma * random.uniform(6, 60)
-        image += peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / 8)
+        top, left = max(int(cy) - 15, 0), max(int(cx) - 15, 0)
+        stamp = image[top:int(cy) + 16, left:int(cx) + 16]
+        y, x = np.mgrid[top:top + stamp.shape[0], left:left + stamp.shape[1]]
+        stamp += peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / 8)
     return image.astype(np.float32)
 
 

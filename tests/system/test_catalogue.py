@@ -1,0 +1,300 @@
+"""What stands in a catalogue: columns, units, positions, fluxes, shapes, beams."""
+import csv
+import json
+import math
+import os
+
+import numpy as np
+from astropy.io import fits
+from astropy.wcs import WCS
+
+import srcfind_test as t
+
+COLUMNS = ["Source_id", "Isl_id", "Source_Name", "RA", "DEC", "E_RA", "E_DEC", "Xposn", "Yposn", "E_Xposn", "E_Yposn",
+           "Isl_Total_flux", "E_Isl_Total_flux", "Total_flux", "E_Total_flux", "Peak_flux", "E_Peak_flux", "Xpeak",
+           "Ypeak", "Pixel_sum", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Maj", "Min", "PA", "Isl_rms", "Isl_mean",
+           "SNR", "Flags"]
+EDGE, SINGLE_PIXEL, NO_BEAM, NO_SHAPE, UNCERTAIN_TOTAL = 1, 2, 4, 8, 16
+
+
+def gaussian(shape, x, y, peak, major, minor, angle, sign=-1):
+    """A Gaussian of FWHM major, minor (pixels); angle in degrees from +y towards east, which is -x (sign -1)."""
+    yy, xx = np.mgrid[0:shape[0], 0:shape[1]]
+    a = np.radians(angle)
+    along = sign * (xx - x) * np.sin(a) + (yy - y) * np.cos(a)
+    across = (xx - x) * np.cos(a) - sign * (yy - y) * np.sin(a)
+    return peak * np.exp(-4 * np.log(2) * ((along / major) ** 2 + (across / minor) ** 2))
+
+
+def faint_noise(shape, sigma=1e-3, seed=1):
+    return np.random.default_rng(seed).normal(0, sigma, shape)
+
+
+class Catalogues(t.Case):
+
+    def test_csv_and_json_hold_the_same(self):
+        path = self.write("image.fits", t.noise(200, 220), t.sky_header())
+        output = self.path("catalogue.csv")
+        t.run(path, "-o", output, check=True)
+        with open(output, newline="") as stream:
+            rows = list(csv.reader(stream))
+        self.assertEqual(rows[0], COLUMNS)
+        catalogue = t.find(path)
+        self.assertEqual([column["name"] for column in catalogue["columns"]], COLUMNS)
+        self.assertEqual(len(catalogue["sources"]), len(rows) - 1)
+        self.assertEqual(catalogue["detection"]["n_sources"], len(rows) - 1)
+        for cells, source in zip(rows[1:], catalogue["sources"]):
+            self.assertEqual(list(source), COLUMNS)
+            for cell, value in zip(cells, source.values()):
+                self.assertEqual(cell, "" if value is None else value if isinstance(value, str) else cell)
+                if isinstance(value, (int, float)):
+                    self.assertEqual(float(cell), value)
+        self.assertEqual([source["Source_id"] for source in catalogue["sources"]], list(range(1, len(rows))))
+
+    def test_json_describes_the_run(self):
+        path = self.write("image.fits", t.noise(200, 220), t.sky_header(EXTNAME="SCI", FREQ=1.4e9))
+        catalogue = t.find(path, "-n", "6", "-i", "4", "--kappa", "2.5", "--connectivity", "8", "--min-pixels", "3",
+                           "--background", "zero")
+        self.assertEqual(set(catalogue), {"srcfind", "image", "background", "detection", "columns", "sources"})
+        image = catalogue["image"]
+        self.assertEqual(image["path"], path)
+        self.assertEqual(image["shape"], [200, 220])
+        self.assertEqual([image["hdu"], image["hdu_name"], image["bitpix"]], [0, "SCI", -32])
+        self.assertEqual([image["unit"], image["flux_unit"], image["frame"]], ["Jy/beam", "Jy", "ICRS"])
+        self.assertEqual(image["frequency_hz"], 1.4e9)
+        self.assertEqual(image["beam"]["source"], "keywords")
+        self.assertAlmostEqual(image["pixel_area_deg2"], 25e-8, 18)
+        detection = catalogue["detection"]
+        self.assertEqual([detection[name] for name in ("threshold", "island", "background", "connectivity",
+                                                       "min_pixels")], [6, 4, "zero", 8, 3])
+        self.assertEqual(catalogue["background"]["kappa"], 2.5)
+        self.assertEqual(catalogue["background"]["n_pixels"], 200 * 220)
+        self.assertTrue(all(source["N_pix"] >= 3 for source in catalogue["sources"]))
+        units = {column["name"]: column["unit"] for column in catalogue["columns"]}
+        self.assertEqual([units["Peak_flux"], units["Total_flux"], units["RA"], units["Flags"]],
+                         ["Jy/beam", "Jy", "deg", None])
+
+    def test_numbers_follow_from_each_other(self):
+        catalogue = t.find(self.write("image.fits", t.noise(200, 220) + np.float32(5), t.sky_header()))
+        beam, background = catalogue["image"]["beam"]["area_pixels"], catalogue["background"]
+        self.assertAlmostEqual(beam, math.pi * 2.5e-3 * 2e-3 / (4 * math.log(2)) / 25e-8, 9)
+        for s in catalogue["sources"]:
+            self.assertAlmostEqual(s["Isl_Total_flux"], s["Pixel_sum"] / beam, 12)
+            self.assertAlmostEqual(s["SNR"], s["Peak_flux"] / background["rms"], 12)
+            self.assertEqual(s["E_Peak_flux"], background["rms"])
+            self.assertEqual([s["Isl_rms"], s["Isl_mean"]], [background["rms"], background["median"]])
+            cut = 5 * background["rms"] / s["Peak_flux"]
+            self.assertLess(abs(s["Total_flux"] * (1 - cut) / s["Isl_Total_flux"] - 1), 1e-9)
+
+    def test_gaussians_come_back(self):
+        """Position, flux and shape of a bright Gaussian, at every angle and in both parities."""
+        shape, beam = (101, 111), {"BMAJ": 4 / 3600, "BMIN": 3 / 3600, "BPA": 0.0}
+        for step in (-1, 1):
+            for angle in (0, 25, 60, 90, 120, 179):
+                header = t.sky_header(CDELT1=step / 3600, CDELT2=1 / 3600, **beam)
+                image = faint_noise(shape) + gaussian(shape, 51.3, 47.8, 50, 12, 7, angle, step)
+                source, = t.find(self.write("image.fits", image.astype(np.float32), header))["sources"]
+                with self.subTest(step=step, angle=angle):
+                    self.assertAlmostEqual(source["Xposn"], 51.3, 3)
+                    self.assertAlmostEqual(source["Yposn"], 47.8, 3)
+                    self.assertAlmostEqual(source["Maj"] * 3600, 12, 2)
+                    self.assertAlmostEqual(source["Min"] * 3600, 7, 2)
+                    self.assertLess(abs((source["PA"] - angle + 90) % 180 - 90), 0.2)
+                    self.assertTrue(0 <= source["PA"] < 180)
+                    self.assertLess(abs(source["Total_flux"] / (50 * 12 * 7 / (4 * 3)) - 1), 1e-3)
+
+    def test_positions_by_astropy(self):
+        """Centroids in every projection, and their errors on the sky."""
+        projections = ("TAN", "SIN", "ARC", "STG", "ZEA", "CAR", "AIT", "MOL", "SFL", "CEA", "MER", "NCP", "GLS")
+        image = t.noise(150, 160)
+        for lon, lat in (("RA---", "DEC--"), ("GLON-", "GLAT-")):
+            for projection in projections:
+                latitude = 0.0 if projection in ("CAR", "AIT", "MOL", "SFL", "CEA", "MER", "GLS") else -40.0
+                header = t.sky_header(CTYPE1=lon + projection, CTYPE2=lat + projection, CRVAL1=0.01, CRVAL2=latitude)
+                header["RADESYS"] = "FK5"
+                catalogue = t.find(self.write("image.fits", image, header))
+                names = ("RA", "DEC") if lon == "RA---" else ("GLON", "GLAT")
+                wcs = WCS(header)
+                with self.subTest(lon + projection):
+                    self.assertGreater(len(catalogue["sources"]), 5)
+                    for s in catalogue["sources"]:
+                        expected = wcs.all_pix2world([[s["Xposn"], s["Yposn"]]], 0)[0]
+                        self.assertAlmostEqual(s[names[0]], expected[0], 9)
+                        self.assertAlmostEqual(s[names[1]], expected[1], 9)
+                        if projection == "MOL":  # has another scale along x than CDELT, also at its centre
+                            continue
+                        self.assertLess(abs(s["E_" + names[0]] / (5e-4 * s["E_Xposn"]) - 1), 0.01)
+                        self.assertLess(abs(s["E_" + names[1]] / (5e-4 * s["E_Yposn"]) - 1), 0.01)
+
+    def test_names_are_cut(self):
+        image = faint_noise((41, 41))
+        image[20, 20] = 9
+        for lon, lat, frame, name in (
+                (188.736541, -1.396277, "ICRS", "J123456.76-012346.5"),
+                (188.7361917, -1.3960278, "ICRS", "J123456.68-012345.7"),
+                (0.0, 89.99999, "ICRS", "J000000.00+895959.9"),
+                (359.999999, 0.0, "FK5", "J235959.99+000000.0"),
+                (10.0, -0.0001, "FK4", "B004000.00-000000.3")):
+            header = t.sky_header(CRPIX1=21.0, CRPIX2=21.0, CRVAL1=lon, CRVAL2=lat, RADESYS=frame)
+            source, = t.find(self.write("image.fits", image.astype(np.float32), header))["sources"]
+            with self.subTest(name):
+                self.assertEqual(source["Source_Name"], name)
+        header = t.sky_header(CRPIX1=21.0, CRPIX2=21.0, CRVAL1=8.12345678, CRVAL2=-1.98765432, CTYPE1="GLON-TAN",
+                              CTYPE2="GLAT-TAN")
+        source, = t.find(self.write("image.fits", image.astype(np.float32), header))["sources"]
+        self.assertEqual(source["Source_Name"], "G008.1234-01.9876")
+
+    def test_flags(self):
+        image = faint_noise((60, 60))
+        image[0, 10:13] = 5                      # edge
+        image[30, 30] = 5                        # one pixel
+        image[40:43, 20:23] = 5                  # in the middle
+        image[50:53, 40:43] = 5                  # beside a blank pixel, at a corner
+        image[53, 43] = np.nan
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header())
+        flags = {(s["Xpeak"], s["Ypeak"]): s["Flags"] & ~UNCERTAIN_TOTAL for s in t.find(path)["sources"]}
+        self.assertEqual(flags, {(10, 0): EDGE | NO_SHAPE, (30, 30): SINGLE_PIXEL | NO_SHAPE, (20, 40): 0,
+                                 (40, 50): EDGE})
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header(BMAJ=None))
+        self.assertTrue(all(s["Flags"] & NO_BEAM for s in t.find(path)["sources"]))
+
+    def test_uncertain_total(self):
+        """Faint sources, of which little is above the threshold, say so."""
+        path = self.write("image.fits", t.noise(500, 500, n_sources=60), t.sky_header())
+        sources = t.find(path, "-n", "3")["sources"]
+        for s in sources:
+            self.assertEqual(bool(s["Flags"] & UNCERTAIN_TOTAL), s["E_Total_flux"] > s["Total_flux"] / 2)
+        self.assertTrue(0 < sum(s["Flags"] & UNCERTAIN_TOTAL > 0 for s in sources) < len(sources))
+
+    def test_without_a_sky(self):
+        for cards in ({"CTYPE1": None, "CTYPE2": None}, {"CTYPE1": "JY/BEAM"}, {"CTYPE1": "LINEAR", "CTYPE2": "LINEAR"},
+                      {"CDELT1": 0.0}, {"CTYPE1": "RA---XYZ", "CTYPE2": "DEC--XYZ"}):
+            catalogue = t.find(self.write("image.fits", t.noise(100, 100), t.sky_header(**cards)))
+            with self.subTest(cards=cards):
+                self.assertGreater(len(catalogue["sources"]), 3)
+                self.assertIsNone(catalogue["image"]["frame"])
+                for s in catalogue["sources"]:
+                    self.assertEqual([s[name] for name in ("Source_Name", "RA", "DEC", "E_RA", "Maj", "PA")], [None] * 6)
+                    self.assertIsNotNone(s["E_Xposn"])
+
+    def test_off_the_sky(self):
+        """Pixels outside of an all-sky projection have a place in the image and none on the sky."""
+        image = faint_noise((100, 200))
+        image[2:5, 2:5] = 5
+        image[50:53, 100:103] = 5
+        header = t.sky_header(CTYPE1="RA---AIT", CTYPE2="DEC--AIT", CDELT1=-1.8, CDELT2=1.8, CRPIX1=100.0, CRPIX2=50.0,
+                              CRVAL2=0.0)
+        corner, centre = t.find(self.write("image.fits", image.astype(np.float32), header))["sources"]
+        self.assertEqual([corner["RA"], corner["DEC"], corner["Source_Name"]], [None, None, None])
+        self.assertIsNotNone(centre["RA"])
+
+    def test_fortran_exponents(self):
+        path = self.write("image.fits", t.noise(100, 100), t.sky_header())
+        expected = t.run(path, "-f", "json").stdout
+        with open(path, "rb") as stream:
+            data = stream.read()
+        changed = data.replace(b"0.0005", b"5.D-04").replace(b"0.0025", b"25.D-4")
+        self.assertNotEqual(changed, data)
+        with open(path, "wb") as stream:
+            stream.write(changed)
+        self.assertEqual(t.run(path, "-f", "json").stdout, expected)
+
+
+class Beams(t.Case):
+
+    def beam_of(self, header, *options):
+        return t.find(self.write("image.fits", t.noise(60, 60), header), *options)["image"]["beam"]
+
+    def test_order_of_sources(self):
+        header = t.sky_header()
+        for line in ("AIPS   CLEAN BMAJ=  9.0000E-03 BMIN=  8.0000E-03 BPA=  1.00",
+                     "AIPS   CLEAN BMAJ=  4.0000E-03 BMIN=  3.0000E-03 BPA=  -2.61 some text",
+                     "nothing"):
+            header["HISTORY"] = line
+        beam = self.beam_of(header, "--beam", "10,5,20")
+        self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                         ["option", 10 / 3600, 5 / 3600, 20])
+        self.assertEqual(self.beam_of(header)["major_deg"], 2.5e-3)
+        for name in ("BMAJ", "BMIN", "BPA"):
+            del header[name]
+        beam = self.beam_of(header)
+        self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                         ["history", 4e-3, 3e-3, -2.61])
+
+    def test_incomplete_and_absurd_beams(self):
+        self.assertEqual(self.beam_of(t.sky_header(BMIN=None, BPA=None))["minor_deg"], 2.5e-3)
+        for cards in ({"BMAJ": 0.0}, {"BMAJ": -1.0}, {"BMIN": 0.0}, {"BMAJ": "wide"}):
+            with self.subTest(cards=cards):
+                self.assertIsNone(self.beam_of(t.sky_header(**cards)))
+
+    def test_casa_table(self):
+        """The row of the plane."""
+        cube = np.stack([t.noise(40, 50, seed=s) for s in range(6)]).reshape(2, 3, 40, 50)
+        header = t.sky_header(BMAJ=None, BMIN=None, BPA=None, CASAMBM=True, CTYPE3="FREQ", CTYPE4="STOKES",
+                              CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0, CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)
+        rows = [(10 + c + 5 * p, 5 + c, 30 + p, c, p) for p in range(2) for c in range(3)]
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column(name, kind, unit=unit, array=[row[i] for row in rows]) for i, (name, kind, unit) in enumerate(
+                [("BMAJ", "E", "arcsec"), ("BMIN", "E", "arcsec"), ("BPA", "E", "deg"), ("CHAN", "J", None),
+                 ("POL", "J", None)])], name="BEAMS")
+        path = self.path("cube.fits")
+        fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path)
+        for major, minor, angle, channel, stokes in rows:
+            beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
+            self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                             ["table", major / 3600, minor / 3600, angle])
+
+
+class Units(t.Case):
+
+    def check(self, unit, flux_unit, factor, beam=True):
+        header = t.sky_header(BUNIT=unit, **({} if beam else {"BMAJ": None}))
+        catalogue = t.find(self.write("image.fits", t.noise(80, 80), header))
+        area = catalogue["image"]["beam"]["area_pixels"] if beam else 1
+        self.assertEqual(catalogue["image"]["unit"], unit)
+        self.assertEqual(catalogue["image"]["flux_unit"], flux_unit)
+        for s in catalogue["sources"]:
+            self.assertAlmostEqual(s["Isl_Total_flux"] / (s["Pixel_sum"] * factor / area), 1, 12)
+
+    def test_units(self):
+        for unit, flux_unit, factor in (("Jy/beam", "Jy", 1), ("JY/BEAM", "Jy", 1), ("mJy/beam", "Jy", 1e-3),
+                                        ("uJy/beam", "Jy", 1e-6), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
+                                        (None, None, 1)):
+            with self.subTest(unit):
+                self.check(unit, flux_unit, factor)
+
+    def test_without_a_beam(self):
+        self.check("Jy/beam", "Jy/beam.pixel", 1, beam=False)
+        self.check("K", "K.pixel", 1, beam=False)
+
+    def test_jansky_a_pixel_need_no_beam(self):
+        header = t.sky_header(BUNIT="Jy/pixel", BMAJ=None)
+        catalogue = t.find(self.write("image.fits", t.noise(80, 80), header))
+        self.assertEqual(catalogue["image"]["flux_unit"], "Jy")
+        for s in catalogue["sources"]:
+            self.assertEqual(s["Isl_Total_flux"], s["Pixel_sum"])
+            self.assertFalse(s["Flags"] & NO_BEAM)
+
+
+class FlatImages(t.Case):
+
+    def test_flat_images_have_no_source(self):
+        flat, spike = np.full((50, 60), 2.5, np.float32), np.full((50, 60), 2.5, np.float32)
+        spike[20, 30] = 99
+        for image in (flat, spike):
+            path = self.write("flat.fits", image)
+            result = t.run(path)
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(result.stdout, ",".join(COLUMNS) + "\n")
+            self.assertIn("flat", result.stderr)
+            catalogue = t.find(path)
+            self.assertTrue(catalogue["background"]["empty"])
+            self.assertEqual(catalogue["sources"], [])
+
+    def test_no_source_is_a_success(self):
+        result = t.run(self.write("noise.fits", t.noise(50, 50, n_sources=0), t.sky_header()))
+        self.assertEqual([result.returncode, result.stdout], [0, ",".join(COLUMNS) + "\n"])
+
+
+if __name__ == "__main__":
+    t.main()

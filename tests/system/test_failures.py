@@ -1,0 +1,216 @@
+"""Bad input and bad luck: one clear line, the promised exit status, and nothing left behind."""
+import os
+import resource
+import signal
+import subprocess
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+
+class Failures(t.Case):
+
+    def assert_fails(self, *arguments, status=1, words=(), **options):
+        """The command fails with one line that names the file, and writes nothing."""
+        before = sorted(os.listdir(self.directory.name))
+        result = t.run(*arguments, "-o", self.path("catalogue.csv"), **options)
+        lines = result.stderr.splitlines()
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("srcfind: "), lines[0])
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+
+    def write_bytes(self, name, data):
+        path = self.path(name)
+        with open(path, "wb") as stream:
+            stream.write(data)
+        return path
+
+    def good(self):
+        return self.write("good.fits", t.noise(300, 300), t.sky_header())
+
+    def test_missing_file(self):
+        path = self.path("missing.fits")
+        self.assert_fails(path, words=[path, "No such file"])
+
+    def test_empty_file(self):
+        path = self.write_bytes("empty.fits", b"")
+        self.assert_fails(path, words=[path, "empty"])
+
+    def test_text_file(self):
+        path = self.write_bytes("text.fits", b"Source_id,RA,DEC\n" * 1000)
+        self.assert_fails(path, words=[path, "not a FITS file"])
+
+    def test_truncated_files(self):
+        with open(self.good(), "rb") as stream:
+            whole = stream.read()
+        for length in (1, 100, 2879, 2880, 3000, 20000, len(whole) - 8000):
+            with self.subTest(length=length):
+                path = self.write_bytes("truncated.fits", whole[:length])
+                self.assert_fails(path, words=[path])
+
+    def test_missing_padding_is_no_error(self):
+        good = self.good()
+        with open(good, "rb") as stream:
+            whole = stream.read()
+        pixels = whole.index(b"END     ") // 2880 * 2880 + 2880 + 4 * 300 * 300
+        path = self.write_bytes("unpadded.fits", whole[:pixels])
+        self.assertEqual(t.run(path).stdout, t.run(good).stdout)
+
+    def test_wrong_checksum_is_no_error(self):
+        good = self.good()
+        path = self.write("checksum.fits", t.noise(300, 300), t.sky_header(DATASUM="12345", CHECKSUM="0" * 16))
+        self.assertEqual(t.run(path).stdout, t.run(good).stdout)
+
+    def test_truncated_tiles(self):
+        path = self.path("tiles.fits.fz")
+        hdu = fits.CompImageHDU(t.noise(300, 300), compression_type="GZIP_1", quantize_level=0)
+        fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path)
+        os.truncate(path, os.path.getsize(path) // 2)
+        self.assert_fails(path, words=[path])
+
+    def test_truncated_gzip(self):
+        path = self.write("image.fits.gz", t.noise(300, 300))
+        os.truncate(path, os.path.getsize(path) // 2)
+        self.assert_fails(path, words=[path])
+
+    def test_no_image(self):
+        table = fits.BinTableHDU.from_columns([fits.Column("x", "E", array=np.zeros(5))])
+        path = self.path("table.fits")
+        fits.HDUList([fits.PrimaryHDU(), table]).writeto(path)
+        self.assert_fails(path, words=[path, "no HDU"])
+        self.assert_fails(path, "--hdu", "1", words=[path, "HDU 1"])
+        self.assert_fails(path, "--hdu", "7", words=[path, "no HDU 7"])
+        self.assert_fails(path, "--hdu", "SCI", words=[path, "no HDU SCI"])
+
+    def test_vector(self):
+        path = self.write("vector.fits", np.zeros(100, np.float32))
+        self.assert_fails(path, words=[path, "two or more axes"])
+
+    def test_all_blank(self):
+        path = self.write("blank.fits", np.full((50, 60), np.nan, np.float32))
+        self.assert_fails(path, words=[path, "finite"])
+
+    def test_directory_and_devices(self):
+        directory = self.path("directory")
+        os.mkdir(directory)
+        self.assert_fails(directory, words=[directory, "directory"])
+        self.assert_fails("/dev/null", words=["/dev/null"])
+        self.assert_fails("/dev/zero", words=["/dev/zero"])
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        self.assert_fails(pipe, words=[pipe], timeout=20)
+
+    def test_absurd_headers(self):
+        cards = ["SIMPLE  =                    T", "BITPIX  =                  -32", "NAXIS   =                    2",
+                 "NAXIS1  =                  100", "NAXIS2  =                  100"]
+
+        def header(**changes):
+            text = "".join(changes.get(card.split()[0], card).ljust(80) for card in cards)
+            return (text + "END".ljust(80)).ljust(2880).encode()
+
+        for changes in ({"NAXIS1": "NAXIS1  =  9223372036854775807"}, {"NAXIS1": "NAXIS1  =          4294967296"},
+                        {"NAXIS1": "NAXIS1  =                  -5"}, {"NAXIS2": "NAXIS2  = 'many'"},
+                        {"NAXIS": "NAXIS   =                  999"}, {"BITPIX": "BITPIX  =                   12"},
+                        {"BITPIX": "COMMENT"}):
+            with self.subTest(changes=changes):
+                path = self.write_bytes("absurd.fits", header(**changes) + b"\0" * 40320)
+                self.assert_fails(path, words=[path])
+
+    def test_wrong_plane(self):
+        path = self.write("cube.fits", np.zeros((3, 20, 30), np.float32))
+        self.assert_fails(path, "--plane", "4", words=[path, "plane 4", "axis 3"])
+        self.assert_fails(path, "--plane", "1,1", words=[path, "axes"])
+
+    def test_missing_output_directory(self):
+        result = t.run(self.good(), "-o", self.path("nowhere/catalogue.csv"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("nowhere/catalogue.csv", result.stderr)
+        self.assertEqual(os.listdir(self.directory.name), ["good.fits"])
+
+    def test_output_is_no_directory(self):
+        image, other = self.good(), self.write("other.fits", t.noise(30, 30))
+        result = t.run(image, other, "-o", image + "/catalogues")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("directory", result.stderr)
+
+    def test_full_disk(self):
+        """A file that must not grow: the old catalogue stays, and nothing else is left."""
+        image, catalogue = self.good(), self.path("catalogue.csv")
+        with open(catalogue, "w") as stream:
+            stream.write("old")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        result = t.run(image, "-o", catalogue, preexec_fn=limit)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(catalogue + ": the catalogue cannot be written", result.stderr)
+        self.assertEqual(sorted(os.listdir(self.directory.name)), ["catalogue.csv", "good.fits"])
+        with open(catalogue) as stream:
+            self.assertEqual(stream.read(), "old")
+
+    def test_full_device(self):
+        result = t.run(self.good(), "-o", "/dev/full")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+        with open("/dev/full", "w") as full:
+            result = t.run(self.good(), capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+
+    def test_closed_streams(self):
+        image, catalogue = self.good(), self.path("catalogue.csv")
+        shell = ["sh", "-c", '"$0" "$1" >&-', t.COMMAND, image]
+        result = subprocess.run(shell, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot be written", result.stderr)
+        shell = ["sh", "-c", '"$0" "$1" -o "$2" >&- 2>&- <&-', t.COMMAND, image, catalogue]
+        self.assertEqual(subprocess.run(shell).returncode, 0)
+        with open(catalogue) as stream:
+            self.assertEqual(stream.read(), t.run(image).stdout)
+
+    def test_reader_of_a_pipe_leaves(self):
+        shell = '"$0" "$1" | head -n 1; echo "${PIPESTATUS[0]}"'
+        image = self.write("many.fits", t.noise(2000, 800, n_sources=1500), t.sky_header())
+        result = subprocess.run(["bash", "-c", shell, t.COMMAND, image], capture_output=True, text=True)
+        lines = result.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("Source_id,"))
+        self.assertIn(int(lines[1]), (0, 128 + signal.SIGPIPE))
+        self.assertNotIn("cannot", result.stderr)
+
+    def test_one_of_several_fails(self):
+        images = [self.write("a.fits", t.noise(50, 50)), self.path("missing.fits"), self.write("b.fits", t.noise(50, 50))]
+        result = t.run(*images, "-o", self.path("out"), "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.csv", "b.csv"])
+        result = t.run(*images, "-o", self.path("fast"), "-q", "--fail-fast")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(os.listdir(self.path("fast")), ["a.csv"])
+
+    def test_signal_leaves_no_part(self):
+        """A run that is ended at a random time has whole catalogues and nothing else."""
+        images = [self.write("%d.fits" % i, t.noise(150, 150, seed=i)) for i in range(40)]
+        for delay in (0.01, 0.03, 0.06, 0.1):
+            out = self.path("out%g" % delay)
+            process = subprocess.Popen([t.COMMAND, "-q", *images, "-o", out], stderr=subprocess.DEVNULL)
+            try:
+                process.wait(delay)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                self.assertIn(process.wait(), (0, -signal.SIGTERM))
+            for name in os.listdir(out) if os.path.exists(out) else []:
+                self.assertTrue(name.endswith(".csv"), name)
+                with open(os.path.join(out, name)) as stream:
+                    text = stream.read()
+                self.assertTrue(text.startswith("Source_id,") and text.endswith("\n"))
+
+
+if __name__ == "__main__":
+    t.main()

@@ -1,0 +1,52 @@
+"""Peak memory on a large image: it is read once, and never held."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+SIDE = 16384
+MOST = 256 << 20
+PEAK = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; " \
+       "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024); sys.exit(code)"
+
+
+class Memory(t.Case):
+
+    def test_peak_of_16384(self):
+        path, output = self.path("large.fits"), self.path("catalogue.csv")
+        header = t.sky_header()
+        header["SIMPLE"], header["BITPIX"], header["NAXIS"] = True, -32, 2
+        header["NAXIS1"] = header["NAXIS2"] = SIDE
+        strip = t.noise(256, SIDE, n_sources=2000)
+        with open(path, "wb") as stream:
+            stream.write(fits.PrimaryHDU(header=header).header.tostring().encode())
+            random = np.random.default_rng(1)
+            for _ in range(SIDE // 256):
+                stream.write(np.roll(strip, random.integers(SIDE), axis=1).astype(">f4").tobytes())
+        with open(path, "r+b") as stream:
+            cards = fits.Header(fits.PrimaryHDU().header)
+            cards["BITPIX"], cards["NAXIS"] = -32, 2
+            cards.set("NAXIS1", SIDE, after="NAXIS")
+            cards.set("NAXIS2", SIDE, after="NAXIS1")
+            cards.extend(t.sky_header())
+            text = cards.tostring().encode()
+            self.assertEqual(len(text), 2880)
+            stream.write(text)
+        size = os.path.getsize(path)
+        os.truncate(path, (size + 2879) // 2880 * 2880)
+        for options in ([], ["--threads", "7", "-i", "3"]):
+            result = subprocess.run([sys.executable, "-c", PEAK, t.COMMAND, path, "-o", output, *options],
+                                    capture_output=True, text=True)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            peak = int(result.stdout)
+            print("%s: peak %.0f MiB" % (result.stderr.strip(), peak / 2 ** 20))
+            self.assertLess(peak, MOST)
+        self.assertGreater(len(t.read_csv(output)), 60000)
+
+
+if __name__ == "__main__":
+    t.main()

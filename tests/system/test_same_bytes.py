@@ -1,0 +1,118 @@
+"""The same catalogue, byte for byte, however the work was done and the pixels were stored."""
+import os
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+
+def catalogue(image, *options, **environment):
+    """Both formats, without what JSON says of the file."""
+    result = [t.run(image, *options, env={**os.environ, **environment}, check=True).stdout]
+    text = t.run(image, "-f", "json", *options, env={**os.environ, **environment}, check=True).stdout
+    result.append("".join(line for line in text.splitlines(True) if not line.startswith('"image"')))
+    return result
+
+
+class SameBytes(t.Case):
+
+    def images(self):
+        with_blanks = t.noise(700, 900, seed=2)
+        with_blanks[:60, :] = np.nan
+        with_blanks[300:310, 400:420] = np.nan
+        yield "small", t.noise(60, 50, seed=1)
+        yield "blanks", with_blanks
+        yield "integers", np.round(3 * t.noise(500, 600, seed=3))
+        yield "faint tail", (t.noise(400, 500, seed=4) * 1e-5 + 3).astype(np.float32)
+
+    def test_threads_and_variants(self):
+        for name, image in self.images():
+            path = self.write("image.fits", image, t.sky_header())
+            expected = catalogue(path, "--threads", 1)
+            self.assertGreater(expected[0].count("\n"), 3)
+            for threads in (2, 7):
+                with self.subTest(name, threads=threads):
+                    self.assertEqual(catalogue(path, "--threads", threads), expected)
+            with self.subTest(name, variant="plain"):
+                self.assertEqual(catalogue(path, SRCFIND_SIMD="plain"), expected)
+
+    def test_lossless_tiles(self):
+        for name, image in self.images():
+            plain = self.write("image.fits", image, t.sky_header())
+            for compression, tile in (("GZIP_1", None), ("GZIP_2", (64, 64)), ("GZIP_1", (7, 33))):
+                packed = self.path("image.fits.fz")
+                hdu = fits.CompImageHDU(image, t.sky_header(), compression_type=compression, quantize_level=0,
+                                        **({"tile_size": tile} if tile else {}))
+                fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(packed, overwrite=True)
+                with self.subTest(name, compression=compression, tile=tile):
+                    self.assertEqual(catalogue(packed), catalogue(plain))
+
+    def test_plane_of_a_cube(self):
+        cube = np.stack([t.noise(120, 130, seed=s) for s in range(6)]).reshape(2, 3, 120, 130)
+        header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0, CTYPE4="STOKES", CRVAL4=1.0,
+                              CDELT4=1.0, CRPIX4=1.0)
+        path = self.write("cube.fits", cube, header)
+        for stokes in range(2):
+            for channel in range(3):
+                alone = self.write("plane.fits", cube[stokes, channel], t.sky_header())
+                with self.subTest(stokes=stokes, channel=channel):
+                    self.assertEqual(catalogue(path, "--plane", "%d,%d" % (channel + 1, stokes + 1)),
+                                     catalogue(alone))
+
+    def test_other_storage(self):
+        """The same values in other types, in an extension, gzipped."""
+        image = np.round(20 * t.noise(300, 200, seed=5))
+        expected = catalogue(self.write("float.fits", image.astype(np.float32), t.sky_header()))
+        for kind in (np.float64, np.int16, np.int32, np.int64, np.uint16, np.uint32):
+            shifted = image - image.min() if np.dtype(kind).kind == "u" else image
+            stored = shifted.astype(kind)
+            wanted = catalogue(self.write("float.fits", shifted.astype(np.float32), t.sky_header()))
+            with self.subTest(kind.__name__):
+                self.assertEqual(catalogue(self.write("other.fits", stored, t.sky_header())), wanted)
+        path = self.path("extension.fits")
+        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(image.astype(np.float32), t.sky_header())]).writeto(path)
+        self.assertEqual(catalogue(path), expected)
+        self.assertEqual(catalogue(self.write("image.fits.gz", image.astype(np.float32), t.sky_header())), expected)
+
+    def test_blank_integers(self):
+        """BLANK pixels are NaN, with and without scaling, stored plainly and in tiles."""
+        stored = np.round(20 * t.noise(200, 210, seed=6)).astype(np.int16)
+        stored[50:60, 20:120] = -32768
+        for bscale, bzero in ((1.0, 0.0), (0.25, -7.0)):
+            values = (bscale * stored + bzero).astype(np.float32)
+            values[stored == -32768] = np.nan
+            expected = catalogue(self.write("float.fits", values, t.sky_header()))
+            header = t.sky_header(BLANK=-32768, BSCALE=bscale, BZERO=bzero)
+            path = self.path("integers.fits")
+            hdu = fits.PrimaryHDU(stored, t.sky_header())
+            hdu.header["BLANK"] = -32768
+            fits.HDUList([hdu]).writeto(path, overwrite=True)
+            with open(path, "r+b") as stream:  # astropy would scale the values
+                cards = stream.read(2880 * 2)
+                for name in ("BSCALE", "BZERO"):
+                    card = ("%-8s= %20s" % (name, header[name])).ljust(80).encode()
+                    spare = cards.index(b" " * 80, cards.index(b"END     "))
+                    end = cards.index(b"END     ")
+                    cards = cards[:end] + card + cards[end:spare] + cards[spare + 80:]
+                stream.seek(0)
+                stream.write(cards)
+            with self.subTest(bscale=bscale):
+                self.assertEqual(catalogue(path), expected)
+
+    def test_big_images_are_clipped_by_histogram(self):
+        """Discrete values in more pixels than are sorted: against the same pixels repeated less often."""
+        image = np.round(3 * t.noise(1024, 1024, seed=7, n_sources=40)).astype(np.float32)
+        big = np.tile(image, (5, 1))
+        one = t.find(self.write("one.fits", image))
+        many = t.find(self.write("many.fits", big))
+        for name in ("median", "rms", "mean", "min", "max", "rounds"):
+            self.assertEqual(many["background"][name], one["background"][name])
+        self.assertEqual(many["background"]["n_kept"], 5 * one["background"]["n_kept"])
+        self.assertIn("histogram", t.run("-v", self.path("many.fits"), "-o", self.path("c.csv")).stderr)
+        self.assertEqual(catalogue(self.path("many.fits"), "--threads", 1),
+                         catalogue(self.path("many.fits"), "--threads", 7))
+
+
+if __name__ == "__main__":
+    t.main()
