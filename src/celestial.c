@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1024, POINTS = 5 };
+enum { BATCH = 256, POINTS = 5 };
 
 static const double RADIAN = M_PI / 180;
 

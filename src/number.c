@@ -21,21 +21,52 @@ struct decimal {
     int count, exponent;
 };
 
-static uint64_t power(uint64_t base, int n) {
-    uint64_t p = 1;
-    while (n-- > 0)
-        p *= base;
-    return p;
+static const uint64_t powers_of_5[MOST_POWER + 1] = {
+    1u,
+    5u,
+    25u,
+    125u,
+    625u,
+    3125u,
+    15625u,
+    78125u,
+    390625u,
+    1953125u,
+    9765625u,
+    48828125u,
+    244140625u,
+    1220703125u,
+    6103515625ull,
+    30517578125ull,
+    152587890625ull,
+    762939453125ull,
+    3814697265625ull,
+    19073486328125ull,
+    95367431640625ull,
+    476837158203125ull,
+    2384185791015625ull,
+    11920928955078125ull,
+    59604644775390625ull,
+    298023223876953125ull,
+    1490116119384765625ull,
+    7450580596923828125ull,
+};
+
+static uint64_t power_of_10(int n) {
+    return powers_of_5[n] << n;
 }
 
-/* Rounds to `count` digits; true if the double nearest to that is the same one: the distance is
- * below half a unit in the last place. All is scaled by 10^k 2^shift: scaled is the value, and
- * ulp its last place. */
-static bool round_to(uint128 scaled, int shift, uint128 ulp, int count, uint64_t *digits) {
-    const uint128 unit = (uint128)power(10, DIGITS - count) << shift;
-    const uint128 n = (scaled + unit / 2) / unit, rounded = n * unit;
-    const uint128 off = rounded > scaled ? rounded - scaled : scaled - rounded;
-    *digits = (uint64_t)n;
+/* Rounds to DIGITS - fewer digits; true if the double nearest to that is the same one: the distance
+ * is below half a unit in the last place. All is scaled by 10^k 2^shift: scaled is the value, whole
+ * its part above the point, and ulp its last place. */
+static inline bool round_to(uint128 scaled, int shift, uint128 ulp, int fewer, uint64_t *digits) {
+    const uint64_t whole = (uint64_t)(scaled >> shift);
+    const uint64_t unit = fewer == 2 ? 100 : fewer == 1 ? 10 : 1;
+    const uint64_t below = whole / unit;
+    const uint128 floor = (uint128)(below * unit) << shift, step = (uint128)unit << shift;
+    const bool up = scaled - floor >= step / 2;
+    const uint128 off = up ? floor + step - scaled : scaled - floor;
+    *digits = below + up;
     return 2 * off < ulp;
 }
 
@@ -48,16 +79,21 @@ static bool shortest(double value, struct decimal *d) {
     if (k < 0 || k > MOST_POWER || m == (uint64_t)1 << 52)
         return false;
     const int shift = 53 - binary - k; /* value * 10^k = m * 5^k / 2^shift */
-    const uint128 ulp = power(5, k), scaled = m * ulp;
+    const uint128 ulp = powers_of_5[k], scaled = m * ulp;
     if (shift < 1 || shift > 64)
         return false;
-    for (d->count = 15; d->count <= DIGITS; d->count++)
-        if (round_to(scaled, shift, ulp, d->count, &d->digits))
-            break;
-    if (d->count > DIGITS || d->digits < power(10, d->count - 1))
+    if (round_to(scaled, shift, ulp, 2, &d->digits))
+        d->count = 15;
+    else if (round_to(scaled, shift, ulp, 1, &d->digits))
+        d->count = 16;
+    else if (round_to(scaled, shift, ulp, 0, &d->digits))
+        d->count = 17;
+    else
+        return false;
+    if (d->digits < power_of_10(d->count - 1))
         return false; /* log10 was one too high */
     d->exponent = exponent;
-    if (d->digits >= power(10, d->count)) {
+    if (d->digits >= power_of_10(d->count)) {
         d->exponent++;
         d->count++;
     }
@@ -68,11 +104,17 @@ static bool shortest(double value, struct decimal *d) {
     return true;
 }
 
+/* Two digits a division: 00, 01, ... 99. */
 static int write_digits(uint64_t digits, int count, char *text) {
-    for (int i = count - 1; i >= 0; i--) {
-        text[i] = (char)('0' + digits % 10);
-        digits /= 10;
-    }
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    int i = count;
+    for (; i >= 2; digits /= 100)
+        memcpy(text + (i -= 2), pairs + 2 * (digits % 100), 2);
+    if (i == 1)
+        text[0] = (char)('0' + digits);
     return count;
 }
 

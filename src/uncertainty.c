@@ -9,12 +9,16 @@ static double beam_moment(const struct noise *noise) {
 }
 
 /* 2 / rho^2, the squared relative error of a Gaussian's parameter; rho by Condon 1997, eq. 21, with
- * the beam's area alone, as PyBDSF has it. */
+ * the beam's area alone, as PyBDSF has it. The exponents of the axes are twice_major / 2 and 3
+ * minus that. */
 static double relative_variance(const struct axes *source, double beam, double snr,
-                                double major_power, double minor_power) {
-    const double rho2 = sqrt(source->major * source->minor) / (4 * beam) *
-                        pow(1 + beam / source->major, major_power) *
-                        pow(1 + beam / source->minor, minor_power) * snr * snr;
+                                int twice_major) {
+    const double a = 1 + beam / source->major, b = 1 + beam / source->minor;
+    const double both = sqrt(a * b); /* a^(1/2) b^(1/2) */
+    const double powers = twice_major == 5   ? both * a * a
+                          : twice_major == 1 ? both * b * b
+                                             : both * both * both;
+    const double rho2 = sqrt(source->major * source->minor) / (4 * beam) * powers * snr * snr;
     return 2 / rho2;
 }
 
@@ -32,8 +36,8 @@ struct tensor uncertainty_of_position(const struct noise *noise, const struct te
     const double factor = noise->rms * noise->rms * noise->pixels / (sum * sum);
     const struct axes source = at_least_beam(shape, beam);
     const struct axes fit = {
-        source.major * relative_variance(&source, beam, snr, 2.5, 0.5),
-        source.minor * relative_variance(&source, beam, snr, 0.5, 2.5),
+        source.major * relative_variance(&source, beam, snr, 5),
+        source.minor * relative_variance(&source, beam, snr, 1),
         source.angle,
     };
     const struct tensor given = {factor * spread->xx, factor * spread->yy, factor * spread->xy};
@@ -44,9 +48,9 @@ double uncertainty_of_total(const struct noise *noise, const struct tensor *shap
                             double n) {
     const double beam = beam_moment(noise);
     const struct axes source = at_least_beam(shape, beam);
-    const double peak = relative_variance(&source, beam, snr, 1.5, 1.5);
-    const double major = relative_variance(&source, beam, snr, 2.5, 0.5);
-    const double minor = relative_variance(&source, beam, snr, 0.5, 2.5);
+    const double peak = relative_variance(&source, beam, snr, 3);
+    const double major = relative_variance(&source, beam, snr, 5);
+    const double minor = relative_variance(&source, beam, snr, 1);
     const double share = beam / sqrt(source.major * source.minor);
     return sqrt(peak + share * (major + minor) + 1 / (n * n));
 }

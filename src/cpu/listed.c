@@ -2,33 +2,39 @@
 
 #include <stdlib.h>
 
+#include "cpu/grow.h"
+
 enum { DIGIT = 11, DIGITS = 3, BUCKETS = 1 << DIGIT };
 
-/* The rounds of an LSD radix sort: from keys to other, and back. */
-static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
-    int64_t start[BUCKETS] = {0}, sum = 0;
+/* Where the keys of each digit's value begin in the sorted array. */
+static void find_starts(const uint32_t *keys, int64_t n, int64_t (*start)[BUCKETS]) {
     for (int64_t i = 0; i < n; i++)
-        start[keys[i] >> digit * DIGIT & (BUCKETS - 1)]++;
-    for (int b = 0; b < BUCKETS; b++) {
-        const int64_t count = start[b];
-        start[b] = sum;
-        sum += count;
+        for (int d = 0; d < DIGITS; d++)
+            start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++;
+    for (int d = 0; d < DIGITS; d++) {
+        int64_t sum = 0;
+        for (int b = 0; b < BUCKETS; b++) {
+            const int64_t count = start[d][b];
+            start[d][b] = sum;
+            sum += count;
+        }
     }
-    for (int64_t i = 0; i < n; i++)
-        sorted[start[keys[i] >> digit * DIGIT & (BUCKETS - 1)]++] = keys[i];
 }
 
-/* Sorts n floats that are not NaN by their order-preserving keys, which take the floats' own place.
- * The sorted values may be in another block. Returns false where memory ran out. */
+/* Sorts n floats that are not NaN: an LSD radix sort of their order-preserving keys, which take the
+ * floats' own place. The sorted values may be in another block. False where memory ran out. */
 static bool sort_values(float **values, int64_t n) {
+    int64_t start[DIGITS][BUCKETS] = {0};
     uint32_t *keys = (uint32_t *)(void *)*values;
     uint32_t *other = malloc((size_t)n * sizeof *other + 1);
     if (!other)
         return false;
     for (int64_t i = 0; i < n; i++)
         keys[i] = exact_key((*values)[i]);
-    for (int digit = 0; digit < DIGITS; digit++) {
-        sort_by_digit(keys, n, digit, other);
+    find_starts(keys, n, start);
+    for (int d = 0; d < DIGITS; d++) {
+        for (int64_t i = 0; i < n; i++)
+            other[start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++] = keys[i];
         uint32_t *sorted = other;
         other = keys;
         keys = sorted;
@@ -61,8 +67,8 @@ static bool within(float v, float low, float high) {
  *
  *   values | core below | values of the median bracket | core above | values
  *
- * so that ranks within the bracket are known. Listed values beside zero lie somewhere in the
- * blocks, and zeros, which are only counted, in one of the three parts. */
+ * so that ranks within the bracket are known. Zeros, which are only counted, lie in one of the
+ * three parts. */
 static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     const struct listed_set *s = clip->state;
     const bool zero_in = within(0, s->plan.median_low, s->plan.median_high);
@@ -99,50 +105,81 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
+/* Adds n sorted values: neighbours mostly have the same exponent, and SAME of their squares, each
+ * below 2^48, fit in 64 bits. */
+static void add_sorted(struct exact_sums *sums, const float *values, int64_t n) {
+    enum { SAME = 1 << 15 };
+    for (int64_t i = 0; i < n;) {
+        const uint32_t kind = exact_bits(values[i]) >> 23; /* sign and exponent */
+        const int64_t end = n - i < SAME ? n : i + SAME;
+        int64_t sum = 0;
+        uint64_t square = 0;
+        const int e = exact_exponent(exact_bits(values[i]));
+        for (; i < end && exact_bits(values[i]) >> 23 == kind; i++) {
+            const uint64_t m = exact_mantissa(exact_bits(values[i]));
+            sum += (int64_t)m;
+            square += m * m;
+        }
+        sums->sum[e] += kind >> 8 ? -sum : sum;
+        sums->square[e] += square;
+    }
+}
+
 static void prepare(struct listed_set *s) {
     s->first = 0;
     s->last = s->n_values;
     s->zero = count_below(s->values, s->n_values, 0, false);
     s->median_first = count_below(s->values, s->n_values, s->plan.median_low, false);
     s->median_last = count_below(s->values, s->n_values, s->plan.median_high, true);
-    for (int64_t i = 0; i < s->n_values; i++)
-        exact_add(&s->set.sums, s->values[i], 1);
+    add_sorted(&s->set.sums, s->values, s->n_values);
     s->set.n = s->n_values + s->n_zero + s->n_core;
     s->set.state = s;
     s->set.select = listed_select;
     s->set.trim = listed_trim;
 }
 
-/* Core sums are in units of 2^(exponent - 31), which is the unit of one of the bins. */
-static void add_core(struct listed_set *s, const struct tile_sums *t) {
+/* The fast loop's sums are in units of 2^(exponent - 31), which is the unit of one of the bins. */
+static void add_core(struct listed_set *s, const struct scan_worker *w) {
     const int e = s->plan.exponent - 31 + EXACT_UNIT;
-    s->n_core += t->n_core;
-    s->n_below += t->n_below;
-    s->set.sums.sum[e] += t->sum;
-    s->set.sums.square[e] += t->square_low + ((uint128)t->square_high << 32);
+    s->n_core += w->sums.n_core + w->n_small;
+    s->n_below += w->sums.n_below + w->n_small_below;
+    s->set.sums.sum[e] += w->sums.sum;
+    s->set.sums.square[e] += w->sums.square_low + ((uint128)w->sums.square_high << 32);
+    exact_merge(&s->set.sums, &w->small_sums);
+}
+
+/* Puts the values of all workers into one block, the first one's. */
+static bool gather(struct listed_set *s, struct scan *scan) {
+    int64_t room = 0, n = 0;
+    for (int i = 0; i < scan->n_workers; i++)
+        n += scan->workers[i].n_values;
+    for (int i = 0; i < scan->n_workers; i++) {
+        struct scan_worker *w = &scan->workers[i];
+        if (i == 0) {
+            s->values = w->values;
+            room = w->values_room;
+        } else {
+            if (!GROW(s->values, room, n))
+                return false;
+            memcpy(s->values + s->n_values, w->values ? w->values : s->values,
+                   (size_t)w->n_values * sizeof *s->values);
+            free(w->values);
+        }
+        s->n_values += w->n_values;
+        w->values = NULL;
+        w->n_values = w->values_room = 0;
+    }
+    return GROW(s->values, room, 1);
 }
 
 enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
                                      struct error *error) {
     *set = (struct listed_set){.plan = scan->plan};
-    for (int i = 0; i < scan->n_workers; i++)
-        set->n_values += scan->workers[i].n_values;
-    set->values = malloc((size_t)set->n_values * sizeof *set->values + 1);
-    if (!set->values)
-        return error_memory(error, "clipping");
-    float *next = set->values;
     for (int i = 0; i < scan->n_workers; i++) {
-        struct scan_worker *w = &scan->workers[i];
-        add_core(set, &w->sums);
-        set->n_zero += w->n_zero;
-        if (w->n_values)
-            memcpy(next, w->values, (size_t)w->n_values * sizeof *next);
-        next += w->n_values;
-        free(w->values);
-        w->values = NULL;
-        w->n_values = w->values_room = 0;
+        add_core(set, &scan->workers[i]);
+        set->n_zero += scan->workers[i].n_zero;
     }
-    if (!sort_values(&set->values, set->n_values))
+    if (!gather(set, scan) || !sort_values(&set->values, set->n_values))
         return error_memory(error, "clipping");
     prepare(set);
     return SRCFIND_OK;

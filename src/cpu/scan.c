@@ -64,7 +64,22 @@ static bool make_room(struct scan_worker *w) {
            GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
 }
 
-/* Sorts out the pixels of a tile that are not of the core. */
+/* The core's pixels that are too small for the fast loop. */
+static void add_small(struct scan_worker *w, const uint64_t *small, const uint32_t *pixels, int n) {
+    const bool swapped = w->scan->source->swapped;
+    for (int word = 0; word < (n + 63) / 64; word++) {
+        for (uint64_t bits = small[word]; bits; bits &= bits - 1) {
+            const float v = pixel_value(pixels[64 * word + __builtin_ctzll(bits)], swapped);
+            w->n_small += v != 0;
+            w->n_small_below += (v != 0) & (v < w->scan->plan.median_low);
+            w->n_zero += v == 0;
+            exact_add(&w->small_sums, v, 1);
+        }
+    }
+}
+
+/* Lists what is not of the core, keeps the places of what may belong to a source, and marks blanks.
+ */
 static void sort_out(struct scan_worker *w, const uint64_t *listed, const uint32_t *pixels, int n,
                      int64_t first, int64_t first_run, int64_t *end) {
     const bool swapped = w->scan->source->swapped, list_values = w->scan->plan.list_values;
@@ -94,15 +109,16 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan *scan = context;
     struct scan_worker *w = &scan->workers[worker];
     struct scan_segment *segment = &scan->segments[piece->number];
-    uint64_t listed[TILE_PIXELS / 64];
+    struct tile_rest rest;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
         const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
         if (!make_room(w))
             return false;
-        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &w->sums, listed);
-        sort_out(w, listed, piece->pixels + i, n, piece->first + i, segment->first_run, &end);
+        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &w->sums, &rest);
+        add_small(w, rest.small, piece->pixels + i, n);
+        sort_out(w, rest.listed, piece->pixels + i, n, piece->first + i, segment->first_run, &end);
     }
     segment->n_runs = w->n_runs - segment->first_run;
     return true;

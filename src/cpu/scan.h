@@ -1,15 +1,17 @@
 /* The one read of the image. Pixels of the core, which are certain to survive the clip and are not
- * near any median, are only counted and summed, in integers. The others are listed by value. Pixels
- * that may belong to a source are kept with their places, as runs. */
+ * near any median, are only counted and summed, in integers: all but the smallest of them in a fast
+ * loop over tiles, those one by one. The others are listed by value. Pixels that may belong to a
+ * source are kept with their places, as runs. */
 #ifndef SCAN_H
 #define SCAN_H
 
 #include "cpu/pieces.h"
 #include "exact.h"
 
-/* A pixel v is of the core if core_low < v < core_high, it is not within [median_low, median_high],
- * and |v| >= zero_band. Then |v| < 2^exponent, and v * scale is an integer below 2^31 in magnitude,
- * since zero_band = 2^(exponent - 8) and scale = 2^(31 - exponent). */
+/* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
+ * median_high]. Then |v| < 2^exponent. The fast loop takes those with |v| >= zero_band =
+ * 2^(exponent - 8): v * scale, with scale = 2^(31 - exponent), is then an integer below 2^31 in
+ * magnitude. */
 struct scan_plan {
     float core_low, core_high, median_low, median_high, zero_band, scale;
     int exponent;
@@ -23,19 +25,24 @@ struct scan_plan scan_plan_all(void);
 /* A plan that lists nothing and keeps the pixels >= candidate. */
 struct scan_plan scan_plan_candidates(float candidate);
 
-/* What a tile of pixels adds up to: integers in units of 1 / scale. */
+/* What the fast loop's pixels add up to: integers in units of 1 / scale. */
 struct tile_sums {
-    int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
+    int64_t n_core, n_below; /* how many; how many of them are < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
 enum { TILE_PIXELS = 4096 };
 
-/* Adds n <= TILE_PIXELS pixels to the sums and sets bit i % 64 of listed[i / 64] for each pixel i
- * that is not of the core; other bits of the (n + 63) / 64 words are 0. */
+/* What the fast loop leaves to others: a bit i % 64 of word i / 64 for pixel i of a tile. */
+struct tile_rest {
+    uint64_t listed[TILE_PIXELS / 64]; /* not of the core */
+    uint64_t small[TILE_PIXELS / 64];  /* of the core and within the zero band */
+};
+
+/* Adds n <= TILE_PIXELS pixels to the sums and sets the (n + 63) / 64 words of the rest. */
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
-                                int n, struct tile_sums *sums, uint64_t *listed);
+                                int n, struct tile_sums *sums, struct tile_rest *rest);
 
 scan_tile_function scan_tile_plain, scan_tile_avx2;
 
@@ -51,7 +58,8 @@ struct scan_run {
 struct scan_worker {
     const struct scan *scan;
     struct tile_sums sums;
-    int64_t n_blank, n_zero;
+    struct exact_sums small_sums; /* of the core's pixels that are within the zero band */
+    int64_t n_small, n_small_below, n_blank, n_zero;
     float *values; /* of the listed pixels, finite and not 0 */
     int64_t n_values, values_room;
     struct scan_run *runs;

@@ -10,7 +10,7 @@ struct bounds {
 
 /* Sums in lanes: 32-bit ones are emptied after every tile, long before they could overflow. */
 struct lanes {
-    __m256i below;                   /* minus the count, 32-bit */
+    __m256i n, below;                /* how many, and minus how many are below the median; 32-bit */
     __m256i sum_low, sum_high;       /* of q & 0xffff and of q >> 16, 32-bit */
     __m256i square_low, square_high; /* 64-bit */
 };
@@ -28,19 +28,27 @@ static inline __m256 load(const uint32_t *pixels, bool swapped) {
     return _mm256_castsi256_ps(swapped ? _mm256_shuffle_epi8(raw, order) : raw);
 }
 
-/* The pixels of the core as integers (others 0), and which they are. */
-static inline __m256i classify(const struct bounds *b, __m256 v, struct lanes *lanes, int *core) {
+/* Eight pixels: those that are added as integers (others 0), and which are of the core but small,
+ * or not of the core. */
+struct eight {
+    __m256i q;
+    int small, listed;
+};
+
+static inline struct eight classify(const struct bounds *b, __m256 v, struct lanes *lanes) {
     const __m256 sign = _mm256_set1_ps(-0.0f);
     const __m256 below = _mm256_cmp_ps(v, b->median_low, _CMP_LT_OQ);
     const __m256 off_median = _mm256_or_ps(below, _mm256_cmp_ps(v, b->median_high, _CMP_GT_OQ));
-    const __m256 off_zero = _mm256_cmp_ps(_mm256_andnot_ps(sign, v), b->zero_band, _CMP_GE_OQ);
+    const __m256 small = _mm256_cmp_ps(_mm256_andnot_ps(sign, v), b->zero_band, _CMP_LT_OQ);
     const __m256 inside = _mm256_and_ps(_mm256_cmp_ps(v, b->core_low, _CMP_GT_OQ),
                                         _mm256_cmp_ps(v, b->core_high, _CMP_LT_OQ));
-    const __m256 is_core = _mm256_and_ps(inside, _mm256_and_ps(off_median, off_zero));
-    *core = _mm256_movemask_ps(is_core);
-    lanes->below =
-        _mm256_add_epi32(lanes->below, _mm256_castps_si256(_mm256_and_ps(is_core, below)));
-    return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_and_ps(is_core, v), b->scale));
+    const __m256 core = _mm256_and_ps(inside, off_median);
+    const __m256 added = _mm256_andnot_ps(small, core);
+    lanes->below = _mm256_add_epi32(lanes->below, _mm256_castps_si256(_mm256_and_ps(added, below)));
+    lanes->n = _mm256_sub_epi32(lanes->n, _mm256_castps_si256(added));
+    return (struct eight){_mm256_cvtps_epi32(_mm256_mul_ps(_mm256_and_ps(added, v), b->scale)),
+                          _mm256_movemask_ps(_mm256_and_ps(core, small)),
+                          _mm256_movemask_ps(core) ^ 0xff};
 }
 
 /* q^2 of the even lanes plus q^2 of the odd ones: below 2^63. */
@@ -75,35 +83,43 @@ static uint64_t total64(__m256i v) {
     return lane[0] + lane[1] + lane[2] + lane[3];
 }
 
-static inline uint64_t core_of_64(const struct bounds *b, const uint32_t *pixels, bool swapped,
-                                  struct lanes *lanes) {
-    uint64_t mask = 0;
+static inline void add_64(const struct bounds *b, const uint32_t *pixels, bool swapped,
+                          struct lanes *lanes, uint64_t *small, uint64_t *listed) {
+    *small = *listed = 0;
     for (int i = 0; i < 64; i += 16) {
-        int first, second;
-        const __m256i q = classify(b, load(pixels + i, swapped), lanes, &first);
-        const __m256i r = classify(b, load(pixels + i + 8, swapped), lanes, &second);
-        add(lanes, q, r);
-        mask |= (uint64_t)(unsigned)(first | second << 8) << i;
+        const struct eight first = classify(b, load(pixels + i, swapped), lanes);
+        const struct eight second = classify(b, load(pixels + i + 8, swapped), lanes);
+        add(lanes, first.q, second.q);
+        *small |= (uint64_t)(unsigned)(first.small | second.small << 8) << i;
+        *listed |= (uint64_t)(unsigned)(first.listed | second.listed << 8) << i;
     }
-    return mask;
+}
+
+static void add_rest(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int first,
+                     int n, struct tile_sums *sums, struct tile_rest *rest) {
+    struct tile_rest last;
+    scan_tile_plain(plan, pixels + first, swapped, n - first, sums, &last);
+    rest->listed[first / 64] = last.listed[0];
+    rest->small[first / 64] = last.small[0];
 }
 
 void scan_tile_avx2(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int n,
-                    struct tile_sums *sums, uint64_t *listed) {
+                    struct tile_sums *sums, struct tile_rest *rest) {
     const struct bounds b = broadcast(plan);
     const __m256i zero = _mm256_setzero_si256();
-    struct lanes lanes = {zero, zero, zero, zero, zero};
+    struct lanes lanes = {zero, zero, zero, zero, zero, zero};
     const int whole = n / 64 * 64;
     for (int i = 0; i < whole; i += 64) {
-        const uint64_t core = swapped ? core_of_64(&b, pixels + i, true, &lanes)
-                                      : core_of_64(&b, pixels + i, false, &lanes);
-        sums->n_core += __builtin_popcountll(core);
-        listed[i / 64] = ~core;
+        if (swapped)
+            add_64(&b, pixels + i, true, &lanes, &rest->small[i / 64], &rest->listed[i / 64]);
+        else
+            add_64(&b, pixels + i, false, &lanes, &rest->small[i / 64], &rest->listed[i / 64]);
     }
+    sums->n_core += total32(lanes.n);
     sums->n_below -= total32(lanes.below);
     sums->sum += total32(lanes.sum_low) + total32(lanes.sum_high) * 65536;
     sums->square_low += total64(lanes.square_low);
     sums->square_high += total64(lanes.square_high);
     if (whole < n)
-        scan_tile_plain(plan, pixels + whole, swapped, n - whole, sums, listed + whole / 64);
+        add_rest(plan, pixels, swapped, whole, n, sums, rest);
 }

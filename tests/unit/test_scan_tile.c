@@ -30,14 +30,13 @@ static float random_value(const struct scan_plan *p, struct random *r) {
 }
 
 static bool is_core(const struct scan_plan *p, float v) {
-    return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high) &&
-           fabsf(v) >= p->zero_band;
+    return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high);
 }
 
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    uint64_t listed[TILE_PIXELS / 64] = {0};
+    struct tile_rest rest;
     struct tile_sums sums = {0};
     int64_t n_core = 0, n_below = 0, sum = 0;
     uint128 squares = 0;
@@ -45,11 +44,12 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
         const uint32_t b = exact_bits(values[i]);
         bits[i] = swapped ? __builtin_bswap32(b) : b;
     }
-    tile(plan, bits, swapped, n, &sums, listed);
+    tile(plan, bits, swapped, n, &sums, &rest);
     for (int i = 0; i < n; i++) {
-        const bool core = is_core(plan, values[i]);
-        assert_int_equal(listed[i / 64] >> i % 64 & 1, !core);
-        if (!core)
+        const bool core = is_core(plan, values[i]), small = fabsf(values[i]) < plan->zero_band;
+        assert_int_equal(rest.listed[i / 64] >> i % 64 & 1, !core);
+        assert_int_equal(rest.small[i / 64] >> i % 64 & 1, core && small);
+        if (!core || small)
             continue;
         const int64_t q = (int64_t)((double)values[i] * (double)plan->scale);
         assert_true((double)q == (double)values[i] * (double)plan->scale);
@@ -58,8 +58,10 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
         sum += q;
         squares += (uint128)((int128)q * q);
     }
-    if (n % 64)
-        assert_int_equal(listed[n / 64] >> n % 64, 0);
+    if (n % 64) {
+        assert_int_equal(rest.listed[n / 64] >> n % 64, 0);
+        assert_int_equal(rest.small[n / 64] >> n % 64, 0);
+    }
     assert_int_equal(sums.n_core, n_core);
     assert_int_equal(sums.n_below, n_below);
     assert_int_equal(sums.sum, sum);
