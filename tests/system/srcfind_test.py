@@ -1,6 +1,7 @@
 """What the system tests share: running the command, and reading what it writes.
 
 SRCFIND            the command under test
+SRCFIND_SANITIZED  set where the command is slowed down by sanitizers: large images are left out
 SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (make_sky.py, reference.py);
                    tests that need it are skipped where it is not set
 """
@@ -18,6 +19,7 @@ import numpy as np
 from astropy.io import fits
 
 COMMAND = os.environ.get("SRCFIND", "srcfind")
+SANITIZED = bool(os.environ.get("SRCFIND_SANITIZED"))
 SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -16,28 +16,20 @@ PEAK = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).re
 
 class Memory(t.Case):
 
+    @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
     def test_peak_of_16384(self):
         path, output = self.path("large.fits"), self.path("catalogue.csv")
-        header = t.sky_header()
-        header["SIMPLE"], header["BITPIX"], header["NAXIS"] = True, -32, 2
-        header["NAXIS1"] = header["NAXIS2"] = SIDE
+        cards = fits.Header(fits.PrimaryHDU().header)
+        cards["BITPIX"], cards["NAXIS"] = -32, 2
+        cards.set("NAXIS1", SIDE, after="NAXIS")
+        cards.set("NAXIS2", SIDE, after="NAXIS1")
+        cards.extend(t.sky_header())
         strip = t.noise(256, SIDE, n_sources=2000)
         with open(path, "wb") as stream:
-            stream.write(fits.PrimaryHDU(header=header).header.tostring().encode())
+            stream.write(cards.tostring().encode())
             random = np.random.default_rng(1)
             for _ in range(SIDE // 256):
                 stream.write(np.roll(strip, random.integers(SIDE), axis=1).astype(">f4").tobytes())
-        with open(path, "r+b") as stream:
-            cards = fits.Header(fits.PrimaryHDU().header)
-            cards["BITPIX"], cards["NAXIS"] = -32, 2
-            cards.set("NAXIS1", SIDE, after="NAXIS")
-            cards.set("NAXIS2", SIDE, after="NAXIS1")
-            cards.extend(t.sky_header())
-            text = cards.tostring().encode()
-            self.assertEqual(len(text), 2880)
-            stream.write(text)
-        size = os.path.getsize(path)
-        os.truncate(path, (size + 2879) // 2880 * 2880)
         for options in ([], ["--threads", "7", "-i", "3"]):
             result = subprocess.run([sys.executable, "-c", PEAK, t.COMMAND, path, "-o", output, *options],
                                     capture_output=True, text=True)

@@ -1,0 +1,35 @@
+"""The sample image in data/ and what README.md says of it."""
+import csv
+import os
+import re
+
+import numpy as np
+
+import srcfind_test as t
+
+SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+
+
+class Sample(t.Case):
+
+    def test_all_sources_are_found(self):
+        with open(os.path.join(t.SOURCE_ROOT, "data", "sample.truth.csv"), newline="") as stream:
+            truth = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(stream)]
+        rows = t.find(SAMPLE, "--island", "3")["sources"]
+        self.assertEqual(len(rows), len(truth))
+        for source in truth:
+            row = min(rows, key=lambda r: np.hypot(r["Xposn"] - source["x"], r["Yposn"] - source["y"]))
+            for name, value in (("Xposn", source["x"]), ("Yposn", source["y"]), ("DEC", source["dec"]),
+                                ("Total_flux", source["flux"])):
+                self.assertLess(abs(row[name] - value), 4 * row["E_" + name])
+            self.assertLess(abs(row["RA"] - source["ra"]) * np.cos(np.radians(source["dec"])), 4 * row["E_RA"])
+
+    def test_readme_shows_what_comes_out(self):
+        with open(os.path.join(t.SOURCE_ROOT, "README.md")) as stream:
+            readme = stream.read()
+        shown = re.search(r"srcfind: data/sample.fits: (.*?), [\d.]+ ms", readme).group(1)
+        self.assertIn(shown, t.run(SAMPLE, "--island", "3").stderr)
+
+
+if __name__ == "__main__":
+    t.main()
