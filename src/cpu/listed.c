@@ -4,61 +4,6 @@
 
 #include "cpu/grow.h"
 
-enum { DIGIT = 11, DIGITS = 3, BUCKETS = 1 << DIGIT };
-
-/* Where the keys of each digit's value begin in the sorted array. */
-static void find_starts(const uint32_t *keys, int64_t n, int64_t (*start)[BUCKETS]) {
-    for (int64_t i = 0; i < n; i++)
-        for (int d = 0; d < DIGITS; d++)
-            start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++;
-    for (int d = 0; d < DIGITS; d++) {
-        int64_t sum = 0;
-        for (int b = 0; b < BUCKETS; b++) {
-            const int64_t count = start[d][b];
-            start[d][b] = sum;
-            sum += count;
-        }
-    }
-}
-
-/* Sorts n floats that are not NaN: an LSD radix sort of their order-preserving keys, which take the
- * floats' own place. The sorted values may be in another block. False where memory ran out. */
-static bool sort_values(float **values, int64_t n) {
-    int64_t start[DIGITS][BUCKETS] = {0};
-    uint32_t *keys = (uint32_t *)(void *)*values;
-    uint32_t *other = malloc((size_t)n * sizeof *other + 1);
-    if (!other)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        keys[i] = exact_key((*values)[i]);
-    find_starts(keys, n, start);
-    for (int d = 0; d < DIGITS; d++) {
-        for (int64_t i = 0; i < n; i++)
-            other[start[d][keys[i] >> d * DIGIT & (BUCKETS - 1)]++] = keys[i];
-        uint32_t *sorted = other;
-        other = keys;
-        keys = sorted;
-    }
-    free(other);
-    *values = (float *)(void *)keys;
-    for (int64_t i = 0; i < n; i++)
-        (*values)[i] = exact_unkey(keys[i]);
-    return true;
-}
-
-/* How many of the sorted values are below v, or below and equal to it. */
-static int64_t count_below(const float *values, int64_t n, float v, bool or_equal) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (values[middle] < v || (or_equal && values[middle] == v))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool within(float v, float low, float high) {
     return v >= low && v <= high;
 }
@@ -70,7 +15,7 @@ static bool within(float v, float low, float high) {
  * so that ranks within the bracket are known. Zeros, which are only counted, lie in one of the
  * three parts. */
 static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
-    const struct listed_set *s = clip->state;
+    struct listed_set *s = clip->state;
     const bool zero_in = within(0, s->plan.median_low, s->plan.median_high);
     const int64_t first = s->median_first > s->first ? s->median_first : s->first;
     const int64_t last = s->median_last < s->last ? s->median_last : s->last;
@@ -80,21 +25,29 @@ static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     if (rank < 0 || rank >= last - first + zeros)
         return false;
     if (!zero_in || rank < negative)
-        *value = s->values[first + rank];
-    else
-        *value = rank < negative + zeros ? 0 : s->values[first + rank - zeros];
+        return order_at(&s->order, first + rank, value);
+    if (rank >= negative + zeros)
+        return order_at(&s->order, first + rank - zeros, value);
+    *value = 0;
     return true;
+}
+
+static void take_away(struct listed_set *s, int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++)
+        exact_add(&s->set.sums, s->order.values[i], -1);
 }
 
 static bool listed_trim(struct clip_set *clip, float low, float high) {
     struct listed_set *s = clip->state;
+    int64_t first, last;
     if (s->n_core > 0 && (low > s->plan.core_low || high < s->plan.core_high))
         return false;
-    int64_t first = s->first, last = s->last;
-    while (first < last && s->values[first] < low)
-        exact_add(&clip->sums, s->values[first++], -1);
-    while (last > first && s->values[last - 1] > high)
-        exact_add(&clip->sums, s->values[--last], -1);
+    if (!order_count(&s->order, low, false, &first) || !order_count(&s->order, high, true, &last))
+        return false;
+    first = first < s->first ? s->first : first < s->last ? first : s->last;
+    last = last > s->last ? s->last : last > first ? last : first;
+    take_away(s, s->first, first);
+    take_away(s, last, s->last);
     const int64_t n_zero = within(0, low, high) ? s->n_zero : 0;
     clip->n -= (s->last - s->first) - (last - first) + s->n_zero - n_zero;
     if (clip->n == 0) /* the clip ends: the extremes stay those before it */
@@ -105,37 +58,20 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Adds n sorted values: neighbours mostly have the same exponent, and SAME of their squares, each
- * below 2^48, fit in 64 bits. */
-static void add_sorted(struct exact_sums *sums, const float *values, int64_t n) {
-    enum { SAME = 1 << 15 };
-    for (int64_t i = 0; i < n;) {
-        const uint32_t kind = exact_bits(values[i]) >> 23; /* sign and exponent */
-        const int64_t end = n - i < SAME ? n : i + SAME;
-        int64_t sum = 0;
-        uint64_t square = 0;
-        const int e = exact_exponent(exact_bits(values[i]));
-        for (; i < end && exact_bits(values[i]) >> 23 == kind; i++) {
-            const uint64_t m = exact_mantissa(exact_bits(values[i]));
-            sum += (int64_t)m;
-            square += m * m;
-        }
-        sums->sum[e] += kind >> 8 ? -sum : sum;
-        sums->square[e] += square;
-    }
-}
-
-static void prepare(struct listed_set *s) {
-    s->first = 0;
-    s->last = s->n_values;
-    s->zero = count_below(s->values, s->n_values, 0, false);
-    s->median_first = count_below(s->values, s->n_values, s->plan.median_low, false);
-    s->median_last = count_below(s->values, s->n_values, s->plan.median_high, true);
-    add_sorted(&s->set.sums, s->values, s->n_values);
-    s->set.n = s->n_values + s->n_zero + s->n_core;
+/* Takes over n values, and makes the set ready for a clip. */
+static bool prepare(struct listed_set *s, float *values, int64_t n) {
+    if (!order_make(&s->order, values, n) || !order_count(&s->order, 0, false, &s->zero) ||
+        !order_count(&s->order, s->plan.median_low, false, &s->median_first) ||
+        !order_count(&s->order, s->plan.median_high, true, &s->median_last))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        exact_add_one(&s->set.sums, s->order.values[i]);
+    s->last = n;
+    s->set.n = n + s->n_zero + s->n_core;
     s->set.state = s;
     s->set.select = listed_select;
     s->set.trim = listed_trim;
+    return true;
 }
 
 /* The fast loop's sums are in units of 2^(exponent - 31), which is the unit of one of the bins. */
@@ -149,69 +85,71 @@ static void add_core(struct listed_set *s, const struct scan_worker *w) {
 }
 
 /* Puts the values of all workers into one block, the first one's. */
-static bool gather(struct listed_set *s, struct scan *scan) {
-    int64_t room = 0, n = 0;
+static bool gather(struct scan *scan, float **values, int64_t *n) {
+    int64_t room = 0, total = 0;
+    *n = 0;
+    *values = NULL;
     for (int i = 0; i < scan->n_workers; i++)
-        n += scan->workers[i].n_values;
+        total += scan->workers[i].n_values;
     for (int i = 0; i < scan->n_workers; i++) {
         struct scan_worker *w = &scan->workers[i];
         if (i == 0) {
-            s->values = w->values;
+            *values = w->values;
             room = w->values_room;
-        } else {
-            if (!GROW(s->values, room, n))
+        } else if (w->n_values > 0) {
+            if (!GROW(*values, room, total))
                 return false;
-            memcpy(s->values + s->n_values, w->values ? w->values : s->values,
-                   (size_t)w->n_values * sizeof *s->values);
+            memcpy(*values + *n, w->values, (size_t)w->n_values * sizeof **values);
             free(w->values);
         }
-        s->n_values += w->n_values;
+        *n += w->n_values;
         w->values = NULL;
         w->n_values = w->values_room = 0;
     }
-    return GROW(s->values, room, 1);
+    return true;
 }
 
 enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
                                      struct error *error) {
+    float *values;
+    int64_t n;
     *set = (struct listed_set){.plan = scan->plan};
     for (int i = 0; i < scan->n_workers; i++) {
         add_core(set, &scan->workers[i]);
         set->n_zero += scan->workers[i].n_zero;
     }
-    if (!gather(set, scan) || !sort_values(&set->values, set->n_values))
+    if (!gather(scan, &values, &n)) {
+        free(values);
         return error_memory(error, "clipping");
-    prepare(set);
-    return SRCFIND_OK;
+    }
+    return prepare(set, values, n) ? SRCFIND_OK : error_memory(error, "clipping");
 }
 
 enum srcfind_status listed_from_values(struct listed_set *set, const float *values, int64_t n,
                                        struct error *error) {
-    *set = (struct listed_set){.plan = scan_plan_all(),
-                               .values = malloc((size_t)n * sizeof *set->values + 1)};
-    if (!set->values)
+    float *copy = malloc((size_t)n * sizeof *copy + 1);
+    int64_t n_copied = 0;
+    *set = (struct listed_set){.plan = scan_plan_all()};
+    if (!copy)
         return error_memory(error, "clipping a sample");
     for (int64_t i = 0; i < n; i++) {
-        if (values[i] == 0)
-            set->n_zero++;
-        else
-            set->values[set->n_values++] = values[i];
+        copy[n_copied] = values[i];
+        n_copied += values[i] != 0;
     }
-    if (!sort_values(&set->values, set->n_values))
-        return error_memory(error, "clipping a sample");
-    prepare(set);
-    return SRCFIND_OK;
+    set->n_zero = n - n_copied;
+    return prepare(set, copy, n_copied) ? SRCFIND_OK : error_memory(error, "clipping a sample");
 }
 
 void listed_clear(struct listed_set *set) {
-    free(set->values);
-    *set = (struct listed_set){0};
+    order_clear(&set->order);
 }
 
-bool listed_extremes(const struct listed_set *set, double *min, double *max) {
+bool listed_extremes(struct listed_set *set, double *min, double *max) {
     const bool any = set->first < set->last;
-    const float low = any ? set->values[set->first] : 0;
-    const float high = any ? set->values[set->last - 1] : 0;
+    float low = 0, high = 0;
+    if (any &&
+        (!order_at(&set->order, set->first, &low) || !order_at(&set->order, set->last - 1, &high)))
+        return false;
     if (set->n_core > 0 && !(any && low <= set->plan.core_low && high >= set->plan.core_high))
         return false;
     *min = set->n_zero && (!any || low > 0) ? 0 : low;

@@ -1,19 +1,19 @@
 /* The clip of an image that has been scanned: core sums that always count, and the listed pixels,
- * sorted, of which the clip takes away the ends. */
+ * of which the clip takes away the ends. */
 #ifndef LISTED_H
 #define LISTED_H
 
 #include "cpu/clip.h"
+#include "cpu/order.h"
 #include "cpu/scan.h"
 
 struct listed_set {
     struct clip_set set;
     struct scan_plan plan;
-    float *values; /* sorted */
-    int64_t n_values;
-    int64_t first, last;               /* values [first, last) are left */
-    int64_t zero;                      /* values before it are negative */
-    int64_t median_first, median_last; /* values within the plan's median bracket */
+    struct order order;                /* the listed values */
+    int64_t first, last;               /* those at [first, last) are left */
+    int64_t zero;                      /* those before it are negative */
+    int64_t median_first, median_last; /* those within the plan's median bracket */
     int64_t n_zero, n_core, n_below;   /* see scan.h */
 };
 
@@ -28,6 +28,6 @@ void listed_clear(struct listed_set *set);
 
 /* After a clip: the least and the greatest of the pixels that are left. False where they are
  * pixels of the core, whose values are not known. */
-bool listed_extremes(const struct listed_set *set, double *min, double *max);
+bool listed_extremes(struct listed_set *set, double *min, double *max);
 
 #endif

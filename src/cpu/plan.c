@@ -18,6 +18,9 @@ enum {
  * longer list. */
 static const double MARGIN = 4;
 
+/* Above this share of the pixels, a list is no faster than a histogram. */
+static const double MOST_LISTED = 0.25;
+
 struct sample {
     float *values;
     int64_t n;
@@ -130,8 +133,9 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     if (status == SRCFIND_OK && sample.n > 0) {
         status = listed_from_values(&set, sample.values, sample.n, error);
         *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
-                  !b.empty && plan_from_clip(&sample, &b, &path, detection, plan) &&
-                  listed_share(plan, &sample) < 0.25;
+                  !b.empty && plan_from_clip(&sample, &b, &path, detection, plan);
+        plan->share = listed_share(plan, &sample);
+        *useful = *useful && plan->share < MOST_LISTED;
     }
     if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
         *plan = scan_plan_all();

@@ -10,7 +10,8 @@ struct scan_plan scan_plan_all(void) {
                               .median_low = -INFINITY,
                               .median_high = INFINITY,
                               .candidate = INFINITY,
-                              .list_values = true};
+                              .list_values = true,
+                              .share = 1};
 }
 
 struct scan_plan scan_plan_candidates(float candidate) {
@@ -73,7 +74,7 @@ static void add_small(struct scan_worker *w, const uint64_t *small, const uint32
             w->n_small += v != 0;
             w->n_small_below += (v != 0) & (v < w->scan->plan.median_low);
             w->n_zero += v == 0;
-            exact_add(&w->small_sums, v, 1);
+            exact_add_one(&w->small_sums, v);
         }
     }
 }
@@ -136,8 +137,13 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                           .blank = calloc((size_t)(n + 63) / 64, sizeof *scan->blank)};
     if (!scan->workers || !scan->segments || !scan->blank)
         return error_memory(error, "starting to read the image");
-    for (int i = 0; i < n_threads; i++)
-        scan->workers[i].scan = scan;
+    const int64_t expected = (int64_t)(1.1 * plan->share * (double)n / n_threads) + TILE_PIXELS;
+    for (int i = 0; i < n_threads; i++) {
+        struct scan_worker *w = &scan->workers[i];
+        w->scan = scan;
+        if (plan->list_values && !GROW(w->values, w->values_room, expected))
+            return error_memory(error, "starting to read the image");
+    }
     return pieces_run(source, n_threads, scan_piece, scan, error);
 }
 

@@ -17,6 +17,7 @@ struct scan_plan {
     int exponent;
     float candidate;  /* a pixel >= this is kept with its place; core_high <= candidate */
     bool list_values; /* false: only candidates and blanks are wanted */
+    double share;     /* of the pixels that will be listed, about; only speed depends on it */
 };
 
 /* A plan without a core: everything is listed. */

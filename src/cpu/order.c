@@ -1,0 +1,143 @@
+#include "cpu/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exact.h"
+
+enum { BUCKETS = 1 << 12, DIGIT = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT };
+
+/* --- dealing --- */
+
+static int bucket_of(const struct order *o, uint32_t key) {
+    return (int)((key - o->least) >> o->shift);
+}
+
+static void choose_buckets(struct order *o) {
+    uint32_t most = 0;
+    o->least = UINT32_MAX;
+    for (int64_t i = 0; i < o->n; i++) {
+        const uint32_t key = exact_key(o->values[i]);
+        o->least = key < o->least ? key : o->least;
+        most = key > most ? key : most;
+    }
+    while (o->n > 0 && (most - o->least) >> o->shift >= BUCKETS)
+        o->shift++;
+}
+
+/* Moves the values to `dealt`; start[b + 1] runs from the start of bucket b to its end meanwhile.
+ */
+static void deal(struct order *o, float *dealt) {
+    int64_t *next = o->start + 1, sum = 0;
+    for (int64_t i = 0; i < o->n; i++)
+        next[bucket_of(o, exact_key(o->values[i]))]++;
+    for (int b = 0; b < BUCKETS; b++) {
+        const int64_t count = next[b];
+        next[b] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < o->n; i++)
+        dealt[next[bucket_of(o, exact_key(o->values[i]))]++] = o->values[i];
+}
+
+bool order_make(struct order *o, float *values, int64_t n) {
+    *o = (struct order){.values = values, .n = n};
+    float *dealt = malloc((size_t)n * sizeof *dealt + 1);
+    o->start = calloc(BUCKETS + 1, sizeof *o->start);
+    o->sorted = calloc(BUCKETS, sizeof *o->sorted);
+    if (!dealt || !o->start || !o->sorted) {
+        free(dealt);
+        return false;
+    }
+    choose_buckets(o);
+    deal(o, dealt);
+    free(o->values);
+    o->values = dealt;
+    return true;
+}
+
+void order_clear(struct order *o) {
+    free(o->values);
+    free(o->start);
+    free(o->sorted);
+    *o = (struct order){0};
+}
+
+/* --- sorting --- */
+
+/* One round of an LSD radix sort. */
+static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
+    int64_t start[DIGIT_VALUES] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++;
+    for (int b = 0; b < DIGIT_VALUES; b++) {
+        const int64_t count = start[b];
+        start[b] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
+}
+
+static bool sort_values(float *values, int64_t n) {
+    uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
+    uint32_t *other = malloc((size_t)n * sizeof *other + 1);
+    const bool ok = keys && other;
+    for (int64_t i = 0; ok && i < n; i++)
+        keys[i] = exact_key(values[i]);
+    for (int digit = 0; ok && digit < DIGITS; digit++) {
+        sort_by_digit(keys, n, digit, other);
+        uint32_t *sorted = other;
+        other = keys;
+        keys = sorted;
+    }
+    for (int64_t i = 0; ok && i < n; i++)
+        values[i] = exact_unkey(keys[i]);
+    free(keys);
+    free(other);
+    return ok;
+}
+
+static bool sort_bucket(struct order *o, int b) {
+    if (!o->sorted[b])
+        o->sorted[b] = sort_values(o->values + o->start[b], o->start[b + 1] - o->start[b]);
+    return o->sorted[b];
+}
+
+/* --- questions --- */
+
+bool order_at(struct order *o, int64_t i, float *value) {
+    int low = 0, high = BUCKETS - 1; /* the last bucket that starts at or before i */
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (o->start[middle] <= i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (!sort_bucket(o, low))
+        return false;
+    *value = o->values[i];
+    return true;
+}
+
+bool order_count(struct order *o, float v, bool or_equal, int64_t *count) {
+    const uint32_t key = exact_key(v);
+    if (o->n == 0 || key < o->least || (key - o->least) >> o->shift >= BUCKETS) {
+        *count = o->n == 0 || key < o->least ? 0 : o->n;
+        return true;
+    }
+    const int b = bucket_of(o, key);
+    int64_t low = o->start[b], high = o->start[b + 1];
+    if (!sort_bucket(o, b))
+        return false;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (o->values[middle] < v || (or_equal && o->values[middle] == v))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *count = low;
+    return true;
+}
