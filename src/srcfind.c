@@ -140,7 +140,8 @@ static enum srcfind_status find(struct srcfind *finder, const struct pixel_sourc
 /* Puts the image's name before a message that does not have it. */
 static void name_image(struct error *error, const char *path) {
     char text[sizeof error->text];
-    if (strncmp(error->text, path, strlen(path)) == 0)
+    const size_t length = strlen(path);
+    if (strncmp(error->text, path, length) == 0 && error->text[length] == ':')
         return;
     memcpy(text, error->text, sizeof text);
     snprintf(error->text, sizeof error->text, "%.500s: %.500s", path, text);

@@ -2,7 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+enum { MOST_PATH = 50 };
 
 struct report report_for(const struct cli *cli) {
     return (struct report){
@@ -34,8 +37,11 @@ void report_error(struct report *report, const char *format, ...) {
 void report_next(struct report *report, int64_t i, int64_t n, const char *path) {
     if (!report->progress)
         return;
+    const size_t length = strlen(path);
+    const bool cut = length > MOST_PATH; /* a line that wraps could not be taken away again */
     clear_progress(report);
-    fprintf(stderr, "[%lld/%lld] %s", (long long)i + 1, (long long)n, path);
+    fprintf(stderr, "[%lld/%lld] %s%s", (long long)i + 1, (long long)n, cut ? "..." : "",
+            cut ? path + length - MOST_PATH : path);
     fflush(stderr);
     report->drawn = true;
 }
