@@ -58,14 +58,33 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
+/* Adds n values of which neighbours mostly have the same sign and exponent; SAME of their squares,
+ * each below 2^48, fit in 64 bits. */
+static void add_neighbours(struct exact_sums *sums, const float *values, int64_t n) {
+    enum { SAME = 1 << 15 };
+    for (int64_t i = 0; i < n;) {
+        const uint32_t kind = exact_bits(values[i]) >> 23;
+        const int64_t end = n - i < SAME ? n : i + SAME;
+        const int e = exact_exponent(exact_bits(values[i]));
+        int64_t sum = 0;
+        uint64_t square = 0;
+        for (; i < end && exact_bits(values[i]) >> 23 == kind; i++) {
+            const uint64_t m = exact_mantissa(exact_bits(values[i]));
+            sum += (int64_t)m;
+            square += m * m;
+        }
+        sums->sum[e] += kind >> 8 ? -sum : sum;
+        sums->square[e] += square;
+    }
+}
+
 /* Takes over n values, and makes the set ready for a clip. */
 static bool prepare(struct listed_set *s, float *values, int64_t n) {
     if (!order_make(&s->order, values, n) || !order_count(&s->order, 0, false, &s->zero) ||
         !order_count(&s->order, s->plan.median_low, false, &s->median_first) ||
         !order_count(&s->order, s->plan.median_high, true, &s->median_last))
         return false;
-    for (int64_t i = 0; i < n; i++)
-        exact_add_one(&s->set.sums, s->order.values[i]);
+    add_neighbours(&s->set.sums, s->order.values, n);
     s->last = n;
     s->set.n = n + s->n_zero + s->n_core;
     s->set.state = s;

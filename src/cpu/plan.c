@@ -78,19 +78,17 @@ static bool set_scale(struct scan_plan *plan) {
 static double listed_share(const struct scan_plan *plan, const struct sample *sample) {
     scan_tile_function *tile = scan_tile_choose();
     struct tile_sums sums = {0};
-    struct tile_rest rest;
-    int64_t listed = 0;
+    float listed[TILE_PIXELS + TILE_SPARE];
+    struct tile_rest rest = {.listed = listed};
+    int64_t n_listed = 0;
     for (int64_t i = 0; i < sample->n; i += TILE_PIXELS) {
         uint32_t bits[TILE_PIXELS];
         const int n = (int)(sample->n - i < TILE_PIXELS ? sample->n - i : TILE_PIXELS);
         memcpy(bits, sample->values + i, (size_t)n * sizeof *bits);
         tile(plan, bits, false, n, &sums, &rest);
-        for (int word = 0; word < (n + 63) / 64; word++)
-            listed += __builtin_popcountll(rest.listed[word]);
+        n_listed += rest.n_listed;
     }
-    for (int64_t i = 0; i < sample->n; i++)
-        listed -= sample->values[i] == 0 && plan->median_low <= 0 && plan->median_high >= 0;
-    return (double)listed / (double)sample->n;
+    return (double)n_listed / (double)sample->n;
 }
 
 /* Standard errors: of a median 1.2533 rms / sqrt(m), of an rms rms / sqrt(2 m). */

@@ -59,48 +59,35 @@ static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixe
 }
 
 static bool make_room(struct scan_worker *w) {
-    const struct scan_plan *plan = &w->scan->plan;
-    return (!plan->list_values || GROW(w->values, w->values_room, w->n_values + TILE_PIXELS)) &&
+    return GROW(w->values, w->values_room, w->n_values + TILE_PIXELS + TILE_SPARE) &&
            GROW(w->runs, w->runs_room, w->n_runs + TILE_PIXELS) &&
            GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
 }
 
-/* The core's pixels that are too small for the fast loop. */
-static void add_small(struct scan_worker *w, const uint64_t *small, const uint32_t *pixels, int n) {
-    const bool swapped = w->scan->source->swapped;
-    for (int word = 0; word < (n + 63) / 64; word++) {
-        for (uint64_t bits = small[word]; bits; bits &= bits - 1) {
-            const float v = pixel_value(pixels[64 * word + __builtin_ctzll(bits)], swapped);
-            w->n_small += v != 0;
-            w->n_small_below += (v != 0) & (v < w->scan->plan.median_low);
-            w->n_zero += v == 0;
-            exact_add_one(&w->small_sums, v);
-        }
+static void add_values(struct scan_worker *w, const struct tile_rest *rest) {
+    w->n_values += rest->n_listed;
+    w->n_zero += rest->n_zero;
+    w->n_small += rest->n_small;
+    for (int i = 0; i < rest->n_small; i++) {
+        w->n_small_below += rest->small[i] < w->scan->plan.median_low;
+        exact_add_one(&w->small_sums, rest->small[i]);
     }
 }
 
-/* Lists what is not of the core, keeps the places of what may belong to a source, and marks blanks.
- */
-static void sort_out(struct scan_worker *w, const uint64_t *listed, const uint32_t *pixels, int n,
-                     int64_t first, int64_t first_run, int64_t *end) {
-    const bool swapped = w->scan->source->swapped, list_values = w->scan->plan.list_values;
-    const float candidate = w->scan->plan.candidate;
+/* Keeps the places of what may belong to a source, and marks blanks. */
+static void keep_places(struct scan_worker *w, const uint64_t *placed, const uint32_t *pixels,
+                        int n, int64_t first, int64_t first_run, int64_t *end) {
     struct blank_word blanks = {.map = w->scan->blank};
     for (int word = 0; word < (n + 63) / 64; word++) {
-        for (uint64_t bits = listed[word]; bits; bits &= bits - 1) {
+        for (uint64_t bits = placed[word]; bits; bits &= bits - 1) {
             const int i = 64 * word + __builtin_ctzll(bits);
-            const float v = pixel_value(pixels[i], swapped);
-            if (!isfinite(v)) {
+            const float v = pixel_value(pixels[i], w->scan->source->swapped);
+            if (isfinite(v)) {
+                add_candidate(w, first_run, first + i, v, end);
+            } else {
                 w->n_blank++;
                 add_blank(&blanks, first + i);
-                continue;
             }
-            if (v >= candidate)
-                add_candidate(w, first_run, first + i, v, end);
-            if (v == 0)
-                w->n_zero++;
-            else if (list_values)
-                w->values[w->n_values++] = v;
         }
     }
     flush_blanks(&blanks);
@@ -117,9 +104,12 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
         if (!make_room(w))
             return false;
+        rest.listed = w->values + w->n_values;
         scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &w->sums, &rest);
-        add_small(w, rest.small, piece->pixels + i, n);
-        sort_out(w, rest.listed, piece->pixels + i, n, piece->first + i, segment->first_run, &end);
+        if (scan->plan.list_values)
+            add_values(w, &rest);
+        keep_places(w, rest.placed, piece->pixels + i, n, piece->first + i, segment->first_run,
+                    &end);
     }
     segment->n_runs = w->n_runs - segment->first_run;
     return true;

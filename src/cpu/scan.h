@@ -1,7 +1,6 @@
 /* The one read of the image. Pixels of the core, which are certain to survive the clip and are not
- * near any median, are only counted and summed, in integers: all but the smallest of them in a fast
- * loop over tiles, those one by one. The others are listed by value. Pixels that may belong to a
- * source are kept with their places, as runs. */
+ * near any median, are only counted and summed, in integers. The others are listed by value. Pixels
+ * that may belong to a source are kept with their places, as runs. */
 #ifndef SCAN_H
 #define SCAN_H
 
@@ -9,9 +8,9 @@
 #include "exact.h"
 
 /* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
- * median_high]. Then |v| < 2^exponent. The fast loop takes those with |v| >= zero_band =
- * 2^(exponent - 8): v * scale, with scale = 2^(31 - exponent), is then an integer below 2^31 in
- * magnitude. */
+ * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band = 2^(exponent - 8), v * scale with
+ * scale = 2^(31 - exponent) is an integer below 2^31 in magnitude. Smaller pixels of the core are
+ * rare, and summed one by one. */
 struct scan_plan {
     float core_low, core_high, median_low, median_high, zero_band, scale;
     int exponent;
@@ -26,22 +25,29 @@ struct scan_plan scan_plan_all(void);
 /* A plan that lists nothing and keeps the pixels >= candidate. */
 struct scan_plan scan_plan_candidates(float candidate);
 
-/* What the fast loop's pixels add up to: integers in units of 1 / scale. */
+/* What the core's pixels beyond the zero band add up to: integers in units of 1 / scale. */
 struct tile_sums {
     int64_t n_core, n_below; /* how many; how many of them are < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
-enum { TILE_PIXELS = 4096 };
+/* A tile is a stretch of pixels that is sorted out at once. Variants may write as many values more
+ * than they say as fit in the spare room. */
+enum { TILE_PIXELS = 4096, TILE_SPARE = 16 };
 
-/* What the fast loop leaves to others: a bit i % 64 of word i / 64 for pixel i of a tile. */
+/* What is left of a tile: values, each in the order of the pixels. */
 struct tile_rest {
-    uint64_t listed[TILE_PIXELS / 64]; /* not of the core */
-    uint64_t small[TILE_PIXELS / 64];  /* of the core and within the zero band */
+    int n_listed, n_small, n_zero;
+    float *listed;                         /* not of the core, finite, not 0; the caller's room */
+    float small[TILE_PIXELS + TILE_SPARE]; /* of the core and within the zero band */
+    /* n_zero counts zeros that are not of the core. */
+    uint64_t placed[TILE_PIXELS / 64]; /* bit i % 64 of word i / 64: pixel i is >= candidate, or not
+                                          finite */
 };
 
-/* Adds n <= TILE_PIXELS pixels to the sums and sets the (n + 63) / 64 words of the rest. */
+/* Adds n <= TILE_PIXELS pixels to the sums and fills the rest, of which `listed` has room for n +
+ * TILE_SPARE. */
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
 
@@ -50,6 +56,9 @@ scan_tile_function scan_tile_plain, scan_tile_avx2;
 /* The fastest variant that this processor runs; SRCFIND_SIMD=plain in the environment forces the
  * plain one, so that tests reach each. */
 scan_tile_function *scan_tile_choose(void);
+
+/* To be called once before scan_tile_avx2; scan_tile_choose does. */
+void scan_tile_avx2_prepare(void);
 
 struct scan_run {
     int64_t first, count; /* pixels of the plane, all of one row */

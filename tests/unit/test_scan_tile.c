@@ -33,12 +33,28 @@ static bool is_core(const struct scan_plan *p, float v) {
     return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high);
 }
 
+static void assert_value(const float *values, int n, int *at, float v) {
+    assert_true(*at < n && values[*at] == v);
+    ++*at;
+}
+
+static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *expected,
+                       uint128 *squares) {
+    const int64_t q = (int64_t)((double)v * (double)plan->scale);
+    assert_true((double)q == (double)v * (double)plan->scale);
+    expected->n_core++;
+    expected->n_below += v < plan->median_low;
+    expected->sum += q;
+    *squares += (uint128)((int128)q * q);
+}
+
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    struct tile_rest rest;
-    struct tile_sums sums = {0};
-    int64_t n_core = 0, n_below = 0, sum = 0;
+    static float listed[TILE_PIXELS + TILE_SPARE];
+    struct tile_rest rest = {.listed = listed};
+    struct tile_sums sums = {0}, expected = {0};
+    int n_listed = 0, n_small = 0, n_zero = 0;
     uint128 squares = 0;
     for (int i = 0; i < n; i++) {
         const uint32_t b = exact_bits(values[i]);
@@ -46,25 +62,25 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
     }
     tile(plan, bits, swapped, n, &sums, &rest);
     for (int i = 0; i < n; i++) {
-        const bool core = is_core(plan, values[i]), small = fabsf(values[i]) < plan->zero_band;
-        assert_int_equal(rest.listed[i / 64] >> i % 64 & 1, !core);
-        assert_int_equal(rest.small[i / 64] >> i % 64 & 1, core && small);
-        if (!core || small)
-            continue;
-        const int64_t q = (int64_t)((double)values[i] * (double)plan->scale);
-        assert_true((double)q == (double)values[i] * (double)plan->scale);
-        n_core++;
-        n_below += values[i] < plan->median_low;
-        sum += q;
-        squares += (uint128)((int128)q * q);
+        const float v = values[i];
+        assert_int_equal(rest.placed[i / 64] >> i % 64 & 1, !isfinite(v) || v >= plan->candidate);
+        if (is_core(plan, v) && fabsf(v) < plan->zero_band)
+            assert_value(rest.small, rest.n_small, &n_small, v);
+        else if (is_core(plan, v))
+            assert_sum(plan, v, &expected, &squares);
+        else if (v == 0)
+            n_zero++;
+        else if (isfinite(v))
+            assert_value(rest.listed, rest.n_listed, &n_listed, v);
     }
-    if (n % 64) {
-        assert_int_equal(rest.listed[n / 64] >> n % 64, 0);
-        assert_int_equal(rest.small[n / 64] >> n % 64, 0);
-    }
-    assert_int_equal(sums.n_core, n_core);
-    assert_int_equal(sums.n_below, n_below);
-    assert_int_equal(sums.sum, sum);
+    if (n % 64)
+        assert_int_equal(rest.placed[n / 64] >> n % 64, 0);
+    assert_int_equal(rest.n_listed, n_listed);
+    assert_int_equal(rest.n_small, n_small);
+    assert_int_equal(rest.n_zero, n_zero);
+    assert_int_equal(sums.n_core, expected.n_core);
+    assert_int_equal(sums.n_below, expected.n_below);
+    assert_int_equal(sums.sum, expected.sum);
     assert_true(sums.square_low + ((uint128)sums.square_high << 32) == squares);
 }
 
