@@ -80,7 +80,7 @@ static void measure_size(const struct tensor *t, struct srcfind_source *row) {
     const struct axes axes = tensor_axes(t); /* x is east, y is north */
     const double angle = 90 - axes.angle / RADIAN;
     row->major = sqrt(8 * M_LN2 * axes.major);
-    row->minor = sqrt(8 * M_LN2 * fmax(axes.minor, 0));
+    row->minor = sqrt(8 * M_LN2 * (axes.minor < 0 ? 0 : axes.minor)); /* NaN stays */
     row->angle = angle < 180 ? angle : angle - 180;
 }
 

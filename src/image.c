@@ -54,10 +54,11 @@ static enum srcfind_status choose_plane(const struct srcfind_options *options,
                                         struct error *error) {
     int64_t stride = facts->width * facts->height;
     *first = 0;
-    if (options->n_plane > facts->n_axes - 2)
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: %d planes are asked for, and the image has %d axes beyond the second",
-                         facts->path, options->n_plane, facts->n_axes - 2);
+    for (int i = facts->n_axes - 2; i < options->n_plane; i++)
+        if (options->plane[i] > 1)
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: there is no plane %lld on axis %d: the image has %d axes",
+                             facts->path, (long long)options->plane[i], i + 3, facts->n_axes);
     for (int i = 0; i < facts->n_axes - 2; i++) {
         const int64_t wanted = i < options->n_plane ? options->plane[i] : 0;
         facts->plane[i] = wanted ? wanted : 1;

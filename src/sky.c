@@ -125,6 +125,12 @@ void sky_close(struct sky *sky) {
     free(sky);
 }
 
+/* A longitude at 0 ... 360 degrees; WCSLIB takes the reference point's sign for all. */
+static double in_circle(double lon) {
+    const double turned = lon - 360 * floor(lon / 360);
+    return turned < 360 ? turned : 0;
+}
+
 enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error) {
     const int axes = sky->wcs->naxis;
@@ -143,7 +149,7 @@ enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const
             n > 0 ? wcsp2s(sky->wcs, n, axes, work, image, phi, theta, world, stat) : 0;
         for (size_t i = 0; i < points; i++) {
             const bool valid = code == 0 || (code == 8 && stat[i] == 0);
-            lon[i] = valid ? world[i * (size_t)axes + (size_t)sky->wcs->lng] : NAN;
+            lon[i] = valid ? in_circle(world[i * (size_t)axes + (size_t)sky->wcs->lng]) : NAN;
             lat[i] = valid ? world[i * (size_t)axes + (size_t)sky->wcs->lat] : NAN;
         }
     }

@@ -230,7 +230,8 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pix
 enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                             const struct srcfind_catalogue *catalogue,
                                             enum srcfind_format format, FILE *stream) {
-    return save_stream(catalogue, format, stream, "output", &finder->error);
+    return save_stream(catalogue, format, stream, stream == stdout ? "standard output" : "stream",
+                       &finder->error);
 }
 
 enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,

@@ -73,7 +73,7 @@ static bool set_beam(struct cli *cli, const char *text) {
         text = end + 1;
     }
     cli->find.beam = (struct srcfind_beam){value[0] / 3600, value[1] / 3600, value[2]};
-    return value[0] > 0 && value[1] > 0 && isfinite(value[0] + value[1] + value[2]);
+    return value[0] >= value[1] && value[1] > 0 && isfinite(value[0] + value[2]);
 }
 
 static bool set_hdu(struct cli *cli, const char *text) {
@@ -190,8 +190,8 @@ static const struct spec {
     {"connectivity", 0, "4|8", "4 or 8", set_connectivity,
      "pixels touch along edges, or at corners too [4]"},
     {"min-pixels", 0, "N", "a whole number above 0", set_min_pixels, "drop smaller sources [1]"},
-    {"beam", 0, "MAJ,MIN,PA", "three numbers, in arcsec, arcsec and degrees", set_beam,
-     "beam (FWHM) in arcsec, arcsec, deg instead of the header's"},
+    {"beam", 0, "MAJ,MIN,PA", "MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees",
+     set_beam, "beam (FWHM) in arcsec, arcsec, deg instead of the header's"},
     {"hdu", 0, "N|NAME", "a number or a name", set_hdu,
      "HDU by number (0 is the primary) or EXTNAME [the first with an image]"},
     {"plane", 0, "A[,B..]", "a list of planes, counted from 1", set_plane,
@@ -254,6 +254,11 @@ bool options_read(int argc, char **argv, struct cli *cli) {
             continue;
         if (spec)
             fprintf(stderr, "srcfind: --%s: '%s' is not %s\n", spec->name, optarg, spec->wanted);
+        return false;
+    }
+    if (cli->find.island > cli->find.threshold) {
+        fprintf(stderr, "srcfind: --island: %g is above --threshold, %g\n", cli->find.island,
+                cli->find.threshold);
         return false;
     }
     cli->images = argv + optind;

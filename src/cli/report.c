@@ -61,22 +61,63 @@ static void report_stages(const struct srcfind_catalogue *c) {
             1e3 * t->islands, 1e3 * t->measure);
 }
 
-void report_image(struct report *report, const struct srcfind_catalogue *c, double seconds) {
+/* Which part of the file, where there is a choice. */
+static void write_part(const struct srcfind_image *image) {
+    bool cube = false;
+    for (int i = 2; i < image->n_axes; i++)
+        cube = cube || image->axes[i] > 1;
+    fprintf(stderr, ", %lld x %lld pixels", (long long)image->width, (long long)image->height);
+    if (image->hdu > 0)
+        fprintf(stderr, " of HDU %d", image->hdu);
+    if (image->hdu > 0 && *image->hdu_name)
+        fprintf(stderr, " (%s)", image->hdu_name);
+    for (int i = 2; cube && i < image->n_axes; i++)
+        fprintf(stderr, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
+}
+
+static void write_beam(const struct srcfind_image *image) {
+    if (*image->beam_source)
+        fprintf(stderr, ", beam %.4g x %.4g arcsec", 3600 * image->beam.major,
+                3600 * image->beam.minor);
+    else
+        fputs(", no beam", stderr);
+}
+
+static void write_noise(const struct srcfind_catalogue *c) {
     const struct srcfind_background *b = &c->background;
-    const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
+    if (!b->empty)
+        fprintf(stderr, ", rms %.4g, median %.4g %s", b->rms, b->median,
+                *c->image.unit ? c->image.unit : "(no unit)");
+    else if (b->rms == 0)
+        fprintf(stderr, ", no noise to measure: the clip leaves pixels of one value only, %g",
+                b->median);
+    else
+        fprintf(stderr,
+                ", no noise to measure: no pixel is within %g standard deviations of the "
+                "median: is --kappa too small?",
+                c->options.kappa);
+}
+
+static void warn_of_beam(const struct srcfind_catalogue *c) {
+    if (c->image.beam_pixels > (double)c->background.n_pixels)
+        fprintf(stderr,
+                "srcfind: %s: the beam is larger than the image: are BMAJ and BMIN in degrees?\n",
+                c->image.path);
+}
+
+void report_image(struct report *report, const struct srcfind_catalogue *c, double seconds) {
     if (report->quiet)
         return;
     clear_progress(report);
     fprintf(stderr, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
             plural(c->n_sources));
-    if (b->empty)
-        fprintf(stderr, ", no noise to measure: the image is flat, and the clip leaves no pixel");
-    else
-        fprintf(stderr, ", rms %.4g, median %.4g %s", b->rms, b->median, unit);
-    fprintf(stderr, ", %lld x %lld pixels, %.1f ms on the CPU (%s; %d thread%s)\n",
-            (long long)c->image.width, (long long)c->image.height, 1e3 * seconds,
+    write_noise(c);
+    write_beam(&c->image);
+    write_part(&c->image);
+    fprintf(stderr, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds,
             report->device_asked ? "as asked" : "built without CUDA", c->threads,
             plural(c->threads));
+    warn_of_beam(c);
     if (report->verbose)
         report_stages(c);
 }

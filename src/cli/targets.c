@@ -36,11 +36,12 @@ static int add_list(struct targets *t, int64_t *room, const char *path) {
     FILE *stream = from_input ? stdin : fopen(path, "r");
     char *line = NULL;
     size_t size = 0;
-    bool ok = true;
+    bool ok = true, has_nul = false;
     if (!stream)
         return usage("%s: the list cannot be read: %s", path, strerror(errno));
     for (ssize_t length; ok && (length = getline(&line, &size, stream)) > 0;) {
-        line[strcspn(line, "\n")] = '\0';
+        has_nul = has_nul || strlen(line) < (size_t)length;
+        line[strcspn(line, "\r\n")] = '\0';
         ok = !*line || add_image(t, room, line);
     }
     const bool failed = ferror(stream);
@@ -49,6 +50,8 @@ static int add_list(struct targets *t, int64_t *room, const char *path) {
     free(line);
     if (failed)
         return usage("%s: the list cannot be read: %s", path, strerror(errno));
+    if (has_nul)
+        return usage("%s: paths in a list end with newlines, not with NUL characters", path, NULL);
     return ok ? EXIT_OK : no_memory();
 }
 
@@ -128,13 +131,18 @@ static int make_directory(const char *path) {
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
     if (!cli->output && t->n > 1)
-        return usage("several images need a directory for their catalogues: -o DIR", NULL, NULL);
+        return usage("standard output takes the catalogue of one image: several need -o DIR", NULL,
+                     NULL);
     if (!cli->output)
         return EXIT_OK;
     if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {
         t->target[0].catalogue = strdup(cli->output);
         return t->target[0].catalogue ? EXIT_OK : no_memory();
     }
+    if (!is_directory(cli->output) &&
+        (ends_with(cli->output, ".csv") || ends_with(cli->output, ".json")))
+        return usage("%s: several images need a directory, and this is the name of a file",
+                     cli->output, NULL);
     for (int64_t i = 0; i < t->n; i++) {
         t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
         if (!t->target[i].catalogue)
@@ -159,13 +167,16 @@ static int find_conflicts(const struct targets *t) {
         sorted[i] = &t->target[i];
     qsort(sorted, (size_t)t->n, sizeof *sorted, by_catalogue);
     for (int64_t i = 1; i < t->n && status == EXIT_OK; i++) {
-        if (strcmp(sorted[i - 1]->catalogue, sorted[i]->catalogue) == 0) {
+        if (strcmp(sorted[i - 1]->catalogue, sorted[i]->catalogue) != 0)
+            continue;
+        status = EXIT_USAGE;
+        if (strcmp(sorted[i - 1]->image, sorted[i]->image) == 0)
+            fprintf(stderr, "srcfind: %s is given twice\n", sorted[i]->image);
+        else
             fprintf(stderr,
                     "srcfind: %s and %s would both write %s: search them in two runs, with two "
                     "directories\n",
                     sorted[i - 1]->image, sorted[i]->image, sorted[i]->catalogue);
-            status = EXIT_USAGE;
-        }
     }
     free(sorted);
     return status;

@@ -134,6 +134,8 @@ class Catalogues(t.Case):
                 (188.7361917, -1.3960278, "ICRS", "J123456.68-012345.7"),
                 (0.0, 89.99999, "ICRS", "J000000.00+895959.9"),
                 (359.999999, 0.0, "FK5", "J235959.99+000000.0"),
+                (-179.528593, -18.876343, "ICRS", "J120153.13-185234.8"),
+                (400.0, 10.0, "ICRS", "J024000.00+100000.0"),
                 (10.0, -0.0001, "FK4", "B004000.00-000000.3")):
             header = t.sky_header(CRPIX1=21.0, CRPIX2=21.0, CRVAL1=lon, CRVAL2=lat, RADESYS=frame)
             source, = t.find(self.write("image.fits", image.astype(np.float32), header))["sources"]
@@ -155,6 +157,9 @@ class Catalogues(t.Case):
         flags = {(s["Xpeak"], s["Ypeak"]): s["Flags"] & ~UNCERTAIN_TOTAL for s in t.find(path)["sources"]}
         self.assertEqual(flags, {(10, 0): EDGE | NO_SHAPE, (30, 30): SINGLE_PIXEL | NO_SHAPE, (20, 40): 0,
                                  (40, 50): EDGE})
+        for s in t.find(path)["sources"]:
+            for name in ("Maj", "Min", "PA"):
+                self.assertEqual(s[name] is None, bool(s["Flags"] & NO_SHAPE))
         path = self.write("image.fits", image.astype(np.float32), t.sky_header(BMAJ=None))
         self.assertTrue(all(s["Flags"] & NO_BEAM for s in t.find(path)["sources"]))
 
@@ -286,10 +291,15 @@ class FlatImages(t.Case):
             result = t.run(path)
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stdout, ",".join(COLUMNS) + "\n")
-            self.assertIn("flat", result.stderr)
+            self.assertIn("pixels of one value only, 2.5", result.stderr)
             catalogue = t.find(path)
             self.assertTrue(catalogue["background"]["empty"])
             self.assertEqual(catalogue["sources"], [])
+
+    def test_kappa_that_leaves_nothing(self):
+        result = t.run(self.write("noise.fits", t.noise(50, 50)), "--kappa", "1e-6")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("--kappa too small", result.stderr)
 
     def test_no_source_is_a_success(self):
         result = t.run(self.write("noise.fits", t.noise(50, 50, n_sources=0), t.sky_header()))

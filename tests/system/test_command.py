@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import numpy as np
+from astropy.io import fits
 
 import srcfind_test as t
 
@@ -66,9 +67,18 @@ class Command(t.Case):
         result = t.run(self.image)
         n = result.stdout.count("\n") - 1
         self.assertRegex(result.stderr, r"\Asrcfind: \S+image.fits: %d sources, rms \S+, median \S+ Jy/beam, "
-                                        r"160 x 150 pixels, \S+ ms on the CPU \(.*\)\n\Z" % n)
+                                        r"beam 9 x 7.2 arcsec, 160 x 150 pixels, \S+ ms on the CPU \(.*\)\n\Z" % n)
         self.assertEqual(t.run(self.image, "-q").stderr, "")
         self.assertEqual(t.run(self.image, "--cpu", "-v").stderr.count("\n"), 2)
+
+    def test_summary_names_the_part(self):
+        path = self.path("parts.fits")
+        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)
+        self.assertIn(", no beam, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ", t.run(path, "--plane", "3").stderr)
+
+    def test_absurd_beam_is_seen(self):
+        path = self.write("arcsec.fits", t.noise(50, 50), t.sky_header(BMAJ=12.0, BMIN=8.0))
+        self.assertIn("larger than the image", t.run(path).stderr)
 
     def test_several_images(self):
         for name in ("a.fits", "b.fit", "c.fits.gz", "d.FITS", "e"):
@@ -103,6 +113,11 @@ class Command(t.Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(sorted(os.listdir(self.path("out"))), ["a name with spaces.csv", "image.csv"])
         self.assertEqual(t.run("--files-from", self.path("none")).returncode, 2)
+        result = t.run("--files-from", "-", "-o", self.path("out"), input="%s\r\n%s\r\n" % (self.image, other))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = t.run("--files-from", "-", "-o", self.path("nul"), input="%s\0%s\0" % (self.image, other))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("NUL", result.stderr)
 
     def test_wrong_usage(self):
         other = self.write("other.fits", t.noise(40, 40))
@@ -113,14 +128,16 @@ class Command(t.Case):
                 ([], "no image"), (["--nonsense"], "nonsense"), ([self.image, "-k"], "-- 'k'"),
                 ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
                 ([self.image, "-n", "five"], "--threshold: 'five'"), ([self.image, "-n", "nan"], "--threshold"),
-                ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "island"),
+                ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "--island: 6 is above --threshold"),
                 ([self.image, "--background", "mean"], "median or zero"), ([self.image, "--connectivity", "6"], "4 or 8"),
                 ([self.image, "--min-pixels", "0"], "--min-pixels"), ([self.image, "--beam", "1,2"], "--beam"),
                 ([self.image, "--beam", "0,1,2"], "--beam"), ([self.image, "--plane", "0"], "--plane"),
                 ([self.image, "--plane", "1,,2"], "--plane"), ([self.image, "--threads", "0"], "--threads"),
                 ([self.image, "--threads", "9999"], "--threads"), ([self.image, "--device", "gpu"], "--device"),
                 ([self.image, "--progress", "often"], "--progress"), ([self.image, "-f", "fits"], "csv or json"),
-                ([self.image, other], "-o DIR"), ([self.image, twin, "-o", self.path("out")], "both"),
+                ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
+                ([self.image, self.image, "-o", self.path("out")], "given twice"),
+                ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
                 ([self.image, "-o", self.image], "replace the image"), ([self.image, "-o", self.path("c.fits")], ".csv")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
