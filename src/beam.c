@@ -125,46 +125,40 @@ static bool from_table(const struct cfitsio *c, fitsfile *table, const struct he
     return is_usable(beam);
 }
 
-static enum srcfind_status look_in_table(struct fits_file *file, const struct hdu *hdu,
-                                         const struct srcfind_image *image,
-                                         struct srcfind_beam *beam, bool *found,
-                                         struct error *error) {
+/* A table that cannot be read is like none. */
+static bool look_in_table(struct fits_file *file, const struct hdu *hdu,
+                          const struct srcfind_image *image, struct srcfind_beam *beam) {
+    struct error ignored;
     bool has_table = false;
     char name[] = "BEAMS";
     int code = 0;
-    if (!header_logical(&hdu->header, "CASAMBM", &has_table) || !has_table)
-        return SRCFIND_OK;
-    enum srcfind_status status = fits_file_need_cfitsio(file, error);
-    if (status != SRCFIND_OK)
-        return status;
-    fitsfile *table = cfitsio_open(file->cfitsio, file->path, 0, error);
+    if (!header_logical(&hdu->header, "CASAMBM", &has_table) || !has_table ||
+        fits_file_need_cfitsio(file, &ignored) != SRCFIND_OK)
+        return false;
+    const struct cfitsio *c = file->cfitsio;
+    fitsfile *table = cfitsio_open(c, file->path, 0, &ignored);
     if (!table)
-        return SRCFIND_ERROR_INPUT;
-    file->cfitsio->ffmnhd(table, BINARY_TBL, name, 0, &code);
-    *found = code == 0 && from_table(file->cfitsio, table, &hdu->header, image, beam);
-    file->cfitsio->ffcmsg();
-    cfitsio_close(file->cfitsio, table);
-    return SRCFIND_OK;
+        return false;
+    c->ffmnhd(table, BINARY_TBL, name, 0, &code);
+    const bool found = code == 0 && from_table(c, table, &hdu->header, image, beam);
+    c->ffcmsg();
+    cfitsio_close(c, table);
+    return found;
 }
 
-enum srcfind_status beam_find(struct fits_file *file, const struct hdu *hdu,
-                              const struct srcfind_beam *option, struct srcfind_image *image,
-                              struct error *error) {
+void beam_find(struct fits_file *file, const struct hdu *hdu, const struct srcfind_beam *option,
+               struct srcfind_image *image) {
     struct srcfind_beam beam = *option;
-    bool found = false;
-    enum srcfind_status status = SRCFIND_OK;
     if (is_usable(option))
         image->beam_source = "option";
     else if (from_keywords(&hdu->header, &beam))
         image->beam_source = "keywords";
     else if (from_history(&hdu->header, &beam))
         image->beam_source = "history";
-    else if ((status = look_in_table(file, hdu, image, &beam, &found, error)) == SRCFIND_OK &&
-             found)
+    else if (look_in_table(file, hdu, image, &beam))
         image->beam_source = "table";
     if (*image->beam_source)
         image->beam = beam;
     image->beam_pixels =
         M_PI * image->beam.major * image->beam.minor / (4 * M_LN2) / image->pixel_area;
-    return status;
 }

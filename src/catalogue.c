@@ -32,7 +32,8 @@ bool catalogue_is_text(int i) {
 
 /* --- what depends on the image --- */
 
-/* Columns of longitude and latitude, by frame. */
+/* Columns of longitude and latitude, by the name of the longitude; those without a name of their
+ * own are plain ones. */
 static const struct {
     const char *column, *frame, *name, *ucd;
 } sky_columns[] = {
@@ -44,6 +45,14 @@ static const struct {
     {"DEC", "ELON", "ELAT", "pos.ecliptic.lat;meta.main"},
     {"E_RA", "ELON", "E_ELON", "stat.error;pos.ecliptic.lon"},
     {"E_DEC", "ELON", "E_ELAT", "stat.error;pos.ecliptic.lat"},
+    {"RA", "SLON", "SLON", "pos.supergalactic.lon;meta.main"},
+    {"DEC", "SLON", "SLAT", "pos.supergalactic.lat;meta.main"},
+    {"E_RA", "SLON", "E_SLON", "stat.error;pos.supergalactic.lon"},
+    {"E_DEC", "SLON", "E_SLAT", "stat.error;pos.supergalactic.lat"},
+    {"RA", "", "LON", "pos.bodyrc.lon;meta.main"},
+    {"DEC", "", "LAT", "pos.bodyrc.lat;meta.main"},
+    {"E_RA", "", "E_LON", "stat.error;pos.bodyrc.lon"},
+    {"E_DEC", "", "E_LAT", "stat.error;pos.bodyrc.lat"},
 };
 
 static const char *resolve_unit(const char *unit, const struct srcfind_image *image) {
@@ -58,9 +67,12 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
     struct srcfind_column column = {columns[i].name,
                                     resolve_unit(columns[i].unit, &catalogue->image),
                                     columns[i].ucd, columns[i].description};
+    const char *lon = catalogue->image.lon_name;
+    if (!*lon || strcmp(lon, "RA") == 0)
+        return column;
     for (size_t j = 0; j < sizeof sky_columns / sizeof *sky_columns; j++) {
         if (strcmp(column.name, sky_columns[j].column) == 0 &&
-            strcmp(catalogue->image.lon_name, sky_columns[j].frame) == 0) {
+            (strcmp(lon, sky_columns[j].frame) == 0 || !*sky_columns[j].frame)) {
             column.name = sky_columns[j].name;
             column.ucd = sky_columns[j].ucd;
             break;

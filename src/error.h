@@ -6,7 +6,7 @@
 #include "srcfind.h"
 
 struct error {
-    char text[1024];
+    char text[5120]; /* a path of 4096 characters, and what is wrong with it */
 };
 
 /* Words an error and returns its status, so that a caller can write `return error_set(...)`. */

@@ -107,8 +107,6 @@ static void name_flux_unit(const struct image *image, struct srcfind_image *fact
 struct srcfind_image image_no_facts(void) {
     return (struct srcfind_image){.hdu = -1,
                                   .equinox = NAN,
-                                  .lon_name = "RA",
-                                  .lat_name = "DEC",
                                   .pixel_area = NAN,
                                   .frequency = NAN,
                                   .beam = {NAN, NAN, NAN},
@@ -162,7 +160,7 @@ enum srcfind_status image_open(struct image *image, const char *path,
     if (status == SRCFIND_OK)
         status = sky_open(&image->hdu.header, facts, &image->sky, error);
     if (status == SRCFIND_OK)
-        status = beam_find(&image->file, &image->hdu, &options->beam, facts, error);
+        beam_find(&image->file, &image->hdu, &options->beam, facts);
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);

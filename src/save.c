@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,10 +24,35 @@ enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
                      strerror(errno ? errno : ENOMEM));
 }
 
-/* Where a path leads: links are followed, so that a link stays one. To be freed. */
+enum { MOST_LINKS = 16 };
+
+/* The directory of a path, with its slash: "" or "a/b/" of "a/b/c". */
+static int directory_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Where a path leads: links are followed, so that a link stays one, also if there is nothing at its
+ * end. To be freed; NULL with errno set where that cannot be found out. */
 static char *final_path(const char *path) {
-    char *real = realpath(path, NULL);
-    return real ? real : strdup(path);
+    char target[PATH_MAX], *next, *at = strdup(path);
+    for (int i = 0; at; i++) {
+        const ssize_t length = readlink(at, target, sizeof target - 1);
+        if (length < 0)
+            return at;
+        target[length] = '\0';
+        const int kept = target[0] == '/' ? 0 : directory_length(at);
+        if (asprintf(&next, "%.*s%s", kept, at, target) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+        if (i == MOST_LINKS) {
+            free(at);
+            errno = ELOOP;
+            return NULL;
+        }
+    }
+    return at;
 }
 
 /* A device or a pipe is written to, not replaced. */
@@ -35,16 +61,28 @@ static bool is_special(const char *path) {
     return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
 }
 
+/* What replaces a file has its permissions. */
+static FILE *open_like(const char *path, int descriptor) {
+    struct stat facts;
+    if (stat(path, &facts) == 0)
+        fchmod(descriptor, facts.st_mode & 07777);
+    FILE *stream = fdopen(descriptor, "w");
+    if (!stream)
+        close(descriptor);
+    return stream;
+}
+
 /* Makes a new file beside path. *name is to be freed. */
 static FILE *open_beside(const char *path, char **name) {
     for (int i = 0; i < 100; i++) {
-        if (asprintf(name, "%s.%ld-%d.part", path, (long)getpid(), i) < 0) {
+        if (asprintf(name, "%.*s.srcfind-%ld-%d.part", directory_length(path), path, (long)getpid(),
+                     i) < 0) {
             *name = NULL;
             return NULL;
         }
         const int descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0)
-            return fdopen(descriptor, "w");
+            return open_like(path, descriptor);
         free(*name);
         *name = NULL;
         if (errno != EEXIST)
@@ -77,7 +115,7 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue, enum sr
         return save_special(catalogue, format, path, error);
     final = final_path(path);
     if (!final)
-        return error_memory(error, "writing the catalogue");
+        return cannot(path, error);
     FILE *stream = open_beside(final, &beside);
     enum srcfind_status status = SRCFIND_OK;
     if (!stream) {

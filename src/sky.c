@@ -50,15 +50,18 @@ static bool is_known(double value) {
     return isfinite(value) && value != UNDEFINED;
 }
 
-/* RADESYS, or its default by the FITS standard 8.3. */
+/* RADESYS, or its default by the FITS standard 8.3; other systems have their own names. */
 static void describe_frame(const struct wcsprm *wcs, struct srcfind_image *image) {
-    const char *frame = wcs->radesys;
+    static const char *const names[][2] = {
+        {"GLON", "GALACTIC"}, {"ELON", "ECLIPTIC"}, {"SLON", "SUPERGALACTIC"}};
+    const char *frame = strncmp(wcs->lngtyp, "RA", 2) == 0 ? wcs->radesys : wcs->lngtyp;
     if (is_known(wcs->equinox))
         image->equinox = wcs->equinox;
-    if (strncmp(wcs->lngtyp, "GLON", 4) == 0)
-        frame = "GALACTIC";
-    else if (!*frame)
+    if (!*frame)
         frame = isnan(image->equinox) ? "ICRS" : image->equinox < 1984 ? "FK4" : "FK5";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(wcs->lngtyp, names[i][0], 4) == 0)
+            frame = names[i][1];
     snprintf(image->frame, sizeof image->frame, "%s", frame);
     snprintf(image->lon_name, sizeof image->lon_name, "%.4s", wcs->lngtyp);
     snprintf(image->lat_name, sizeof image->lat_name, "%.4s", wcs->lattyp);
@@ -72,21 +75,47 @@ static void set_pixel(const struct sky *sky, double x, double y, double *pixel) 
         pixel[i] = i - 2 < SRCFIND_MAX_AXES && sky->plane[i - 2] ? (double)sky->plane[i - 2] : 1;
 }
 
+/* The frequency of the plane on a linear FREQ axis, by its cards alone. */
+static bool frequency_by_cards(const struct header *header, const struct srcfind_image *image,
+                               double *frequency) {
+    for (int axis = 3; axis <= image->n_axes; axis++) {
+        char name[16], type[SRCFIND_TEXT];
+        double value, step, pixel = 0;
+        snprintf(name, sizeof name, "CTYPE%d", axis);
+        if (!header_text(header, name, type, sizeof type) || strncmp(type, "FREQ", 4) != 0)
+            continue;
+        snprintf(name, sizeof name, "CRPIX%d", axis);
+        header_real(header, name, &pixel);
+        snprintf(name, sizeof name, "CDELT%d", axis);
+        if (!header_real(header, name, &step))
+            return false;
+        snprintf(name, sizeof name, "CRVAL%d", axis);
+        if (!header_real(header, name, &value))
+            return false;
+        *frequency = value + ((double)image->plane[axis - 3] - pixel) * step;
+        return true;
+    }
+    return false;
+}
+
 /* Where a frequency axis is, its value at the plane; else the rest frequency; else FREQ. */
-static double find_frequency(struct sky *sky, const struct header *header) {
+static double find_frequency(struct sky *sky, const struct header *header,
+                             const struct srcfind_image *image) {
     struct wcsprm *wcs = sky->wcs;
     double frequency = NAN;
     header_real(header, "FREQ", &frequency);
-    if (!wcs || wcsset(wcs) != 0)
+    header_real(header, "RESTFREQ", &frequency);
+    header_real(header, "RESTFRQ", &frequency);
+    if (!wcs || wcsset(wcs) != 0) {
+        frequency_by_cards(header, image, &frequency);
         return frequency;
-    if (wcs->restfrq > 0 && is_known(wcs->restfrq))
-        frequency = wcs->restfrq;
+    }
     if (wcs->spec < 0 || strncmp(wcs->ctype[wcs->spec], "FREQ", 4) != 0 || wcs->naxis > 32)
         return frequency;
-    double pixel[32], image[32], world[32], phi, theta;
+    double pixel[32], intermediate[32], world[32], phi, theta;
     int stat[32];
     set_pixel(sky, wcs->crpix[0] - 1, wcs->naxis > 1 ? wcs->crpix[1] - 1 : 0, pixel);
-    if (wcsp2s(wcs, 1, wcs->naxis, pixel, image, &phi, &theta, world, stat) == 0)
+    if (wcsp2s(wcs, 1, wcs->naxis, pixel, intermediate, &phi, &theta, world, stat) == 0)
         frequency = world[wcs->spec];
     return frequency;
 }
@@ -104,7 +133,7 @@ enum srcfind_status sky_open(const struct header *header, struct srcfind_image *
         return status;
     }
     const bool celestial = sky->wcs && is_celestial(sky->wcs);
-    image->frequency = find_frequency(sky, header);
+    image->frequency = find_frequency(sky, header, image);
     if (!celestial) {
         sky_close(sky);
         return SRCFIND_OK;

@@ -144,7 +144,7 @@ static void name_image(struct error *error, const char *path) {
     if (strncmp(error->text, path, length) == 0 && error->text[length] == ':')
         return;
     memcpy(text, error->text, sizeof text);
-    snprintf(error->text, sizeof error->text, "%.500s: %.500s", path, text);
+    snprintf(error->text, sizeof error->text, "%.4096s: %.1000s", path, text);
 }
 
 enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,

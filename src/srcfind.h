@@ -16,9 +16,13 @@
  * Threads: two finders may work at the same time in two threads; one finder serves one thread at a
  * time. A catalogue belongs to the caller and does not refer to the finder that made it.
  *
+ * Until version 1.0 structs may grow from one version to the next: build with the header of the
+ * library that you link with.
+ *
  * Nothing here prints, exits, or changes the state of the process, but for loading CFITSIO when the
- * first file comes that needs it. Pixel coordinates are 0-based: the centre of the first pixel is
- * 0. A double that does not apply (no beam, no sky) is NaN; a text that does not apply is "".
+ * first compressed file comes, or its version is asked for. Pixel coordinates are 0-based: the
+ * centre of the first pixel is 0. A double that does not apply (no beam, no sky) is NaN; a text
+ * that does not apply is "".
  */
 #ifndef SRCFIND_H
 #define SRCFIND_H
@@ -184,7 +188,8 @@ SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const 
                                                   struct srcfind_catalogue **catalogue);
 
 /* The same for pixels in memory, in native byte order: pixels[y * row_stride + x], with row_stride
- * in pixels. There is no header: no sky, and no beam area. The pixels are not changed or copied. */
+ * in pixels. There is no header, so no sky and no beam area: the options' beam, HDU and plane do
+ * not apply. The pixels are not changed or copied. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels,
                                                     int64_t width, int64_t height,
                                                     int64_t row_stride,

@@ -7,6 +7,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/report.h"
+#include "cli/targets.h"
 
 static double seconds(void) {
     struct timespec now;
@@ -56,6 +57,7 @@ static enum srcfind_status search(struct srcfind *finder, const struct target *t
     struct srcfind_catalogue *catalogue;
     const double start = seconds();
     enum srcfind_status status = srcfind_find_file(finder, target->image, &catalogue);
+    report_clear(report);
     if (status == SRCFIND_OK)
         status = target->catalogue ? save(finder, catalogue, format, target->catalogue)
                                    : srcfind_catalogue_write(finder, catalogue, format, stdout);
@@ -92,14 +94,18 @@ static int search_all(const struct cli *cli, const struct targets *targets, stru
     return worst;
 }
 
-int batch_run(const struct cli *cli, const struct targets *targets) {
+int batch_run(const struct cli *cli) {
     struct report report = report_for(cli);
+    struct targets targets = {0};
     struct srcfind *finder;
     int status = exit_status_of(srcfind_create(&cli->find, &finder));
-    if (status == EXIT_OK)
-        status = search_all(cli, targets, finder, &report);
-    else
+    if (status != EXIT_OK)
         report_error(&report, "%s", srcfind_message(finder));
+    if (status == EXIT_OK)
+        status = targets_make(cli, &targets);
+    if (status == EXIT_OK)
+        status = search_all(cli, &targets, finder, &report);
+    targets_free(&targets);
     srcfind_destroy(finder);
     return status;
 }

@@ -2,9 +2,9 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "cli/targets.h"
+#include "cli/options.h"
 
-/* Searches all targets, and returns the exit status. */
-int batch_run(const struct cli *cli, const struct targets *targets);
+/* Does what a command line asks for, and returns the exit status. */
+int batch_run(const struct cli *cli);
 
 #endif

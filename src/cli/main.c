@@ -34,7 +34,6 @@ static void write_versions(FILE *stream) {
 
 int main(int argc, char **argv) {
     struct cli cli;
-    struct targets targets;
     fill_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error, not the end */
     if (!options_read(argc, argv, &cli)) {
@@ -45,9 +44,5 @@ int main(int argc, char **argv) {
         return show(options_help);
     if (cli.version)
         return show(write_versions);
-    int status = targets_make(&cli, &targets);
-    if (status == EXIT_OK)
-        status = batch_run(&cli, &targets);
-    targets_free(&targets);
-    return status;
+    return batch_run(&cli);
 }

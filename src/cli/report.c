@@ -17,8 +17,7 @@ struct report report_for(const struct cli *cli) {
     };
 }
 
-/* Takes the progress line away before something else is written. */
-static void clear_progress(struct report *report) {
+void report_clear(struct report *report) {
     if (report->drawn)
         fputs("\r\033[K", stderr);
     report->drawn = false;
@@ -26,7 +25,7 @@ static void clear_progress(struct report *report) {
 
 void report_error(struct report *report, const char *format, ...) {
     va_list args;
-    clear_progress(report);
+    report_clear(report);
     va_start(args, format);
     fputs("srcfind: ", stderr);
     vfprintf(stderr, format, args);
@@ -39,7 +38,7 @@ void report_next(struct report *report, int64_t i, int64_t n, const char *path) 
         return;
     const size_t length = strlen(path);
     const bool cut = length > MOST_PATH; /* a line that wraps could not be taken away again */
-    clear_progress(report);
+    report_clear(report);
     fprintf(stderr, "[%lld/%lld] %s%s", (long long)i + 1, (long long)n, cut ? "..." : "",
             cut ? path + length - MOST_PATH : path);
     fflush(stderr);
@@ -108,7 +107,7 @@ static void warn_of_beam(const struct srcfind_catalogue *c) {
 void report_image(struct report *report, const struct srcfind_catalogue *c, double seconds) {
     if (report->quiet)
         return;
-    clear_progress(report);
+    report_clear(report);
     fprintf(stderr, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
             plural(c->n_sources));
     write_noise(c);
@@ -125,12 +124,12 @@ void report_image(struct report *report, const struct srcfind_catalogue *c, doub
 void report_skipped(struct report *report, const char *path, const char *catalogue) {
     if (report->quiet)
         return;
-    clear_progress(report);
+    report_clear(report);
     fprintf(stderr, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
 }
 
 void report_totals(struct report *report, const struct totals *t) {
-    clear_progress(report);
+    report_clear(report);
     if (report->quiet || t->images < 2)
         return;
     fprintf(stderr, "srcfind: %lld images: %lld sources, %lld failed, %lld skipped, %.3f s\n",

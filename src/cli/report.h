@@ -19,6 +19,9 @@ __attribute__((format(printf, 2, 3))) void report_error(struct report *report, c
 /* Image number i of n (from 0) is next. */
 void report_next(struct report *report, int64_t i, int64_t n, const char *path);
 
+/* Takes the progress line away, before something else is written to the terminal. */
+void report_clear(struct report *report);
+
 /* What was found in an image, in how many seconds from file to catalogue. */
 void report_image(struct report *report, const struct srcfind_catalogue *catalogue, double seconds);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/exit_status.h"
-#include "cpu/grow.h"
+#include "grow.h"
 
 static int usage(const char *format, const char *first, const char *second) {
     fputs("srcfind: ", stderr);
@@ -182,19 +182,52 @@ static int find_conflicts(const struct targets *t) {
     return status;
 }
 
-/* Whether a catalogue would replace the image it is made from. */
-static bool is_same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+/* What tells one file from another. */
+struct identity {
+    dev_t device;
+    ino_t number;
+};
+
+static bool identify(const char *path, struct identity *identity) {
+    struct stat facts;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return false;
+    *identity = (struct identity){facts.st_dev, facts.st_ino};
+    return true;
+}
+
+static int by_identity(const void *a, const void *b) {
+    const struct identity *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Whether a catalogue would replace an image of this run. */
+static int find_replaced_images(const struct targets *t) {
+    struct identity *images = calloc((size_t)t->n + 1, sizeof *images), catalogue;
+    size_t n = 0;
+    int status = EXIT_OK;
+    if (!images)
+        return no_memory();
+    for (int64_t i = 0; i < t->n; i++)
+        n += identify(t->target[i].image, &images[n]);
+    qsort(images, n, sizeof *images, by_identity);
+    for (int64_t i = 0; i < t->n && status == EXIT_OK; i++)
+        if (identify(t->target[i].catalogue, &catalogue) &&
+            bsearch(&catalogue, images, n, sizeof *images, by_identity))
+            status = usage("%s: the catalogue of %s would replace an image", t->target[i].catalogue,
+                           t->target[i].image);
+    free(images);
+    return status;
 }
 
 static int check(const struct cli *cli, const struct targets *t) {
     if (!cli->output)
         return EXIT_OK;
-    for (int64_t i = 0; i < t->n; i++)
-        if (is_same_file(t->target[i].image, t->target[i].catalogue))
-            return usage("%s: the catalogue would replace the image", t->target[i].image, NULL);
+    const int status = find_replaced_images(t);
+    if (status != EXIT_OK)
+        return status;
     if (!cli->format_given && t->n == 1 &&
         (ends_with(cli->output, ".fits") || ends_with(cli->output, ".fit")))
         return usage("%s: FITS catalogues are not written by this version: name it .csv or .json",

@@ -17,9 +17,7 @@ static void extend_path(struct clip_path *path, double median, double low, doubl
 
 bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
               struct clip_path *path) {
-    if (path)
-        *path = (struct clip_path){INFINITY, -INFINITY, -INFINITY, INFINITY};
-    for (b->rounds = 1;; b->rounds++) {
+    for (;;) {
         const int64_t n = set->n;
         if (!median_of(set, &b->median))
             return false;
@@ -27,10 +25,11 @@ bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
         b->mean = exact_mean(&set->sums, n);
         b->n_kept = n;
         const double low = b->median - kappa * b->rms, high = b->median + kappa * b->rms;
-        if (path)
-            extend_path(path, b->median, low, high);
         if (!set->trim(set, exact_above(low), exact_below(high)))
             return false;
+        if (path)
+            extend_path(path, b->median, low, high);
+        b->rounds++;
         b->empty = set->n == 0;
         if (b->empty || set->n == n)
             return true;

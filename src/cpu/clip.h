@@ -21,8 +21,11 @@ struct clip_path {
     double median_low, median_high, low, high;
 };
 
-/* Clips a set that is not empty. Fills median, rms, mean, n_kept, rounds and empty of b, and path
- * unless that is NULL. False if the set could not tell what was asked of it. */
+static const struct clip_path CLIP_PATH_NONE = {INFINITY, -INFINITY, -INFINITY, INFINITY};
+
+/* Clips a set that is not empty. Fills median, rms, mean, n_kept and empty of b, adds to its
+ * rounds, and extends path unless that is NULL. False if the set could not tell what was asked of
+ * it: it is as the last whole round left it, and may be clipped on. */
 bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
               struct clip_path *path);
 

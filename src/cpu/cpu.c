@@ -58,6 +58,17 @@ static enum srcfind_status scan_and_clip(const struct pixel_source *source,
     return status;
 }
 
+/* Reads the candidates again, where the first read did not keep all that turned out to be needed.
+ */
+static enum srcfind_status complete_scan(const struct pixel_source *source, int n_threads,
+                                         float threshold, struct scan *scan, struct error *error) {
+    if (scan->workers && scan->plan.candidate <= threshold)
+        return SRCFIND_OK;
+    const struct scan_plan plan = scan_plan_candidates(threshold);
+    scan_clear(scan);
+    return scan_image(scan, source, &plan, n_threads, error);
+}
+
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
                                int n_threads, struct detection_result *result,
                                struct error *error) {
@@ -71,17 +82,15 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
                       "none of the %lld pixels has a finite value: is this the right plane, or "
                       "is the image blank?",
                       (long long)b->n_pixels);
-    double start = seconds();
     const struct thresholds thresholds = thresholds_of(b, detection);
-    if (status == SRCFIND_OK && (!scan.workers || scan.plan.candidate > thresholds.island)) {
-        const struct scan_plan plan = scan_plan_candidates(thresholds.island);
-        scan_clear(&scan);
-        status = scan_image(&scan, source, &plan, n_threads, error);
+    double start = seconds();
+    if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
+        status = complete_scan(source, n_threads, thresholds.island, &scan, error);
         lap(&result->timings.scan, &start);
+        if (status == SRCFIND_OK)
+            status = islands_find(&scan, &thresholds, detection, &result->list, error);
+        lap(&result->timings.islands, &start);
     }
-    if (status == SRCFIND_OK)
-        status = islands_find(&scan, &thresholds, detection, &result->list, error);
     scan_clear(&scan);
-    lap(&result->timings.islands, &start);
     return status;
 }

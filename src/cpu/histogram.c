@@ -2,12 +2,18 @@
 
 #include <stdlib.h>
 
-enum { BINS = 1 << 16, DETAILS_A_READ = 32, DETAIL_THREADS = 8 };
+enum {
+    BINS = 1 << 16,
+    DETAILS_A_READ = 32,
+    DETAIL_THREADS = 4,
+    MOST_DETAILS = 96, /* of 512 KiB, kept from one read to the next */
+};
 
 /* Pixels whose keys share the upper 16 bits; low is the lower 16 bits of their own bits. */
 struct bin {
     int64_t count;
-    uint64_t low, low_square;
+    uint64_t low;
+    uint128 low_square;
 };
 
 /* Counts by the lower 16 bits of the key. */
@@ -21,11 +27,12 @@ struct histogram {
     struct bin *bins;             /* BINS of each thread; the first thread's become the total */
     int64_t *blanks;              /* of each thread */
     struct detail *details[BINS]; /* NULL where not counted */
+    int n_details, used[BINS];    /* how many; the turn in which each was last asked for */
+    int turn;                     /* counts the reads */
     struct detail *part;          /* DETAILS_A_READ of each thread, while they are counted */
     int wanted[DETAILS_A_READ], n_wanted;
     int16_t slot[BINS]; /* of wanted bins, while they are counted; else -1 */
     uint32_t low, high; /* the keys that are left lie within, both inclusive */
-    bool guessed;       /* a detail was missing in this run of the clip */
 };
 
 static bool count_piece(void *context, int worker, const struct piece *piece) {
@@ -75,14 +82,20 @@ static void add_bin(struct exact_sums *sums, const struct bin *bin, int number) 
     sums->square[e] += (uint128)(base * base * n + 2 * base * bin->low + bin->low_square);
 }
 
-/* Asks for the detail of a bin in the next read, and goes on without it for now. */
 static void want(struct histogram *h, int bin) {
-    h->guessed = true;
     for (int i = 0; i < h->n_wanted; i++)
         if (h->wanted[i] == bin)
             return;
-    if (h->n_wanted < DETAILS_A_READ)
+    if (h->n_wanted < DETAILS_A_READ && !h->details[bin] && h->bins[bin].count > 0)
         h->wanted[h->n_wanted++] = bin;
+}
+
+/* The detail of a bin. NULL where it is not counted: then it is wanted in the next read, and a
+ * round goes on with a guess for now, to find out what else will be wanted. */
+static const struct detail *detail_of(struct histogram *h, int bin) {
+    h->used[bin] = h->turn;
+    want(h, bin);
+    return h->details[bin];
 }
 
 /* The part of a bin whose keys lie within [low, high]; the whole of it where that is not known. */
@@ -91,17 +104,14 @@ static int64_t add_part(struct histogram *h, struct exact_sums *sums, int bin) {
     int64_t n = 0;
     if (h->bins[bin].count == 0)
         return 0;
-    if (h->low <= first && h->high >= last) {
-        add_bin(sums, &h->bins[bin], bin);
-        return h->bins[bin].count;
-    }
-    if (!h->details[bin]) {
-        want(h, bin);
+    const bool whole = h->low <= first && h->high >= last;
+    const struct detail *detail = whole ? NULL : detail_of(h, bin);
+    if (!detail) {
         add_bin(sums, &h->bins[bin], bin);
         return h->bins[bin].count;
     }
     for (uint32_t key = first > h->low ? first : h->low;; key++) {
-        const int64_t count = h->details[bin]->count[key & 0xffff];
+        const int64_t count = detail->count[key & 0xffff];
         n += count;
         if (count)
             exact_add(sums, exact_unkey(key), count);
@@ -117,16 +127,14 @@ static void sum_up(struct histogram *h, struct clip_set *set) {
         set->n += add_part(h, &set->sums, bin);
 }
 
-/* How many pixels of a bin are left and have keys up to `key`. */
-static int64_t count_to(const struct histogram *h, int bin, uint32_t key) {
+/* The key of the k-th pixel (from 0) that is left of a bin. */
+static uint32_t key_in_bin(const struct histogram *h, const struct detail *detail, int bin,
+                           int64_t k) {
     const uint32_t first = (uint32_t)bin << 16;
-    int64_t n = 0;
-    for (uint32_t k = first > h->low ? first : h->low; k <= key && k <= h->high; k++) {
-        n += h->details[bin]->count[k & 0xffff];
-        if (k == UINT32_MAX)
-            break;
-    }
-    return n;
+    uint32_t key = first > h->low ? first : h->low;
+    while (k >= detail->count[key & 0xffff])
+        k -= detail->count[key++ & 0xffff];
+    return key;
 }
 
 static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
@@ -135,75 +143,59 @@ static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
     int bin = (int)(h->low >> 16);
     for (int64_t n; bin < BINS - 1 && k >= (n = add_part(h, &ignored, bin)); bin++)
         k -= n;
-    const uint32_t first = (uint32_t)bin << 16;
-    if (!h->details[bin]) {
-        want(h, bin);
-        *value = exact_unkey(first | 0x8000);
-        return true;
-    }
-    uint32_t low = first, high = first | 0xffff; /* the least key with count_to > k */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (count_to(h, bin, middle) > k)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *value = exact_unkey(low);
+    const struct detail *detail = detail_of(h, bin);
+    *value = exact_unkey(detail ? key_in_bin(h, detail, bin, k) : (uint32_t)bin << 16 | 0x8000);
     return true;
 }
 
+/* Refuses where something was missing in this round, which leaves the set as it was before. */
 static bool histogram_trim(struct clip_set *set, float low, float high) {
     struct histogram *h = set->state;
     const uint32_t low_key = exact_key(low), high_key = exact_key(high);
-    const struct clip_set before = *set;
     const uint32_t old_low = h->low, old_high = h->high;
+    const struct exact_sums old_sums = set->sums;
+    const int64_t old_n = set->n;
     h->low = low_key > h->low ? low_key : h->low;
     h->high = high_key < h->high ? high_key : h->high;
     if (h->low != old_low || h->high != old_high)
         sum_up(h, set);
-    if (set->n == 0 && before.n > 0) { /* the clip ends: the numbers stay those before it */
+    const bool missing = h->n_wanted > 0;
+    if (missing || set->n == 0) { /* where the clip ends, the numbers stay those before it */
         h->low = old_low;
         h->high = old_high;
     }
-    return true;
+    if (missing) {
+        set->sums = old_sums;
+        set->n = old_n;
+    }
+    return !missing;
 }
 
-/* The least or greatest value that is left. */
+/* The least or greatest value that is left; anything where a detail is missing. */
 static double extreme(struct histogram *h, bool greatest) {
     const int first = (int)(h->low >> 16), last = (int)(h->high >> 16);
     struct exact_sums ignored = {0};
     for (int i = 0; i <= last - first; i++) {
         const int bin = greatest ? last - i : first + i;
-        if (add_part(h, &ignored, bin) == 0)
+        const int64_t n = add_part(h, &ignored, bin);
+        if (n == 0)
             continue;
-        if (!h->details[bin]) {
-            want(h, bin);
-            return 0;
-        }
-        for (uint32_t j = 0; j < BINS; j++) {
-            const uint32_t key = (uint32_t)bin << 16 | (greatest ? BINS - 1 - j : j);
-            if (key >= h->low && key <= h->high && h->details[bin]->count[key & 0xffff])
-                return exact_unkey(key);
-        }
+        const struct detail *detail = detail_of(h, bin);
+        return detail ? exact_unkey(key_in_bin(h, detail, bin, greatest ? n - 1 : 0)) : 0;
     }
     return 0;
 }
 
-/* Runs the clip from the start, with the details that there are. True if none was missing. */
-static bool try_clip(struct histogram *h, double kappa, struct srcfind_background *b) {
-    struct clip_set set = {.state = h, .select = histogram_select, .trim = histogram_trim};
-    h->low = 0;
-    h->high = UINT32_MAX;
-    h->guessed = false;
-    sum_up(h, &set);
-    b->n_kept = set.n;
-    if (set.n == 0)
-        return true;
-    clip_run(&set, kappa, b, NULL);
+/* Clips on. True if it is done, false if details are wanted first. */
+static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
+                    struct srcfind_background *b) {
+    if (!*clipped)
+        *clipped = clip_run(set, kappa, b, NULL);
+    if (!*clipped)
+        return false;
     b->min = extreme(h, false);
     b->max = extreme(h, true);
-    return !h->guessed;
+    return h->n_wanted == 0;
 }
 
 static enum srcfind_status count_bins(struct histogram *h, struct error *error) {
@@ -219,8 +211,46 @@ static enum srcfind_status count_bins(struct histogram *h, struct error *error) 
     return status;
 }
 
+/* Adds the neighbours of wanted bins, the nearest first, as long as there is room in a read. */
+static void want_neighbours(struct histogram *h) {
+    const int n = h->n_wanted;
+    for (int distance = 1; distance < BINS / 2 && h->n_wanted < DETAILS_A_READ; distance++) {
+        for (int i = 0; i < n; i++) {
+            if (h->wanted[i] >= distance)
+                want(h, h->wanted[i] - distance);
+            if (h->wanted[i] + distance < BINS)
+                want(h, h->wanted[i] + distance);
+        }
+    }
+}
+
+/* Frees details that this turn did not ask for, where they are many. */
+static void forget_details(struct histogram *h) {
+    for (int i = 0; i < BINS && h->n_details + h->n_wanted > MOST_DETAILS; i++) {
+        if (h->details[i] && h->used[i] != h->turn) {
+            free(h->details[i]);
+            h->details[i] = NULL;
+            h->n_details--;
+        }
+    }
+}
+
+static bool keep_detail(struct histogram *h, int i, int n_threads) {
+    struct detail *total = calloc(1, sizeof *total);
+    if (!total)
+        return false;
+    for (int t = 0; t < n_threads; t++)
+        for (int j = 0; j < BINS; j++)
+            total->count[j] += h->part[t * DETAILS_A_READ + i].count[j];
+    h->details[h->wanted[i]] = total;
+    h->n_details++;
+    return true;
+}
+
 static enum srcfind_status count_details(struct histogram *h, struct error *error) {
     const int n_threads = h->n_threads < DETAIL_THREADS ? h->n_threads : DETAIL_THREADS;
+    want_neighbours(h);
+    forget_details(h);
     h->part = calloc((size_t)n_threads * DETAILS_A_READ, sizeof *h->part);
     if (!h->part)
         return error_memory(error, "clipping");
@@ -228,17 +258,30 @@ static enum srcfind_status count_details(struct histogram *h, struct error *erro
     for (int i = 0; i < h->n_wanted; i++)
         h->slot[h->wanted[i]] = (int16_t)i;
     enum srcfind_status status = pieces_run(h->source, n_threads, detail_piece, h, error);
-    for (int i = 0; status == SRCFIND_OK && i < h->n_wanted; i++) {
-        struct detail *total = h->details[h->wanted[i]] = calloc(1, sizeof *total);
-        if (!total)
+    for (int i = 0; status == SRCFIND_OK && i < h->n_wanted; i++)
+        if (!keep_detail(h, i, n_threads))
             status = error_memory(error, "clipping");
-        for (int t = 0; total && t < n_threads; t++)
-            for (int j = 0; j < BINS; j++)
-                total->count[j] += h->part[t * DETAILS_A_READ + i].count[j];
-    }
     free(h->part);
     h->part = NULL;
     h->n_wanted = 0;
+    h->turn++;
+    return status;
+}
+
+static enum srcfind_status clip_by_details(struct histogram *h, double kappa,
+                                           struct srcfind_background *b, struct error *error) {
+    struct clip_set set = {.state = h, .select = histogram_select, .trim = histogram_trim};
+    enum srcfind_status status = SRCFIND_OK;
+    bool clipped = false;
+    h->low = 0;
+    h->high = UINT32_MAX;
+    sum_up(h, &set);
+    b->n_kept = set.n;
+    b->rounds = 0;
+    if (set.n == 0)
+        return SRCFIND_OK;
+    while (status == SRCFIND_OK && !clip_on(h, &set, kappa, &clipped, b))
+        status = count_details(h, error);
     return status;
 }
 
@@ -261,8 +304,8 @@ enum srcfind_status histogram_clip(const struct pixel_source *source, double kap
     h->blanks = calloc((size_t)n_threads, sizeof *h->blanks);
     enum srcfind_status status =
         h->bins && h->blanks ? count_bins(h, error) : error_memory(error, "clipping");
-    while (status == SRCFIND_OK && !try_clip(h, kappa, b))
-        status = count_details(h, error);
+    if (status == SRCFIND_OK)
+        status = clip_by_details(h, kappa, b, error);
     b->n_blank = 0;
     for (int t = 0; h->blanks && t < n_threads; t++)
         b->n_blank += h->blanks[t];

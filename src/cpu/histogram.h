@@ -2,7 +2,8 @@
  * that misled. A first read counts and sums pixels by the upper 16 bits of their order-preserving
  * keys; within such a bin all pixels share sign and exponent, so that exact sums of whole bins are
  * known. Bins that hold a bound or a median are then counted by their lower 16 bits too, in a
- * second read (or a further one, should the rounds move on to other bins). */
+ * second read, with their neighbours, which later rounds are likely to ask for; and in further
+ * reads, should the rounds move on to others. */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
 

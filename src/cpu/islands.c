@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cpu/grow.h"
+#include "grow.h"
 #include "moments.h"
 
 /* Pixels x0 ... x1 of row y, all above the threshold. parent is the number of a run of the same

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cpu/grow.h"
+#include "grow.h"
 
 static bool within(float v, float low, float high) {
     return v >= low && v <= high;
@@ -93,35 +93,21 @@ static bool prepare(struct listed_set *s, float *values, int64_t n) {
     return true;
 }
 
-/* The fast loop's sums are in units of 2^(exponent - 31), which is the unit of one of the bins. */
-static void add_core(struct listed_set *s, const struct scan_worker *w) {
-    const int e = s->plan.exponent - 31 + EXACT_UNIT;
-    s->n_core += w->sums.n_core + w->n_small;
-    s->n_below += w->sums.n_below + w->n_small_below;
-    s->set.sums.sum[e] += w->sums.sum;
-    s->set.sums.square[e] += w->sums.square_low + ((uint128)w->sums.square_high << 32);
-    exact_merge(&s->set.sums, &w->small_sums);
-}
-
-/* Puts the values of all workers into one block, the first one's. */
-static bool gather(struct scan *scan, float **values, int64_t *n) {
-    int64_t room = 0, total = 0;
-    *n = 0;
-    *values = NULL;
+/* Puts the values of all workers into the first one's block. */
+static bool gather(struct scan *scan) {
+    struct scan_worker *first = &scan->workers[0];
+    int64_t total = 0;
     for (int i = 0; i < scan->n_workers; i++)
         total += scan->workers[i].n_values;
-    for (int i = 0; i < scan->n_workers; i++) {
+    if (!GROW(first->values, first->values_room, total))
+        return false;
+    for (int i = 1; i < scan->n_workers; i++) {
         struct scan_worker *w = &scan->workers[i];
-        if (i == 0) {
-            *values = w->values;
-            room = w->values_room;
-        } else if (w->n_values > 0) {
-            if (!GROW(*values, room, total))
-                return false;
-            memcpy(*values + *n, w->values, (size_t)w->n_values * sizeof **values);
-            free(w->values);
-        }
-        *n += w->n_values;
+        if (w->n_values > 0)
+            memcpy(first->values + first->n_values, w->values,
+                   (size_t)w->n_values * sizeof *w->values);
+        first->n_values += w->n_values;
+        free(w->values);
         w->values = NULL;
         w->n_values = w->values_room = 0;
     }
@@ -130,17 +116,20 @@ static bool gather(struct scan *scan, float **values, int64_t *n) {
 
 enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
                                      struct error *error) {
-    float *values;
-    int64_t n;
+    struct scan_worker *first = &scan->workers[0];
     *set = (struct listed_set){.plan = scan->plan};
     for (int i = 0; i < scan->n_workers; i++) {
-        add_core(set, &scan->workers[i]);
+        exact_merge(&set->set.sums, &scan->workers[i].sums);
+        set->n_core += scan->workers[i].n_core;
+        set->n_below += scan->workers[i].n_below;
         set->n_zero += scan->workers[i].n_zero;
     }
-    if (!gather(scan, &values, &n)) {
-        free(values);
+    if (!gather(scan))
         return error_memory(error, "clipping");
-    }
+    float *values = first->values;
+    const int64_t n = first->n_values;
+    first->values = NULL;
+    first->n_values = first->values_room = 0;
     return prepare(set, values, n) ? SRCFIND_OK : error_memory(error, "clipping");
 }
 

@@ -18,8 +18,9 @@ enum {
  * longer list. */
 static const double MARGIN = 4;
 
-/* Above this share of the pixels, a list is no faster than a histogram. */
-static const double MOST_LISTED = 0.25;
+/* Above this share of the pixels, a list is no faster than a histogram; and with more values than
+ * this it takes too much memory: 8 bytes each while it is put in order. */
+static const double MOST_SHARE = 0.25, MOST_LISTED = 16 << 20;
 
 struct sample {
     float *values;
@@ -119,12 +120,14 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     int64_t wanted = n / PIXELS_A_SAMPLE;
     struct sample sample = {0};
     struct listed_set set = {0};
-    struct srcfind_background b;
-    struct clip_path path;
+    struct srcfind_background b = {0};
+    struct clip_path path = CLIP_PATH_NONE;
     *useful = true;
     *plan = scan_plan_all();
-    if (n <= LIST_PIXELS)
+    if (n <= LIST_PIXELS) {
+        plan->candidate = -INFINITY; /* keeps all pixels, so that one read will do */
         return SRCFIND_OK;
+    }
     wanted = wanted < SAMPLE_LEAST ? SAMPLE_LEAST : wanted > SAMPLE_MOST ? SAMPLE_MOST : wanted;
     *useful = false;
     enum srcfind_status status = draw_sample(source, wanted, &sample, error);
@@ -133,7 +136,7 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
                   !b.empty && plan_from_clip(&sample, &b, &path, detection, plan);
         plan->share = listed_share(plan, &sample);
-        *useful = *useful && plan->share < MOST_LISTED;
+        *useful = *useful && plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
     }
     if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
         *plan = scan_plan_all();

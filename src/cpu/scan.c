@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cpu/grow.h"
+#include "grow.h"
 
 struct scan_plan scan_plan_all(void) {
     return (struct scan_plan){.core_low = INFINITY,
@@ -67,11 +67,20 @@ static bool make_room(struct scan_worker *w) {
 static void add_values(struct scan_worker *w, const struct tile_rest *rest) {
     w->n_values += rest->n_listed;
     w->n_zero += rest->n_zero;
-    w->n_small += rest->n_small;
+    w->n_core += rest->n_small;
     for (int i = 0; i < rest->n_small; i++) {
-        w->n_small_below += rest->small[i] < w->scan->plan.median_low;
-        exact_add_one(&w->small_sums, rest->small[i]);
+        w->n_below += rest->small[i] < w->scan->plan.median_low;
+        exact_add_one(&w->sums, rest->small[i]);
     }
+}
+
+/* The unit of a tile's sums, 2^(exponent - 31), is that of one of the bins. */
+static void add_sums(struct scan_worker *w, const struct tile_sums *t) {
+    const int e = w->scan->plan.exponent - 31 + EXACT_UNIT;
+    w->n_core += t->n_core;
+    w->n_below += t->n_below;
+    w->sums.sum[e] += t->sum;
+    w->sums.square[e] += t->square_low + ((uint128)t->square_high << 32);
 }
 
 /* Keeps the places of what may belong to a source, and marks blanks. */
@@ -97,6 +106,7 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan *scan = context;
     struct scan_worker *w = &scan->workers[worker];
     struct scan_segment *segment = &scan->segments[piece->number];
+    struct tile_sums sums = {0};
     struct tile_rest rest;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
@@ -105,12 +115,13 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         if (!make_room(w))
             return false;
         rest.listed = w->values + w->n_values;
-        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &w->sums, &rest);
+        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &sums, &rest);
         if (scan->plan.list_values)
             add_values(w, &rest);
         keep_places(w, rest.placed, piece->pixels + i, n, piece->first + i, segment->first_run,
                     &end);
     }
+    add_sums(w, &sums);
     segment->n_runs = w->n_runs - segment->first_run;
     return true;
 }

@@ -25,7 +25,8 @@ struct scan_plan scan_plan_all(void);
 /* A plan that lists nothing and keeps the pixels >= candidate. */
 struct scan_plan scan_plan_candidates(float candidate);
 
-/* What the core's pixels beyond the zero band add up to: integers in units of 1 / scale. */
+/* What the core's pixels beyond the zero band add up to: integers in units of 1 / scale. They hold
+ * the sums of 2^31 pixels. */
 struct tile_sums {
     int64_t n_core, n_below; /* how many; how many of them are < median_low */
     int64_t sum;
@@ -67,10 +68,10 @@ struct scan_run {
 /* What one thread gathered. */
 struct scan_worker {
     const struct scan *scan;
-    struct tile_sums sums;
-    struct exact_sums small_sums; /* of the core's pixels that are within the zero band */
-    int64_t n_small, n_small_below, n_blank, n_zero;
-    float *values; /* of the listed pixels, finite and not 0 */
+    struct exact_sums sums;  /* of the core */
+    int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
+    int64_t n_blank, n_zero; /* zeros that are not of the core */
+    float *values;           /* of the listed pixels, finite and not 0 */
     int64_t n_values, values_room;
     struct scan_run *runs;
     int64_t n_runs, runs_room;

@@ -31,7 +31,7 @@ const struct cfitsio *cfitsio_load(struct error *error) {
     if (loaded)
         return &library;
     error_set(error, SRCFIND_ERROR_INPUT,
-              "%s cannot be loaded, and only uncompressed float32 images can be read without it: "
+              "%s cannot be loaded, and only uncompressed images can be read without it: "
               "install CFITSIO",
               library_name);
     return NULL;

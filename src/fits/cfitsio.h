@@ -1,4 +1,4 @@
-/* CFITSIO, loaded when the first image comes that needs it: plain float32 images do not, and
+/* CFITSIO, loaded when the first image comes that needs it: uncompressed images do not, and
  * Debian's CFITSIO brings libcurl and thirty more libraries, which take longer to load (5 ms) than
  * a 2048 x 2048 image to search. */
 #ifndef CFITSIO_H

@@ -104,13 +104,6 @@ static bool multiply(int64_t *total, int64_t n) {
     return true;
 }
 
-int64_t hdu_image_bytes(const struct hdu *hdu) {
-    int64_t bytes = abs(hdu->bitpix) / 8;
-    for (int i = 0; i < hdu->n_axes; i++)
-        bytes *= hdu->axes[i];
-    return bytes;
-}
-
 /* Bytes of the data unit, without padding, by the FITS standard 4.4.1; false if the header does not
  * say or means more than can be. */
 static bool data_bytes(const struct header *header, int64_t *bytes) {

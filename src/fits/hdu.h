@@ -34,9 +34,6 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
                              struct error *error);
 void hdu_clear(struct hdu *hdu);
 
-/* Bytes of an image's pixels. */
-int64_t hdu_image_bytes(const struct hdu *hdu);
-
 /* Makes file->cfitsio usable. */
 enum srcfind_status fits_file_need_cfitsio(struct fits_file *file, struct error *error);
 

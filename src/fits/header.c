@@ -2,6 +2,7 @@
 #include "fits/header.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,9 +87,23 @@ bool header_real(const struct header *header, const char *keyword, double *value
     return true;
 }
 
+/* Digits are taken as they are, since a double has too few for 64 bits; -32768.0 will do, too. */
 bool header_integer(const struct header *header, const char *keyword, int64_t *value) {
+    char digits[CARD + 1], *end;
+    size_t length;
     double number;
-    if (!header_real(header, keyword, &number) || number != floor(number) || fabs(number) > 0x1p62)
+    const char *text = value_of(header, keyword, &length);
+    if (!text)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    errno = 0;
+    const long long whole = strtoll(digits, &end, 10);
+    if (end != digits && !errno && ends_value(end, strlen(end))) {
+        *value = whole;
+        return true;
+    }
+    if (!header_real(header, keyword, &number) || number != floor(number) || fabs(number) > 0x1p53)
         return false;
     *value = (int64_t)number;
     return true;

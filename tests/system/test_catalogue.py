@@ -182,6 +182,26 @@ class Catalogues(t.Case):
                     self.assertEqual([s[name] for name in ("Source_Name", "RA", "DEC", "E_RA", "Maj", "PA")], [None] * 6)
                     self.assertIsNotNone(s["E_Xposn"])
 
+    def test_other_systems(self):
+        for lon, lat, names, frame in (("ELON", "ELAT", ("ELON", "ELAT"), "ECLIPTIC"),
+                                       ("SLON", "SLAT", ("SLON", "SLAT"), "SUPERGALACTIC"),
+                                       ("HPLN", "HPLT", ("LON", "LAT"), "HPLN")):
+            header = t.sky_header(CTYPE1=lon + "-TAN", CTYPE2=lat + "-TAN")
+            catalogue = t.find(self.write("image.fits", t.noise(100, 100), header))
+            with self.subTest(lon):
+                self.assertEqual(catalogue["image"]["frame"], frame)
+                self.assertEqual([c["name"] for c in catalogue["columns"]][3:7],
+                                 [names[0], names[1], "E_" + names[0], "E_" + names[1]])
+
+    def test_frequency(self):
+        cube = np.stack([t.noise(40, 50, seed=s) for s in range(3)])
+        cards = {"CTYPE3": "FREQ", "CRVAL3": 1e9, "CDELT3": 1e6, "CRPIX3": 1.0, "CUNIT3": "Hz"}
+        for more in ({}, {"CTYPE1": "RA---XYZ"}):
+            path = self.write("cube.fits", cube, t.sky_header(**cards, **more))
+            self.assertEqual(t.find(path, "--plane", "3")["image"]["frequency_hz"], 1.002e9)
+        path = self.write("image.fits", cube[0], t.sky_header(RESTFRQ=1.4e9))
+        self.assertEqual(t.find(path)["image"]["frequency_hz"], 1.4e9)
+
     def test_off_the_sky(self):
         """Pixels outside of an all-sky projection have a place in the image and none on the sky."""
         image = faint_noise((100, 200))

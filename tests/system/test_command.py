@@ -56,8 +56,15 @@ class Command(t.Case):
         os.symlink(target, link)
         t.run(self.image, "-o", link, check=True)
         self.assertTrue(os.path.islink(link))
+        self.assertEqual(os.stat(target).st_mode & 0o777, 0o640)
         with open(target) as stream:
             self.assertTrue(stream.read().startswith("Source_id,"))
+        os.symlink("far/new.csv", self.path("dangling.csv"))
+        t.run(self.image, "-o", self.path("dangling.csv"), check=True)
+        self.assertTrue(os.path.islink(self.path("dangling.csv")))
+        self.assertEqual(sorted(os.listdir(self.path("far"))), ["c.csv", "new.csv"])
+        os.symlink("loop.csv", self.path("loop.csv"))
+        self.assertEqual(t.run(self.image, "-o", self.path("loop.csv")).returncode, 1)
 
     def test_permissions_follow_the_umask(self):
         t.run(self.image, "-o", self.path("c.csv"), preexec_fn=lambda: os.umask(0o027), check=True)
@@ -138,7 +145,7 @@ class Command(t.Case):
                 ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
                 ([self.image, self.image, "-o", self.path("out")], "given twice"),
                 ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
-                ([self.image, "-o", self.image], "replace the image"), ([self.image, "-o", self.path("c.fits")], ".csv")):
+                ([self.image, "-o", self.image], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
@@ -146,7 +153,16 @@ class Command(t.Case):
                 self.assertTrue(all(line.startswith("srcfind: ") for line in result.stderr.splitlines()))
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_no_catalogue_replaces_an_image(self):
+        image = self.write("x.fits", t.noise(40, 40))
+        os.rename(self.write("y.fits", t.noise(40, 40)), self.path("x.csv"))
+        result = t.run(image, self.path("x.csv"), "-o", self.directory.name)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("would replace an image", result.stderr)
+
     def test_device_that_is_not_there(self):
+        self.assertEqual(t.run(self.image, "--gpu", "-o", self.path("out/")).returncode, 3)
+        self.assertFalse(os.path.exists(self.path("out")))
         for option in (["--gpu"], ["--device", "0"], ["--device", "all"]):
             result = t.run(self.image, *option, "-o", self.path("c.csv"))
             self.assertEqual([result.returncode, result.stdout], [3, ""])
@@ -186,6 +202,12 @@ class Command(t.Case):
         os.close(main)
         self.assertIn("[1/1]", shown)
         self.assertTrue(shown.split("\x1b[K")[-1].startswith("srcfind: "))
+        main, terminal = pty.openpty()
+        subprocess.run([t.COMMAND, self.image, "-n", "500"], stdout=terminal, stderr=terminal, check=True)
+        os.close(terminal)
+        shown = os.read(main, 10000).decode()
+        os.close(main)
+        self.assertTrue(shown.split("\x1b[K")[-1].startswith("Source_id,"), shown)
 
     def test_abbreviations(self):
         self.assertEqual(t.run(self.image, "--thresh", "7").stdout, t.run(self.image, "--threshold", "7").stdout)

@@ -156,6 +156,19 @@ class Failures(t.Case):
         with open(catalogue) as stream:
             self.assertEqual(stream.read(), "old")
 
+    def test_long_names(self):
+        image = self.good()
+        name = self.path("c" * 251 + ".csv")
+        self.assertEqual(t.run(image, "-o", name).returncode, 0)
+        self.assertTrue(os.path.exists(name))
+        missing = self.path("m" * 200 + "/" + "n" * 200 + ".fits")
+        self.assert_fails(missing, words=[missing, "No such file"])
+
+    def test_name_that_a_message_begins_with(self):
+        with open(self.write("blank.fits", np.full((5, 6), np.nan, np.float32)), "rb") as stream:
+            self.write_bytes("none", stream.read())
+        self.assertIn("srcfind: none: none of the 30 pixels", t.run("none", cwd=self.directory.name).stderr)
+
     def test_full_device(self):
         result = t.run(self.good(), "-o", "/dev/full")
         self.assertEqual(result.returncode, 1)

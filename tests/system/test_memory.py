@@ -30,7 +30,7 @@ class Memory(t.Case):
             random = np.random.default_rng(1)
             for _ in range(SIDE // 256):
                 stream.write(np.roll(strip, random.integers(SIDE), axis=1).astype(">f4").tobytes())
-        for options in ([], ["--threads", "7", "-i", "3"]):
+        for options in ([], ["--threads", "7", "-i", "3"], ["-k", "2", "-n", "6"]):
             result = subprocess.run([sys.executable, "-c", PEAK, t.COMMAND, path, "-o", output, *options],
                                     capture_output=True, text=True)
             self.assertEqual(result.returncode, 0, result.stderr)

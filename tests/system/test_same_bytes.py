@@ -1,5 +1,7 @@
 """The same catalogue, byte for byte, however the work was done and the pixels were stored."""
 import os
+import shutil
+import subprocess
 
 import numpy as np
 from astropy.io import fits
@@ -99,6 +101,43 @@ class SameBytes(t.Case):
                 stream.write(cards)
             with self.subTest(bscale=bscale):
                 self.assertEqual(catalogue(path), expected)
+
+    def test_blank_in_tiles(self):
+        """ZBLANK of integer tiles."""
+        stored = np.round(20 * t.noise(200, 210, seed=6)).astype(np.int16)
+        stored[50:60, 20:120] = -32768
+        values = stored.astype(np.float32)
+        values[stored == -32768] = np.nan
+        expected = catalogue(self.write("float.fits", values, t.sky_header()))
+        path = self.path("tiles.fits")
+        hdu = fits.CompImageHDU(stored, t.sky_header(), compression_type="RICE_1")
+        hdu.header["BLANK"] = -32768
+        fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path)
+        with fits.open(path, disable_image_compression=True) as hdus:
+            self.assertEqual(hdus[1].header["ZBLANK" if "ZBLANK" in hdus[1].header else "BLANK"], -32768)
+        self.assertEqual(catalogue(path), expected)
+
+    @t.unittest.skipUnless(shutil.which("fpack"), "no fpack (libcfitsio-bin), and astropy loses NaN here")
+    def test_nan_in_quantised_tiles(self):
+        """Nulls of quantised floats come back as NaN, not as large numbers."""
+        image = t.noise(200, 210, seed=8)
+        image[50:60, 20:120] = np.nan
+        path = self.write("quantised.fits", image, t.sky_header())
+        for compression in ("-r", "-g"):
+            subprocess.run(["fpack", compression, "-q", "16", "-Y", path], check=True, capture_output=True)
+            background = t.find(path + ".fz")["background"]
+            os.remove(path + ".fz")
+            with self.subTest(compression):
+                self.assertEqual(background["n_blank"], 1000)
+                self.assertLess(abs(background["rms"] - 1), 0.1)
+
+    def test_blank_of_64_bits(self):
+        for blank in (-2 ** 63, -999999999999999999):
+            stored = np.round(20 * t.noise(100, 110, seed=6)).astype(np.int64)
+            stored[50:60, 20:80] = blank
+            path = self.write("wide.fits", stored, t.sky_header(BLANK=blank))
+            with self.subTest(blank):
+                self.assertEqual(t.find(path)["background"]["n_blank"], 600)
 
     def test_big_images_are_clipped_by_histogram(self):
         """Discrete values in more pixels than are sorted: against the same pixels repeated less often."""

@@ -1,4 +1,6 @@
 /* A plan is a prediction: whatever it says, the clip on what was listed is right or refused. */
+#include <stdlib.h>
+
 #include "cpu/listed.h"
 #include "unit.h"
 
@@ -16,7 +18,7 @@ static struct scan_plan random_plan(const struct srcfind_background *b, struct r
         .list_values = true,
     };
     const float most = fmaxf(fabsf(plan.core_low), fabsf(plan.core_high));
-    plan.exponent = ilogbf(most) + 1;
+    plan.exponent = most > 0 ? ilogbf(most) + 1 : 0;
     plan.scale = ldexpf(1, 31 - plan.exponent);
     plan.zero_band = ldexpf(1, plan.exponent - 8);
     return plan;
@@ -72,7 +74,49 @@ static void right_or_refused(void **state) {
     assert_true(n_done > 200 && n_refused > 200);
 }
 
+enum { SAME = 1 << 20 };
+
+static const uint32_t *read_same(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                 struct error *error) {
+    (void)first, (void)count, (void)buffer, (void)error;
+    return state;
+}
+
+/* One thread's sums over more than 2^32 pixels, each near 2^31 in units of the sum, need more than
+ * 64 bits. */
+static void sums_of_many_pixels(void **state) {
+    const struct scan_plan plan = {.core_low = -1,
+                                   .core_high = 1,
+                                   .median_low = -0.5f,
+                                   .median_high = -0.25f,
+                                   .zero_band = 0x1p-8f,
+                                   .scale = 0x1p31f,
+                                   .candidate = INFINITY,
+                                   .list_values = true};
+    const float value = 0x1.fffffep-1f;
+    uint32_t *same = malloc(SAME * sizeof *same);
+    struct pixel_source source = {.width = 1 << 16,
+                                  .height = (1 << 16) + 64,
+                                  .piece = SAME,
+                                  .state = same,
+                                  .read = read_same};
+    const int64_t n = source.width * source.height, q = (int64_t)((double)value * 0x1p31);
+    const int bin = EXACT_UNIT - 31;
+    struct scan scan;
+    struct error error;
+    (void)state;
+    for (int i = 0; i < SAME; i++)
+        same[i] = exact_bits(value);
+    assert_int_equal(scan_image(&scan, &source, &plan, 1, &error), SRCFIND_OK);
+    assert_true(scan.workers[0].n_core == n);
+    assert_true(scan.workers[0].sums.sum[bin] == (int128)n * q);
+    assert_true(scan.workers[0].sums.square[bin] == (uint128)n * (uint128)q * (uint128)q);
+    scan_clear(&scan);
+    free(same);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused),
+                                       cmocka_unit_test(sums_of_many_pixels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
