@@ -70,29 +70,44 @@ static inline bool round_to(uint128 scaled, int shift, uint128 ulp, int fewer, u
     return 2 * off < ulp;
 }
 
+/* value = m * 2^(binary - 53), scaled so that DIGITS digits stand before the point: value * 10^k =
+ * m * 5^k / 2^shift. The exponent follows from the binary one, or is one more. */
+struct scaling {
+    uint128 scaled, ulp;
+    int shift, exponent;
+};
+
+static bool scale(uint64_t m, int binary, struct scaling *s) {
+    s->exponent = (int)floor((binary - 1) * 0.30102999566398120); /* log10(2) */
+    for (int tries = 0; tries < 2; tries++, s->exponent++) {
+        const int k = DIGITS - 1 - s->exponent;
+        s->shift = 53 - binary - k;
+        if (k < 0 || k > MOST_POWER || s->shift < 1 || s->shift > 64)
+            return false;
+        s->ulp = powers_of_5[k];
+        s->scaled = m * s->ulp;
+        if (s->scaled >> s->shift < power_of_10(DIGITS))
+            return true;
+    }
+    return false;
+}
+
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. */
 static bool shortest(double value, struct decimal *d) {
+    struct scaling s;
     int binary;
     const uint64_t m = (uint64_t)ldexp(frexp(value, &binary), 53);
-    const int exponent = (int)floor(log10(value));
-    const int k = DIGITS - 1 - exponent;
-    if (k < 0 || k > MOST_POWER || m == (uint64_t)1 << 52)
+    if (m == (uint64_t)1 << 52 || !scale(m, binary, &s))
         return false;
-    const int shift = 53 - binary - k; /* value * 10^k = m * 5^k / 2^shift */
-    const uint128 ulp = powers_of_5[k], scaled = m * ulp;
-    if (shift < 1 || shift > 64)
-        return false;
-    if (round_to(scaled, shift, ulp, 2, &d->digits))
+    if (round_to(s.scaled, s.shift, s.ulp, 2, &d->digits))
         d->count = 15;
-    else if (round_to(scaled, shift, ulp, 1, &d->digits))
+    else if (round_to(s.scaled, s.shift, s.ulp, 1, &d->digits))
         d->count = 16;
-    else if (round_to(scaled, shift, ulp, 0, &d->digits))
+    else if (round_to(s.scaled, s.shift, s.ulp, 0, &d->digits))
         d->count = 17;
     else
         return false;
-    if (d->digits < power_of_10(d->count - 1))
-        return false; /* log10 was one too high */
-    d->exponent = exponent;
+    d->exponent = s.exponent;
     if (d->digits >= power_of_10(d->count)) {
         d->exponent++;
         d->count++;

@@ -24,7 +24,7 @@ enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
                      strerror(errno ? errno : ENOMEM));
 }
 
-enum { MOST_LINKS = 16 };
+enum { MOST_LINKS = 16, BUFFER_BYTES = 1 << 16 };
 
 /* The directory of a path, with its slash: "" or "a/b/" of "a/b/c". */
 static int directory_length(const char *path) {
@@ -67,7 +67,9 @@ static FILE *open_like(const char *path, int descriptor) {
     if (stat(path, &facts) == 0)
         fchmod(descriptor, facts.st_mode & 07777);
     FILE *stream = fdopen(descriptor, "w");
-    if (!stream)
+    if (stream)
+        setvbuf(stream, NULL, _IOFBF, BUFFER_BYTES);
+    else
         close(descriptor);
     return stream;
 }
