@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
-#include <time.h>
 
 #include <cjson/cJSON.h>
 #include <wcslib/wcs.h>
 
 #include "backend.h"
 #include "catalogue.h"
+#include "clock.h"
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
 #include "image.h"
@@ -22,12 +22,6 @@ struct srcfind {
     struct srcfind_options options;
     struct error error;
 };
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- options --- */
 
@@ -126,13 +120,13 @@ static enum srcfind_status find(struct srcfind *finder, const struct pixel_sourc
     catalogue->threads = finder->options.threads;
     enum srcfind_status status =
         cpu_detect(source, &detection, finder->options.threads, &result, &finder->error);
-    const double start = seconds();
+    const double start = clock_seconds();
     if (status == SRCFIND_OK)
         status = measure_islands(&result, &detection, image, catalogue, &finder->error);
     catalogue->background = result.background;
     catalogue->timings = result.timings;
     catalogue->timings.open = opened;
-    catalogue->timings.measure = seconds() - start;
+    catalogue->timings.measure = clock_seconds() - start;
     free(result.list.islands);
     return status;
 }
@@ -149,7 +143,7 @@ static void name_image(struct error *error, const char *path) {
 
 enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                       struct srcfind_catalogue **result) {
-    const double start = seconds();
+    const double start = clock_seconds();
     struct image image;
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     *result = NULL;
@@ -157,7 +151,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
         return error_memory(&finder->error, "opening an image");
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
-    catalogue->timings.open = seconds() - start;
+    catalogue->timings.open = clock_seconds() - start;
     if (status == SRCFIND_OK)
         status = find(finder, &image.source, &image, catalogue);
     image_close(&image);

@@ -2,18 +2,12 @@
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "clock.h"
 
 static int exit_status_of(enum srcfind_status status) {
     switch (status) {
@@ -55,7 +49,7 @@ static enum srcfind_status search(struct srcfind *finder, const struct target *t
                                   enum srcfind_format format, struct report *report,
                                   struct totals *totals) {
     struct srcfind_catalogue *catalogue;
-    const double start = seconds();
+    const double start = clock_seconds();
     enum srcfind_status status = srcfind_find_file(finder, target->image, &catalogue);
     report_clear(report);
     if (status == SRCFIND_OK)
@@ -63,7 +57,7 @@ static enum srcfind_status search(struct srcfind *finder, const struct target *t
                                    : srcfind_catalogue_write(finder, catalogue, format, stdout);
     if (status == SRCFIND_OK) {
         totals->sources += catalogue->n_sources;
-        report_image(report, catalogue, seconds() - start);
+        report_image(report, catalogue, clock_seconds() - start);
     } else {
         report_error(report, "%s", srcfind_message(finder));
     }
@@ -73,7 +67,7 @@ static enum srcfind_status search(struct srcfind *finder, const struct target *t
 
 static int search_all(const struct cli *cli, const struct targets *targets, struct srcfind *finder,
                       struct report *report) {
-    const double start = seconds();
+    const double start = clock_seconds();
     struct totals totals = {0};
     int worst = EXIT_OK;
     for (int64_t i = 0; i < targets->n && !(cli->fail_fast && totals.failed); i++) {
@@ -89,7 +83,7 @@ static int search_all(const struct cli *cli, const struct targets *targets, stru
         totals.failed += status != EXIT_OK;
         worst = status > worst ? status : worst;
     }
-    totals.seconds = seconds() - start;
+    totals.seconds = clock_seconds() - start;
     report_totals(report, &totals);
     return worst;
 }

@@ -1,21 +1,15 @@
 #include <stdlib.h>
-#include <time.h>
 
 #include "backend.h"
+#include "clock.h"
 #include "cpu/histogram.h"
 #include "cpu/islands.h"
 #include "cpu/listed.h"
 #include "cpu/plan.h"
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Adds the time since *start to a stage, and starts the next one. */
 static void lap(double *stage, double *start) {
-    const double now = seconds();
+    const double now = clock_seconds();
     *stage += now - *start;
     *start = now;
 }
@@ -38,7 +32,7 @@ static enum srcfind_status scan_and_clip(const struct pixel_source *source,
                                          const struct detection *detection, int n_threads,
                                          struct scan *scan, struct detection_result *result,
                                          struct error *error) {
-    double start = seconds();
+    double start = clock_seconds();
     struct scan_plan plan;
     bool done = false;
     enum srcfind_status status = plan_scan(source, detection, &plan, &done, error);
@@ -83,7 +77,7 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
                       "is the image blank?",
                       (long long)b->n_pixels);
     const struct thresholds thresholds = thresholds_of(b, detection);
-    double start = seconds();
+    double start = clock_seconds();
     if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
         status = complete_scan(source, n_threads, thresholds.island, &scan, error);
         lap(&result->timings.scan, &start);

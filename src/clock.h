@@ -1,0 +1,14 @@
+/* Elapsed time. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some moment in the past, on a clock that is never set. */
+static inline double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif
