@@ -16,6 +16,9 @@ void scan_tile_avx2_prepare(void) {
     }
 }
 
+/* The loop keeps its sums in registers only if it is one piece of code. */
+#define INLINE static inline __attribute__((always_inline))
+
 struct bounds {
     __m256 core_low, core_high, median_low, median_high, zero_band, scale, candidate;
 };
@@ -34,7 +37,7 @@ static struct bounds broadcast(const struct scan_plan *p) {
                            _mm256_set1_ps(p->candidate)};
 }
 
-static inline __m256 load(const uint32_t *pixels, bool swapped) {
+INLINE __m256 load(const uint32_t *pixels, bool swapped) {
     const __m256i order = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3,
                                            2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
     const __m256i raw = _mm256_loadu_si256((const __m256i *)pixels);
@@ -48,11 +51,11 @@ struct eight {
 };
 
 /* Minus one in each 32-bit lane that is set. */
-static inline void count(__m256i *lanes, __m256 set) {
+INLINE void count(__m256i *lanes, __m256 set) {
     *lanes = _mm256_add_epi32(*lanes, _mm256_castps_si256(set));
 }
 
-static inline struct eight classify(const struct bounds *b, __m256 v, struct lanes *lanes) {
+INLINE struct eight classify(const struct bounds *b, __m256 v, struct lanes *lanes) {
     const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
     const __m256 finite = _mm256_cmp_ps(magnitude, _mm256_set1_ps(INFINITY), _CMP_LT_OQ);
     const __m256 zero = _mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_EQ_OQ);
@@ -75,19 +78,19 @@ static inline struct eight classify(const struct bounds *b, __m256 v, struct lan
 
 /* Writes the lanes of v that are set in mask, one after the other and then some more, and returns
  * how many are set. */
-static inline int pack(float *to, __m256 v, int mask) {
+INLINE int pack(float *to, __m256 v, int mask) {
     const __m128i order = _mm_loadl_epi64((const __m128i *)&packing[mask]);
     _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(v, _mm256_cvtepu8_epi32(order)));
     return __builtin_popcount((unsigned)mask);
 }
 
 /* q^2 of the even lanes plus q^2 of the odd ones: below 2^63. */
-static inline __m256i square_pairs(__m256i q) {
+INLINE __m256i square_pairs(__m256i q) {
     const __m256i odd = _mm256_srli_epi64(q, 32);
     return _mm256_add_epi64(_mm256_mul_epi32(q, q), _mm256_mul_epi32(odd, odd));
 }
 
-static inline void add(struct lanes *lanes, __m256i q, __m256i r) {
+INLINE void add(struct lanes *lanes, __m256i q, __m256i r) {
     const __m256i low16 = _mm256_set1_epi32(0xffff), low32 = _mm256_set1_epi64x(0xffffffff);
     const __m256i low = _mm256_add_epi32(_mm256_and_si256(q, low16), _mm256_and_si256(r, low16));
     const __m256i high = _mm256_add_epi32(_mm256_srai_epi32(q, 16), _mm256_srai_epi32(r, 16));
@@ -113,8 +116,8 @@ static uint64_t total64(__m256i v) {
     return lane[0] + lane[1] + lane[2] + lane[3];
 }
 
-static inline uint64_t add_64(const struct bounds *b, const uint32_t *pixels, bool swapped,
-                              struct lanes *lanes, struct tile_rest *rest) {
+INLINE uint64_t add_64(const struct bounds *b, const uint32_t *pixels, bool swapped,
+                       struct lanes *lanes, struct tile_rest *rest) {
     uint64_t placed = 0;
     for (int i = 0; i < 64; i += 16) {
         const __m256 v = load(pixels + i, swapped), w = load(pixels + i + 8, swapped);
@@ -148,9 +151,12 @@ void scan_tile_avx2(const struct scan_plan *plan, const uint32_t *pixels, bool s
     struct lanes lanes = {zero, zero, zero, zero, zero, zero, zero};
     const int whole = n / 64 * 64;
     rest->n_listed = rest->n_small = 0;
-    for (int i = 0; i < whole; i += 64)
-        rest->placed[i / 64] = swapped ? add_64(&b, pixels + i, true, &lanes, rest)
-                                       : add_64(&b, pixels + i, false, &lanes, rest);
+    if (swapped)
+        for (int i = 0; i < whole; i += 64)
+            rest->placed[i / 64] = add_64(&b, pixels + i, true, &lanes, rest);
+    else
+        for (int i = 0; i < whole; i += 64)
+            rest->placed[i / 64] = add_64(&b, pixels + i, false, &lanes, rest);
     rest->n_zero = (int)-total32(lanes.zero);
     sums->n_core -= total32(lanes.n);
     sums->n_below -= total32(lanes.below);
