@@ -27,6 +27,8 @@ static void numbers(void **state) {
         "BZERO   = 9.E+99999",
         "CRVAL1  =",
         "EQUINOX   2000.0",
+        "NAXIS2  = 99999999999999999999",
+        "BLANK64 = -9223372036854775808",
         "FRACTION= 1.5",
         "BSCALE  = +1.0E0",
     };
@@ -41,6 +43,9 @@ static void numbers(void **state) {
     assert_true(header_real(&h, "BSCALE", &real) && real == 1);
     assert_true(header_real(&h, "BMAJ", &real) && real == 1.5e-3);
     assert_true(header_integer(&h, "BLANK", &integer) && integer == -32768);
+    assert_true(header_integer(&h, "BLANK64", &integer) && integer == INT64_MIN);
+    assert_true(header_integer(&h, "BLANK", &integer));
+    assert_false(header_integer(&h, "NAXIS2", &integer));
     assert_false(header_integer(&h, "FRACTION", &integer));
     assert_false(header_real(&h, "CROTA2", &real));
     assert_false(header_real(&h, "BZERO", &real));
