@@ -162,6 +162,9 @@ char *header_for_wcslib(const struct header *header) {
         return NULL;
     memcpy(copy, header->cards, size);
     copy[size] = '\0';
+    for (size_t i = 0; i < size; i++)
+        if (copy[i] < ' ' || copy[i] > '~')
+            copy[i] = ' ';
     for (int64_t i = 0; i < header->n_cards; i++)
         rewrite_exponent(copy + CARD * i);
     return copy;
