@@ -33,8 +33,9 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
  * its length is returned in *used. */
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used);
 
-/* A copy of the cards in which D exponents are E exponents, to be freed, since WCSLIB's parser
- * stops at the D. NULL where memory ran out. */
+/* A copy of the cards, to be freed, in which D exponents are E exponents, since WCSLIB's parser
+ * stops at the D, and bytes that FITS does not allow are blanks, since it never stops at some of
+ * them. NULL where memory ran out. */
 char *header_for_wcslib(const struct header *header);
 
 void header_clear(struct header *header);

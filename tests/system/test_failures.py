@@ -122,6 +122,14 @@ class Failures(t.Case):
                 path = self.write_bytes("absurd.fits", header(**changes) + b"\0" * 40320)
                 self.assert_fails(path, words=[path])
 
+    def test_binary_bytes_in_a_header(self):
+        """WCSLIB's parser would never return."""
+        with open(self.good(), "rb") as stream:
+            whole = bytearray(stream.read())
+        at = whole.index(b"RADESYS")
+        whole[at:at + 80] = b"\x80\0" * 40
+        self.assertEqual(t.run(self.write_bytes("binary.fits", whole), timeout=20).returncode, 0)
+
     def test_wrong_plane(self):
         path = self.write("cube.fits", np.zeros((3, 20, 30), np.float32))
         self.assert_fails(path, "--plane", "4", words=[path, "plane 4", "axis 3"])

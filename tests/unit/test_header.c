@@ -94,13 +94,14 @@ static void for_wcslib(void **state) {
     static const char *const cards[] = {
         "CDELT1  =           -6.67D-02 / D stays here",
         "OBJECT  = '1.5D3'",
-        "HISTORY = 1.5D3",
+        "HISTORY   1.5D3 \x80\x1b",
     };
     struct header h = header_of(cards, 3);
     char *text = header_for_wcslib(&h);
     (void)state;
     assert_memory_equal(text, "CDELT1  =           -6.67E-02 / D stays here", 44);
     assert_memory_equal(text + CARD, "OBJECT  = '1.5D3'", 17);
+    assert_memory_equal(text + 2 * CARD, "HISTORY   1.5D3   ", 18);
     assert_int_equal(text[3 * CARD], '\0');
     free(text);
     header_clear(&h);
