@@ -114,19 +114,28 @@ static bool at_edge(const struct run *r, const struct pixel_source *source, cons
     return false;
 }
 
-static void add_run_extent(struct island *island, const struct run *r, bool first) {
-    if (first)
-        *island = (struct island){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
-    island->n_pixels += r->x1 - r->x0 + 1;
-    island->x_min = r->x0 < island->x_min ? r->x0 : island->x_min;
-    island->x_max = r->x1 > island->x_max ? r->x1 : island->x_max;
-    island->y_max = r->y;
+/* What tells whether an island counts. */
+struct extent {
+    int64_t n_pixels;
+    int64_t place; /* among those that count; -1 if it does not */
+    int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
+    float peak;
+    bool edge;
+};
+
+static void add_run_extent(struct extent *e, const struct run *r) {
+    if (e->n_pixels == 0)
+        *e = (struct extent){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
+    e->n_pixels += r->x1 - r->x0 + 1;
+    e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
+    e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
+    e->y_max = r->y;
     for (int32_t x = r->x0; x <= r->x1; x++) {
         const float v = r->values[x - r->x0];
-        if (v > island->peak) {
-            island->peak = v;
-            island->x_peak = x;
-            island->y_peak = r->y;
+        if (v > e->peak) {
+            e->peak = v;
+            e->x_peak = x;
+            e->y_peak = r->y;
         }
     }
 }
@@ -148,27 +157,47 @@ static int64_t number_islands(struct runs *runs) {
     return n;
 }
 
-static bool counts(const struct island *island, float threshold, int64_t min_pixels) {
-    return island->peak >= threshold && island->n_pixels >= min_pixels;
+/* Finds the extents of all n islands, and returns how many count. */
+static int64_t find_extents(const struct runs *runs, const struct scan *scan, float threshold,
+                            int64_t min_pixels, struct extent *extents, int64_t n) {
+    const uint64_t *blank = scan_blanks(scan) > 0 ? scan->blank : NULL;
+    int64_t n_counting = 0;
+    for (int64_t i = 0; i < runs->n; i++) {
+        struct extent *e = &extents[runs->run[i].parent];
+        add_run_extent(e, &runs->run[i]);
+        e->edge |= at_edge(&runs->run[i], scan->source, blank);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const bool counts = extents[i].peak >= threshold && extents[i].n_pixels >= min_pixels;
+        extents[i].place = counts ? n_counting++ : -1;
+    }
+    return n_counting;
 }
 
-/* Extents and moments of all n islands. */
-static void measure(const struct runs *runs, const struct scan *scan, float threshold,
-                    struct island *islands, bool *seen) {
-    const uint64_t *blank = scan_blanks(scan) > 0 ? scan->blank : NULL;
+static struct island island_of(const struct extent *e, float threshold) {
+    struct island island = {.n_pixels = e->n_pixels,
+                            .x_min = e->x_min,
+                            .x_max = e->x_max,
+                            .y_min = e->y_min,
+                            .y_max = e->y_max,
+                            .x_peak = e->x_peak,
+                            .y_peak = e->y_peak,
+                            .peak = e->peak,
+                            .edge = e->edge};
+    island.unit = moments_unit(&island, threshold);
+    return island;
+}
+
+/* The moments of the islands that count, of n. */
+static void add_moments(const struct runs *runs, const struct extent *extents, int64_t n,
+                        float threshold, struct island *islands) {
+    for (int64_t i = 0; i < n; i++)
+        if (extents[i].place >= 0)
+            islands[extents[i].place] = island_of(&extents[i], threshold);
     for (int64_t i = 0; i < runs->n; i++) {
-        const struct run *r = &runs->run[i];
-        add_run_extent(&islands[r->parent], r, !seen[r->parent]);
-        seen[r->parent] = true;
-        islands[r->parent].edge |= at_edge(r, scan->source, blank);
-    }
-    for (int64_t i = 0; i < runs->n; i++) {
-        struct island *island = &islands[runs->run[i].parent];
-        if (seen[runs->run[i].parent]) {
-            island->unit = moments_unit(island, threshold);
-            seen[runs->run[i].parent] = false;
-        }
-        add_run_moments(island, &runs->run[i]);
+        const int64_t place = extents[runs->run[i].parent].place;
+        if (place >= 0)
+            add_run_moments(&islands[place], &runs->run[i]);
     }
 }
 
@@ -176,27 +205,26 @@ enum srcfind_status islands_find(const struct scan *scan, const struct threshold
                                  const struct detection *detection, struct island_list *list,
                                  struct error *error) {
     struct runs runs = {0};
+    struct extent *extents = NULL;
     enum srcfind_status status = error_memory(error, "joining pixels into islands");
     *list = (struct island_list){0};
     if (!collect_runs(scan, thresholds->island, &runs))
         goto cleanup;
     link_runs(&runs, detection->connectivity == 8 ? 1 : 0);
     const int64_t n = number_islands(&runs);
-    bool *seen = calloc((size_t)n + 1, sizeof *seen);
-    list->islands = calloc((size_t)n + 1, sizeof *list->islands);
-    if (seen && list->islands) {
-        measure(&runs, scan, thresholds->island, list->islands, seen);
-        for (int64_t i = 0; i < n; i++)
-            if (counts(&list->islands[i], thresholds->detection, detection->min_pixels))
-                list->islands[list->n++] = list->islands[i];
-        status = SRCFIND_OK;
-    }
-    free(seen);
+    extents = calloc((size_t)n + 1, sizeof *extents);
+    if (!extents)
+        goto cleanup;
+    const int64_t n_counting =
+        find_extents(&runs, scan, thresholds->detection, detection->min_pixels, extents, n);
+    list->islands = calloc((size_t)n_counting + 1, sizeof *list->islands);
+    if (!list->islands)
+        goto cleanup;
+    add_moments(&runs, extents, n, thresholds->island, list->islands);
+    list->n = n_counting;
+    status = SRCFIND_OK;
 cleanup:
     free(runs.run);
-    if (status != SRCFIND_OK) {
-        free(list->islands);
-        *list = (struct island_list){0};
-    }
+    free(extents);
     return status;
 }
