@@ -34,11 +34,16 @@ static enum srcfind_status parse(const struct header *header, struct sky *sky,
     return SRCFIND_OK;
 }
 
-/* Whether the first two axes, in either order, are the celestial ones of a usable WCS. */
-static bool is_celestial(struct wcsprm *wcs) {
+/* Whether WCSLIB can use what the header says. */
+static bool set_up(struct wcsprm *wcs) {
     int fixes[NWCSFIX];
     wcsfix(0, NULL, wcs, fixes);
-    return wcsset(wcs) == 0 && wcs->lng >= 0 && wcs->lat >= 0 && wcs->lng + wcs->lat == 1;
+    return wcsset(wcs) == 0;
+}
+
+/* Whether the first two axes, in either order, are the celestial ones. */
+static bool is_celestial(const struct wcsprm *wcs) {
+    return wcs->lng >= 0 && wcs->lat >= 0 && wcs->lng + wcs->lat == 1;
 }
 
 /* Degrees of world axis i a pixel of axis j. */
@@ -99,14 +104,14 @@ static bool frequency_by_cards(const struct header *header, const struct srcfind
 }
 
 /* Where a frequency axis is, its value at the plane; else the rest frequency; else FREQ. */
-static double find_frequency(struct sky *sky, const struct header *header,
+static double find_frequency(struct sky *sky, bool usable, const struct header *header,
                              const struct srcfind_image *image) {
     struct wcsprm *wcs = sky->wcs;
     double frequency = NAN;
     header_real(header, "FREQ", &frequency);
     header_real(header, "RESTFREQ", &frequency);
     header_real(header, "RESTFRQ", &frequency);
-    if (!wcs || wcsset(wcs) != 0) {
+    if (!usable) {
         frequency_by_cards(header, image, &frequency);
         return frequency;
     }
@@ -132,9 +137,9 @@ enum srcfind_status sky_open(const struct header *header, struct srcfind_image *
         sky_close(sky);
         return status;
     }
-    const bool celestial = sky->wcs && is_celestial(sky->wcs);
-    image->frequency = find_frequency(sky, header, image);
-    if (!celestial) {
+    const bool usable = sky->wcs && set_up(sky->wcs);
+    image->frequency = find_frequency(sky, usable, header, image);
+    if (!usable || !is_celestial(sky->wcs)) {
         sky_close(sky);
         return SRCFIND_OK;
     }
