@@ -119,10 +119,9 @@ static int make_directory(const char *path) {
             *at = '/';
         }
     }
-    const bool made = mkdir(part, 0777) == 0 || is_directory(path);
-    const int code = errno;
+    const int code = mkdir(part, 0777) == 0 ? 0 : errno;
     free(part);
-    if (made)
+    if (code == 0 || is_directory(path))
         return EXIT_OK;
     fprintf(stderr, "srcfind: %s: the directory cannot be made: %s\n", path, strerror(code));
     return EXIT_IMAGE;
