@@ -151,10 +151,10 @@ class Failures(t.Case):
     def test_output_directory_that_cannot_be_made(self):
         """The reason is that of making it, not of looking for it afterwards."""
         image, other = self.good(), self.write("other.fits", t.noise(30, 30))
-        result = t.run(image, other, "-o", "/proc/self/catalogues")
+        result = t.run(image, other, "-o", "/sys/catalogues")
         self.assertEqual(result.returncode, 1)
         with self.assertRaises(OSError) as made:
-            os.mkdir("/proc/self/catalogues")
+            os.mkdir("/sys/catalogues")
         self.assertIn(os.strerror(made.exception.errno), result.stderr)
 
     def test_full_disk(self):
