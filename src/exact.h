@@ -260,7 +260,7 @@ EXACT_FUNCTION double exact_mean(const struct exact_sums *sums, int64_t n) {
 
 /* The population standard deviation sqrt(n sum(x^2) - sum(x)^2) / n of n > 0 pixels, rounded once.
  */
-EXACT_FUNCTION double exact_rms(const struct exact_sums *sums, int64_t n) {
+EXACT_FUNCTION double exact_rms_slowly(const struct exact_sums *sums, int64_t n) {
     struct exact_wide total, squares = {{0}}, count = {{(uint64_t)n}};
     exact_total(sums, &total);
     total = wide_multiply(&total, &total);
@@ -270,6 +270,114 @@ EXACT_FUNCTION double exact_rms(const struct exact_sums *sums, int64_t n) {
     squares = wide_multiply(&squares, &count);
     wide_subtract(&squares, &total);
     return wide_root_over(&squares, -298, 2, (uint64_t)n);
+}
+
+/* --- the same, quickly where that is certain to be right --- */
+
+/* All bins brought to the units of the highest one that is not empty, `top`, with some bits more:
+ * sum(x) = sum * 2^(top - 64 - 150), sum(x^2) = square * 2^(2 top - 32 - 300). Bits below are cut
+ * off, so that each is off by less than EXACT_EXPONENTS units. */
+struct exact_aligned {
+    int128 sum;
+    uint128 square;
+    int top;
+};
+
+/* The share of bin e, which is not above top. Fits where there are no more than EXACT_QUICK pixels.
+ */
+EXACT_FUNCTION void exact_align(struct exact_aligned *aligned, int e, int128 sum, uint128 square) {
+    const int up = e - aligned->top + 64, up_square = 2 * (e - aligned->top) + 32;
+    if (up >= 0)
+        aligned->sum += (int128)((uint128)sum << up);
+    else if (up > -127)
+        aligned->sum += sum >> -up;
+    if (up_square >= 0)
+        aligned->square += square << up_square;
+    else if (up_square > -128)
+        aligned->square += square >> -up_square;
+}
+
+#define EXACT_QUICK ((int64_t)1 << 38)
+
+/* A natural number below 2^256. */
+struct exact_double_wide {
+    uint128 high, low;
+};
+
+/* n square 2^96 - sum^2, of which the aligned sums guarantee that it is not negative but for what
+ * was cut off; false if it is. */
+EXACT_FUNCTION bool exact_difference(const struct exact_aligned *a, int64_t n,
+                                     struct exact_double_wide *d) {
+    const uint128 s = (uint128)(a->sum < 0 ? -a->sum : a->sum);
+    const uint64_t s_high = (uint64_t)(s >> 64), s_low = (uint64_t)s;
+    const uint128 middle = (uint128)s_high * s_low;
+    const uint128 less = (uint128)s_low * s_low + (middle << 65);
+    const uint128 less_high =
+        (uint128)s_high * s_high + (middle >> 63) + (less < (middle << 65) ? 1 : 0);
+    const uint128 first = (uint128)(uint64_t)a->square * (uint64_t)n;
+    const uint128 second = (uint128)(uint64_t)(a->square >> 64) * (uint64_t)n;
+    const uint128 more = first << 96, more_high = (first >> 32) + (second << 32);
+    d->low = more - less;
+    d->high = more_high - less_high - (more < less ? 1 : 0);
+    return more_high > less_high || (more_high == less_high && more >= less);
+}
+
+/* The number as (a + b 2^-53) 2^*exponent, with 2^52 <= a < 2^53; it is not 0. */
+EXACT_FUNCTION void exact_head(struct exact_double_wide d, double *a, double *b, int *exponent) {
+    const uint64_t last53 = ((uint64_t)1 << 53) - 1;
+    int shift = d.high ? 0 : 128;
+    uint128 head = d.high ? d.high : d.low, rest = d.high ? d.low : 0;
+    for (int step = 64; step > 0; step /= 2) {
+        if (head >> (128 - step) == 0) {
+            head = head << step | rest >> (128 - step);
+            rest <<= step;
+            shift += step;
+        }
+    }
+    *a = (double)(uint64_t)(head >> 75);
+    *b = (double)((uint64_t)(head >> 22) & last53);
+    *exponent = 256 - 53 - shift;
+}
+
+/* The rms from aligned sums, in twice the precision of a double. False where what was cut off and
+ * the rounding here leave a doubt to which double it is nearest (Ziv 1991, ACM TOMS 17, 410). */
+EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64_t n, double *rms) {
+    struct exact_double_wide d;
+    double a, b;
+    int exponent;
+    if (n > EXACT_QUICK || !exact_difference(aligned, n, &d) || (d.high == 0 && d.low == 0))
+        return false;
+    exact_head(d, &a, &b, &exponent);
+    const double size = ldexp(a, exponent);
+    const double cut =
+        EXACT_EXPONENTS * (0x1p97 * (double)n + 4 * fabs((double)aligned->sum) + 256);
+    exponent += 2 * aligned->top - 128 - 300;
+    b *= 0x1p-53;
+    if (exponent & 1) {
+        a *= 2;
+        b *= 2;
+        exponent--;
+    }
+    const double root = sqrt(a), root_rest = (fma(-root, root, a) + b) / (2 * root);
+    const double quotient = root / (double)n;
+    const double rest = (fma(-quotient, (double)n, root) + root_rest) / (double)n;
+    const double value = quotient + rest;
+    const double off = (quotient - value) + rest;
+    const double doubt = value * (cut / size + 0x1p-95);
+    *rms = ldexp(value, exponent / 2);
+    return value + (off + doubt) == value && value + (off - doubt) == value;
+}
+
+/* The population standard deviation of n > 0 pixels, rounded once. */
+EXACT_FUNCTION double exact_rms(const struct exact_sums *sums, int64_t n) {
+    struct exact_aligned aligned = {0, 0, 0};
+    double rms;
+    for (int e = 1; e < EXACT_EXPONENTS; e++)
+        if (sums->square[e])
+            aligned.top = e;
+    for (int e = 1; e <= aligned.top; e++)
+        exact_align(&aligned, e, sums->sum[e], sums->square[e]);
+    return exact_rms_quickly(&aligned, n, &rms) ? rms : exact_rms_slowly(sums, n);
 }
 
 #endif

@@ -87,6 +87,60 @@ static void rms_of_two(void **state) {
     }
 }
 
+static struct exact_aligned align(const struct exact_sums *s) {
+    struct exact_aligned a = {0, 0, 0};
+    for (int e = 0; e < EXACT_EXPONENTS; e++)
+        a.top = s->square[e] ? e : a.top;
+    for (int e = a.top; e > 0; e--)
+        exact_align(&a, e, s->sum[e], s->square[e]);
+    return a;
+}
+
+/* The quick way gives the same bits as the slow one, or says that it cannot tell: at times where
+ * much cancels, hardly ever elsewhere. */
+static void quick_rms(void **state) {
+    static const double means[] = {0, 0, 1, 1e3, 1e6};
+    static const double scales[] = {1, 1e-6, 1e20, 1e-30};
+    struct random r = {5};
+    int n_certain = 0;
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        struct exact_sums s = {0};
+        double rms;
+        const int n = 2 + random_below(&r, 200), count = 1 + random_below(&r, 1 << 30);
+        const double mean = means[random_below(&r, 5)], scale = scales[random_below(&r, 4)];
+        for (int j = 0; j < n; j++)
+            exact_add(&s, (float)(scale * (mean + random_normal(&r) / random_unit(&r))), count);
+        const struct exact_aligned a = align(&s);
+        const bool certain = exact_rms_quickly(&a, (int64_t)n * count, &rms);
+        const double slow = exact_rms_slowly(&s, (int64_t)n * count);
+        if (certain)
+            assert_same(rms, slow);
+        assert_same(exact_rms(&s, (int64_t)n * count), slow);
+        n_certain += certain;
+    }
+    assert_true(n_certain > 4900);
+}
+
+/* Two pixels a, b have the rms |a - b| / 2. Halfway between two doubles, and a little off: what
+ * the quick way must not decide. */
+static void doubtful_rms(void **state) {
+    static const float off[] = {0, 0x1p-40f, -0x1p-40f, 0x1p-60f, -0x1p-60f, 0x1p-100f, -0x1p-100f};
+    struct random r = {6};
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        struct exact_sums s = {0};
+        double rms;
+        exact_add(&s, 0x1p23f + (float)random_below(&r, 1 << 22), 1);
+        exact_add(&s, 0x1p-30f * (float)(1 + 2 * random_below(&r, 1 << 8)), 1);
+        if (random_below(&r, 2))
+            exact_add(&s, off[random_below(&r, 7)], 1);
+        const struct exact_aligned a = align(&s);
+        if (exact_rms_quickly(&a, 2, &rms))
+            assert_same(rms, exact_rms_slowly(&s, 2));
+    }
+}
+
 static void taken_away(void **state) {
     struct random r = {3};
     struct exact_sums s = {0}, zero = {0};
@@ -136,6 +190,8 @@ int main(void) {
         cmocka_unit_test(rounded_once),
         cmocka_unit_test(ties),
         cmocka_unit_test(rms_of_two),
+        cmocka_unit_test(quick_rms),
+        cmocka_unit_test(doubtful_rms),
         cmocka_unit_test(taken_away),
         cmocka_unit_test(merged),
         cmocka_unit_test(keys_keep_order),
