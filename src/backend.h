@@ -46,13 +46,15 @@ struct thresholds {
     float island, detection;
 };
 
-static inline struct thresholds thresholds_of(const struct srcfind_background *b,
-                                              const struct detection *d) {
-    const double base = d->subtract_background ? b->median : 0;
-    if (b->empty)
-        return (struct thresholds){INFINITY, INFINITY};
-    return (struct thresholds){exact_above(base + d->island * b->rms),
-                               exact_above(base + d->threshold * b->rms)};
+EXACT_FUNCTION struct thresholds thresholds_of(double median, double rms, bool empty,
+                                               const struct detection *d) {
+    const double base = d->subtract_background ? median : 0;
+    struct thresholds t = {INFINITY, INFINITY};
+    if (!empty) {
+        t.island = exact_above(base + d->island * rms);
+        t.detection = exact_above(base + d->threshold * rms);
+    }
+    return t;
 }
 
 /* Finds the islands of an image on the CPU, with n_threads threads. */

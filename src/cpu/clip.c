@@ -8,13 +8,6 @@ static bool median_of(struct clip_set *set, double *median) {
     return true;
 }
 
-static void extend_path(struct clip_path *path, double median, double low, double high) {
-    path->median_low = fmin(path->median_low, median);
-    path->median_high = fmax(path->median_high, median);
-    path->low = fmax(path->low, low);
-    path->high = fmin(path->high, high);
-}
-
 bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
               struct clip_path *path) {
     for (;;) {
@@ -28,7 +21,7 @@ bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
         if (!set->trim(set, exact_above(low), exact_below(high)))
             return false;
         if (path)
-            extend_path(path, b->median, low, high);
+            clip_path_extend(path, b->median, low, high);
         b->rounds++;
         b->empty = set->n == 0;
         if (b->empty || set->n == n)

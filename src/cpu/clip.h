@@ -3,7 +3,7 @@
 #ifndef CLIP_H
 #define CLIP_H
 
-#include "backend.h"
+#include "scan_plan.h"
 
 /* A set of pixels that only ever loses its ends. */
 struct clip_set {
@@ -15,13 +15,6 @@ struct clip_set {
     /* Keeps the pixels from low to high, both inclusive; false if the set cannot tell which. */
     bool (*trim)(struct clip_set *set, float low, float high);
 };
-
-/* Where the medians lay in all rounds, and the narrowest bounds. */
-struct clip_path {
-    double median_low, median_high, low, high;
-};
-
-static const struct clip_path CLIP_PATH_NONE = {INFINITY, -INFINITY, -INFINITY, INFINITY};
 
 /* Clips a set that is not empty. Fills median, rms, mean, n_kept and empty of b, adds to its
  * rounds, and extends path unless that is NULL. False if the set could not tell what was asked of

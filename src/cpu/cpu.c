@@ -76,7 +76,7 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
                       "none of the %lld pixels has a finite value: is this the right plane, or "
                       "is the image blank?",
                       (long long)b->n_pixels);
-    const struct thresholds thresholds = thresholds_of(b, detection);
+    const struct thresholds thresholds = thresholds_of(b->median, b->rms, b->empty, detection);
     double start = clock_seconds();
     if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
         status = complete_scan(source, n_threads, thresholds.island, &scan, error);

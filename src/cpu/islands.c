@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "edges.h"
 #include "grow.h"
 #include "moments.h"
 
@@ -91,29 +92,6 @@ static void link_runs(struct runs *runs, int reach) {
     }
 }
 
-static bool any_blank(const uint64_t *map, int64_t first, int64_t last) {
-    for (int64_t word = first / 64; word <= last / 64; word++) {
-        uint64_t bits = map[word];
-        if (word == first / 64)
-            bits &= ~(uint64_t)0 << first % 64;
-        if (word == last / 64)
-            bits &= ~(uint64_t)0 >> (63 - last % 64);
-        if (bits)
-            return true;
-    }
-    return false;
-}
-
-/* Whether a run lies on the image's edge, or one of the pixels around it is blank. */
-static bool at_edge(const struct run *r, const struct pixel_source *source, const uint64_t *blank) {
-    if (r->x0 == 0 || r->x1 == source->width - 1 || r->y == 0 || r->y == source->height - 1)
-        return true;
-    for (int64_t y = r->y - 1; blank && y <= r->y + 1; y++)
-        if (any_blank(blank, y * source->width + r->x0 - 1, y * source->width + r->x1 + 1))
-            return true;
-    return false;
-}
-
 /* What tells whether an island counts. */
 struct extent {
     int64_t n_pixels;
@@ -161,11 +139,13 @@ static int64_t number_islands(struct runs *runs) {
 static int64_t find_extents(const struct runs *runs, const struct scan *scan, float threshold,
                             int64_t min_pixels, struct extent *extents, int64_t n) {
     const uint64_t *blank = scan_blanks(scan) > 0 ? scan->blank : NULL;
+    const int64_t width = scan->source->width;
     int64_t n_counting = 0;
     for (int64_t i = 0; i < runs->n; i++) {
-        struct extent *e = &extents[runs->run[i].parent];
-        add_run_extent(e, &runs->run[i]);
-        e->edge |= at_edge(&runs->run[i], scan->source, blank);
+        const struct run *r = &runs->run[i];
+        struct extent *e = &extents[r->parent];
+        add_run_extent(e, r);
+        e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, blank);
     }
     for (int64_t i = 0; i < n; i++) {
         const bool counts = extents[i].peak >= threshold && extents[i].n_pixels >= min_pixels;

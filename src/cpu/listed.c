@@ -4,32 +4,18 @@
 
 #include "grow.h"
 
-static bool within(float v, float low, float high) {
-    return v >= low && v <= high;
-}
-
-/* In the order of their values the pixels stand like this, core pixels at the two blocks:
- *
- *   values | core below | values of the median bracket | core above | values
- *
- * so that ranks within the bracket are known. Zeros, which are only counted, lie in one of the
- * three parts. */
 static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     struct listed_set *s = clip->state;
-    const bool zero_in = within(0, s->plan.median_low, s->plan.median_high);
-    const int64_t first = s->median_first > s->first ? s->median_first : s->first;
-    const int64_t last = s->median_last < s->last ? s->median_last : s->last;
-    const int64_t zeros_before = 0 < s->plan.median_low ? s->n_zero : 0;
-    const int64_t rank = k - (first - s->first + s->n_below + zeros_before);
-    const int64_t negative = zero_in ? s->zero - first : 0, zeros = zero_in ? s->n_zero : 0;
-    if (rank < 0 || rank >= last - first + zeros)
-        return false;
-    if (!zero_in || rank < negative)
-        return order_at(&s->order, first + rank, value);
-    if (rank >= negative + zeros)
-        return order_at(&s->order, first + rank - zeros, value);
+    int64_t i;
     *value = 0;
-    return true;
+    switch (listed_locate(&s->ranks, &s->plan, k, &i)) {
+    case LISTED_ZERO:
+        return true;
+    case LISTED_VALUE:
+        return order_at(&s->order, i, value);
+    default:
+        return false;
+    }
 }
 
 static void take_away(struct listed_set *s, int64_t first, int64_t last) {
@@ -39,22 +25,14 @@ static void take_away(struct listed_set *s, int64_t first, int64_t last) {
 
 static bool listed_trim(struct clip_set *clip, float low, float high) {
     struct listed_set *s = clip->state;
+    const struct listed_ranks before = s->ranks;
     int64_t first, last;
-    if (s->n_core > 0 && (low > s->plan.core_low || high < s->plan.core_high))
+    if (!listed_keeps_core(&before, &s->plan, low, high) ||
+        !order_count(&s->order, low, false, &first) || !order_count(&s->order, high, true, &last))
         return false;
-    if (!order_count(&s->order, low, false, &first) || !order_count(&s->order, high, true, &last))
-        return false;
-    first = first < s->first ? s->first : first < s->last ? first : s->last;
-    last = last > s->last ? s->last : last > first ? last : first;
-    take_away(s, s->first, first);
-    take_away(s, last, s->last);
-    const int64_t n_zero = within(0, low, high) ? s->n_zero : 0;
-    clip->n -= (s->last - s->first) - (last - first) + s->n_zero - n_zero;
-    if (clip->n == 0) /* the clip ends: the extremes stay those before it */
-        return true;
-    s->first = first;
-    s->last = last;
-    s->n_zero = n_zero;
+    clip->n = listed_keep(&s->ranks, first, last, low, high);
+    take_away(s, before.first, s->ranks.first);
+    take_away(s, s->ranks.last, before.last);
     return true;
 }
 
@@ -80,13 +58,13 @@ static void add_neighbours(struct exact_sums *sums, const float *values, int64_t
 
 /* Takes over n values, and makes the set ready for a clip. */
 static bool prepare(struct listed_set *s, float *values, int64_t n) {
-    if (!order_make(&s->order, values, n) || !order_count(&s->order, 0, false, &s->zero) ||
-        !order_count(&s->order, s->plan.median_low, false, &s->median_first) ||
-        !order_count(&s->order, s->plan.median_high, true, &s->median_last))
+    if (!order_make(&s->order, values, n) || !order_count(&s->order, 0, false, &s->ranks.zero) ||
+        !order_count(&s->order, s->plan.median_low, false, &s->ranks.median_first) ||
+        !order_count(&s->order, s->plan.median_high, true, &s->ranks.median_last))
         return false;
     add_neighbours(&s->set.sums, s->order.values, n);
-    s->last = n;
-    s->set.n = n + s->n_zero + s->n_core;
+    s->ranks.last = n;
+    s->set.n = n + s->ranks.n_zero + s->ranks.n_core;
     s->set.state = s;
     s->set.select = listed_select;
     s->set.trim = listed_trim;
@@ -120,9 +98,9 @@ enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
     *set = (struct listed_set){.plan = scan->plan};
     for (int i = 0; i < scan->n_workers; i++) {
         exact_merge(&set->set.sums, &scan->workers[i].sums);
-        set->n_core += scan->workers[i].n_core;
-        set->n_below += scan->workers[i].n_below;
-        set->n_zero += scan->workers[i].n_zero;
+        set->ranks.n_core += scan->workers[i].n_core;
+        set->ranks.n_below += scan->workers[i].n_below;
+        set->ranks.n_zero += scan->workers[i].n_zero;
     }
     if (!gather(scan))
         return error_memory(error, "clipping");
@@ -137,14 +115,14 @@ enum srcfind_status listed_from_values(struct listed_set *set, const float *valu
                                        struct error *error) {
     float *copy = malloc((size_t)n * sizeof *copy + 1);
     int64_t n_copied = 0;
-    *set = (struct listed_set){.plan = scan_plan_all()};
+    *set = (struct listed_set){.plan = scan_plan_all(INFINITY)};
     if (!copy)
         return error_memory(error, "clipping a sample");
     for (int64_t i = 0; i < n; i++) {
         copy[n_copied] = values[i];
         n_copied += values[i] != 0;
     }
-    set->n_zero = n - n_copied;
+    set->ranks.n_zero = n - n_copied;
     return prepare(set, copy, n_copied) ? SRCFIND_OK : error_memory(error, "clipping a sample");
 }
 
@@ -153,14 +131,10 @@ void listed_clear(struct listed_set *set) {
 }
 
 bool listed_extremes(struct listed_set *set, double *min, double *max) {
-    const bool any = set->first < set->last;
+    const struct listed_ranks *r = &set->ranks;
     float low = 0, high = 0;
-    if (any &&
-        (!order_at(&set->order, set->first, &low) || !order_at(&set->order, set->last - 1, &high)))
+    if (r->first < r->last &&
+        !(order_at(&set->order, r->first, &low) && order_at(&set->order, r->last - 1, &high)))
         return false;
-    if (set->n_core > 0 && !(any && low <= set->plan.core_low && high >= set->plan.core_high))
-        return false;
-    *min = set->n_zero && (!any || low > 0) ? 0 : low;
-    *max = set->n_zero && (!any || high < 0) ? 0 : high;
-    return true;
+    return listed_extremes_of(r, &set->plan, low, high, min, max);
 }

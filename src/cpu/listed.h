@@ -6,15 +6,13 @@
 #include "cpu/clip.h"
 #include "cpu/order.h"
 #include "cpu/scan.h"
+#include "listed_ranks.h"
 
 struct listed_set {
     struct clip_set set;
     struct scan_plan plan;
-    struct order order;                /* the listed values */
-    int64_t first, last;               /* those at [first, last) are left */
-    int64_t zero;                      /* those before it are negative */
-    int64_t median_first, median_last; /* those within the plan's median bracket */
-    int64_t n_zero, n_core, n_below;   /* see scan.h */
+    struct order order; /* the listed values */
+    struct listed_ranks ranks;
 };
 
 /* Takes the lists out of a scan, which loses them. To be cleared, also after an error. */

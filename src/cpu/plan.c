@@ -13,11 +13,6 @@ enum {
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };
 
-/* Standard errors that bounds and medians may lie off their prediction. Of 3000 crops of a
- * synthetic sky none failed at 4, one in 500 at 3; each costs two more reads, and more margin a
- * longer list. */
-static const double MARGIN = 4;
-
 /* Above this share of the pixels, a list is no faster than a histogram; and with more values than
  * this it takes too much memory: 8 bytes each while it is put in order. */
 static const double MOST_SHARE = 0.25, MOST_LISTED = 16 << 20;
@@ -64,17 +59,6 @@ static enum srcfind_status draw_sample(const struct pixel_source *source, int64_
     return status;
 }
 
-/* The least E with |core| < 2^E, and what follows from it. False where float32 has no room. */
-static bool set_scale(struct scan_plan *plan) {
-    const float most = fmaxf(fabsf(plan->core_low), fabsf(plan->core_high));
-    plan->exponent = isfinite(most) && most > 0 ? ilogbf(most) + 1 : 128;
-    if (plan->exponent < -90 || plan->exponent > 120)
-        return false;
-    plan->scale = ldexpf(1, 31 - plan->exponent);
-    plan->zero_band = ldexpf(1, plan->exponent - 8);
-    return true;
-}
-
 /* The share of the sample that the plan would list. */
 static double listed_share(const struct scan_plan *plan, const struct sample *sample) {
     scan_tile_function *tile = scan_tile_choose();
@@ -92,28 +76,6 @@ static double listed_share(const struct scan_plan *plan, const struct sample *sa
     return (double)n_listed / (double)sample->n;
 }
 
-/* Standard errors: of a median 1.2533 rms / sqrt(m), of an rms rms / sqrt(2 m). */
-static bool plan_from_clip(const struct sample *sample, const struct srcfind_background *b,
-                           const struct clip_path *path, const struct detection *detection,
-                           struct scan_plan *plan) {
-    const double root = sqrt((double)sample->n);
-    const double median_margin = MARGIN * 1.2533 * b->rms / root;
-    const double rms_margin = MARGIN * b->rms / (root * sqrt(2));
-    const double margin = 2 * (detection->kappa * rms_margin) + median_margin;
-    const double base = detection->subtract_background ? b->median - median_margin : 0;
-    *plan = (struct scan_plan){
-        .core_low = (float)(path->low + margin),
-        .core_high = (float)(path->high - margin),
-        .median_low = (float)(path->median_low - median_margin),
-        .median_high = (float)(path->median_high + median_margin),
-        .candidate = (float)(base + detection->island * (b->rms - rms_margin)),
-        .list_values = true,
-    };
-    plan->core_high = fminf(plan->core_high, plan->candidate);
-    return plan->core_low < plan->median_low && plan->median_high < plan->core_high &&
-           set_scale(plan);
-}
-
 enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
                               struct scan_plan *plan, bool *useful, struct error *error) {
     const int64_t n = source->width * source->height;
@@ -121,25 +83,23 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     struct sample sample = {0};
     struct listed_set set = {0};
     struct srcfind_background b = {0};
-    struct clip_path path = CLIP_PATH_NONE;
+    struct clip_path path = clip_path_none();
     *useful = true;
-    *plan = scan_plan_all();
-    if (n <= LIST_PIXELS) {
-        plan->candidate = -INFINITY; /* keeps all pixels, so that one read will do */
+    *plan = scan_plan_all(-INFINITY); /* keeps all pixels, so that one read will do */
+    if (n <= LIST_PIXELS)
         return SRCFIND_OK;
-    }
     wanted = wanted < SAMPLE_LEAST ? SAMPLE_LEAST : wanted > SAMPLE_MOST ? SAMPLE_MOST : wanted;
     *useful = false;
     enum srcfind_status status = draw_sample(source, wanted, &sample, error);
     if (status == SRCFIND_OK && sample.n > 0) {
         status = listed_from_values(&set, sample.values, sample.n, error);
         *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
-                  !b.empty && plan_from_clip(&sample, &b, &path, detection, plan);
+                  !b.empty && scan_plan_predict(plan, &path, b.median, b.rms, sample.n, detection);
         plan->share = listed_share(plan, &sample);
         *useful = *useful && plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
     }
     if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
-        *plan = scan_plan_all();
+        *plan = scan_plan_all(INFINITY);
         *useful = true;
     }
     listed_clear(&set);

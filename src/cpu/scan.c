@@ -4,24 +4,6 @@
 
 #include "grow.h"
 
-struct scan_plan scan_plan_all(void) {
-    return (struct scan_plan){.core_low = INFINITY,
-                              .core_high = -INFINITY,
-                              .median_low = -INFINITY,
-                              .median_high = INFINITY,
-                              .candidate = INFINITY,
-                              .list_values = true,
-                              .share = 1};
-}
-
-struct scan_plan scan_plan_candidates(float candidate) {
-    return (struct scan_plan){.core_low = -INFINITY,
-                              .core_high = candidate,
-                              .median_low = INFINITY,
-                              .median_high = -INFINITY,
-                              .candidate = candidate};
-}
-
 /* Bits of the blank map are gathered for a word before it is written, since two pieces can share
  * their outermost words. */
 struct blank_word {

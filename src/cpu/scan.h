@@ -1,29 +1,10 @@
-/* The one read of the image. Pixels of the core, which are certain to survive the clip and are not
- * near any median, are only counted and summed, in integers. The others are listed by value. Pixels
- * that may belong to a source are kept with their places, as runs. */
+/* The one read of the image, by a plan: sums of the core, a list of the other values, and runs of
+ * the pixels that may belong to a source. */
 #ifndef SCAN_H
 #define SCAN_H
 
 #include "cpu/pieces.h"
-#include "exact.h"
-
-/* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
- * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band = 2^(exponent - 8), v * scale with
- * scale = 2^(31 - exponent) is an integer below 2^31 in magnitude. Smaller pixels of the core are
- * rare, and summed one by one. */
-struct scan_plan {
-    float core_low, core_high, median_low, median_high, zero_band, scale;
-    int exponent;
-    float candidate;  /* a pixel >= this is kept with its place; core_high <= candidate */
-    bool list_values; /* false: only candidates and blanks are wanted */
-    double share;     /* of the pixels that will be listed, about; only speed depends on it */
-};
-
-/* A plan without a core: everything is listed. */
-struct scan_plan scan_plan_all(void);
-
-/* A plan that lists nothing and keeps the pixels >= candidate. */
-struct scan_plan scan_plan_candidates(float candidate);
+#include "scan_plan.h"
 
 /* What the core's pixels beyond the zero band add up to: integers in units of 1 / scale. They hold
  * the sums of 2^31 pixels. */
