@@ -57,6 +57,18 @@ EXACT_FUNCTION struct thresholds thresholds_of(double median, double rms, bool e
     return t;
 }
 
+/* Pixels in a device's memory, in native byte order: pixels[y * row_stride + x]. stream is a
+ * cudaStream_t whose work so far must be done before they are read, or NULL for the default one. */
+struct device_pixels {
+    const float *pixels;
+    int64_t width, height, row_stride;
+    void *stream;
+};
+
+/* What is wrong with an image without a pixel; takes their number. */
+#define BACKEND_NO_PIXELS                                                                          \
+    "none of the %lld pixels has a finite value: is this the right plane, or is the image blank?"
+
 /* Finds the islands of an image on the CPU, with n_threads threads. */
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
                                int n_threads, struct detection_result *result, struct error *error);

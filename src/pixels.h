@@ -12,9 +12,9 @@ struct pixel_source {
     bool swapped;    /* values come in the other byte order than this machine's */
     bool parallel;   /* read may be called by several threads at once */
     void *state;
-    /* Pixels [first, first + count) of the plane, count <= piece or count <= width. Returns where
-     * they are: in buffer, which has room for count, or elsewhere in memory that outlives the
-     * source. NULL on an error, worded in error. */
+    /* Pixels [first, first + count) of the plane, count <= piece or count <= width, or any count
+     * where the source is parallel. Returns where they are: in buffer, which has room for count, or
+     * elsewhere in memory that outlives the source. NULL on an error, worded in error. */
     const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                             struct error *error);
 };

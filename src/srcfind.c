@@ -14,12 +14,14 @@
 #include "clock.h"
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
+#include "gpu.h"
 #include "image.h"
 #include "measure.h"
 #include "save.h"
 
 struct srcfind {
     struct srcfind_options options;
+    struct gpu *gpu; /* NULL where only the CPU is to be used */
     struct error error;
 };
 
@@ -63,9 +65,18 @@ static enum srcfind_status check_options(const struct srcfind_options *o, struct
     if (!no_beam &&
         !(is_positive(o->beam.major) && is_positive(o->beam.minor) && isfinite(o->beam.angle)))
         return error_set(error, bad, "a beam's axes must be above 0, and its angle a number");
-    if (o->device != SRCFIND_DEVICE_AUTO && o->device != SRCFIND_DEVICE_CPU)
+    if (o->device_memory < 0)
+        return error_set(error, bad, "device-memory must not be negative");
+    if (o->device == SRCFIND_DEVICE_ALL)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "this version uses one device at a time: name it by its number");
+    if (o->device < SRCFIND_DEVICE_ALL)
+        return error_set(error, bad, "device must be auto, cpu, all or a number from 0");
+#ifndef HAVE_CUDA
+    if (o->device >= 0)
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "this srcfind was built without CUDA and can only use the CPU");
+#endif
     return SRCFIND_OK;
 }
 
@@ -80,10 +91,16 @@ enum srcfind_status srcfind_create(const struct srcfind_options *options, struct
         f->options.island = f->options.threshold;
     if (f->options.threads == 0)
         f->options.threads = parallel_available();
-    return check_options(&f->options, &f->error);
+    const enum srcfind_status status = check_options(&f->options, &f->error);
+    if (status != SRCFIND_OK || f->options.device == SRCFIND_DEVICE_CPU)
+        return status;
+    f->gpu = gpu_start(f->options.device < 0 ? 0 : f->options.device, f->options.device_memory);
+    return f->gpu ? SRCFIND_OK : error_memory(&f->error, "starting CUDA");
 }
 
 void srcfind_destroy(struct srcfind *finder) {
+    if (finder)
+        gpu_stop(finder->gpu);
     free(finder);
 }
 
@@ -108,25 +125,73 @@ static struct detection detection_of(const struct srcfind_options *o) {
                               .min_pixels = o->min_pixels};
 }
 
-/* From pixels to sources. image is NULL for pixels in memory. */
-static enum srcfind_status find(struct srcfind *finder, const struct pixel_source *source,
-                                const struct image *image, struct srcfind_catalogue *catalogue) {
+/* Where pixels come from: from a source on the host, unless they are on a device. */
+struct input {
+    const struct pixel_source *source;
+    const struct device_pixels *on_device;
+    const struct image *image; /* NULL for pixels in memory */
+};
+
+/* Notes which backend was used, and why. */
+static void note_backend(struct srcfind_catalogue *c, const char *backend, const char *device,
+                         const char *reason) {
+    c->backend = backend;
+    snprintf(c->device, sizeof c->device, "%s", device);
+    snprintf(c->reason, sizeof c->reason, "%.*s", (int)sizeof c->reason - 1, reason);
+}
+
+static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct input *input,
+                                         const struct detection *detection,
+                                         struct srcfind_catalogue *catalogue,
+                                         struct detection_result *result) {
+    const int n_threads = finder->options.threads;
+    const double start = clock_seconds();
+    enum srcfind_status status = gpu_wait(finder->gpu, &finder->error);
+    catalogue->timings.start = clock_seconds() - start;
+    if (status != SRCFIND_OK)
+        return status;
+    note_backend(catalogue, "cuda", gpu_name(finder->gpu),
+                 finder->options.device >= 0 ? "as asked" : "there is one");
+    if (input->on_device)
+        return gpu_detect_pixels(finder->gpu, input->on_device, detection, n_threads, result,
+                                 &finder->error);
+    return gpu_detect(finder->gpu, input->source, detection, n_threads, result, &finder->error);
+}
+
+/* On the GPU, if one may be used; on the CPU, if it may and the GPU cannot be. */
+static enum srcfind_status detect(struct srcfind *finder, const struct input *input,
+                                  const struct detection *detection,
+                                  struct srcfind_catalogue *catalogue,
+                                  struct detection_result *result) {
+    enum srcfind_status status = SRCFIND_ERROR_DEVICE;
+    const char *reason = "as asked";
+    if (finder->gpu) {
+        status = detect_on_gpu(finder, input, detection, catalogue, result);
+        reason = srcfind_message(finder);
+    }
+    if (status != SRCFIND_ERROR_DEVICE || finder->options.device >= 0 || !input->source)
+        return status;
+    note_backend(catalogue, "cpu", "", reason);
+    return cpu_detect(input->source, detection, finder->options.threads, result, &finder->error);
+}
+
+/* From pixels to sources. */
+static enum srcfind_status find(struct srcfind *finder, const struct input *input,
+                                struct srcfind_catalogue *catalogue) {
     const struct detection detection = detection_of(&finder->options);
-    struct detection_result result;
-    const double opened = catalogue->timings.open;
+    struct detection_result result = {0};
     catalogue->options = finder->options;
     catalogue->options.hdu = NULL; /* belongs to the caller, and may not last */
-    catalogue->backend = "cpu";
     catalogue->threads = finder->options.threads;
-    enum srcfind_status status =
-        cpu_detect(source, &detection, finder->options.threads, &result, &finder->error);
+    enum srcfind_status status = detect(finder, input, &detection, catalogue, &result);
     const double start = clock_seconds();
     if (status == SRCFIND_OK)
-        status = measure_islands(&result, &detection, image, catalogue, &finder->error);
+        status = measure_islands(&result, &detection, input->image, catalogue, &finder->error);
+    result.timings.open = catalogue->timings.open;
+    result.timings.start = catalogue->timings.start;
+    result.timings.measure = clock_seconds() - start;
     catalogue->background = result.background;
     catalogue->timings = result.timings;
-    catalogue->timings.open = opened;
-    catalogue->timings.measure = clock_seconds() - start;
     free(result.list.islands);
     return status;
 }
@@ -152,8 +217,9 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
+    const struct input input = {.source = &image.source, .image = &image};
     if (status == SRCFIND_OK)
-        status = find(finder, &image.source, &image, catalogue);
+        status = find(finder, &input, catalogue);
     image_close(&image);
     if (status == SRCFIND_OK) {
         *result = catalogue;
@@ -186,19 +252,13 @@ static const uint32_t *read_memory(void *state, int64_t first, int64_t count, ui
     return buffer;
 }
 
-enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels, int64_t width,
-                                        int64_t height, int64_t row_stride,
-                                        struct srcfind_catalogue **result) {
-    struct memory memory = {pixels, width, row_stride};
-    const struct pixel_source source = {.width = width,
-                                        .height = height,
-                                        .piece = 1 << 16,
-                                        .sample_rows = 256,
-                                        .parallel = true,
-                                        .state = &memory,
-                                        .read = read_memory};
+/* An image of which only the shape is known. */
+static enum srcfind_status find_in_memory(struct srcfind *finder, const struct input *input,
+                                          int64_t width, int64_t height, int64_t row_stride,
+                                          struct srcfind_catalogue **result) {
     *result = NULL;
-    if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX || row_stride < width)
+    if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX || row_stride < width ||
+        row_stride > INT64_MAX / 8 / height)
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                          "pixels in memory: a shape of %lld x %lld with rows %lld apart cannot be",
                          (long long)width, (long long)height, (long long)row_stride);
@@ -211,12 +271,40 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pix
     catalogue->image.height = catalogue->image.axes[1] = height;
     catalogue->image.n_axes = 2;
     catalogue->image.bitpix = -32;
-    const enum srcfind_status status = find(finder, &source, NULL, catalogue);
+    const enum srcfind_status status = find(finder, input, catalogue);
     if (status == SRCFIND_OK)
         *result = catalogue;
     else
         srcfind_catalogue_destroy(catalogue);
     return status;
+}
+
+enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels, int64_t width,
+                                        int64_t height, int64_t row_stride,
+                                        struct srcfind_catalogue **result) {
+    struct memory memory = {pixels, width, row_stride};
+    const struct pixel_source source = {.width = width,
+                                        .height = height,
+                                        .piece = 1 << 16,
+                                        .sample_rows = 256,
+                                        .parallel = true,
+                                        .state = &memory,
+                                        .read = read_memory};
+    const struct input input = {.source = &source};
+    return find_in_memory(finder, &input, width, height, row_stride, result);
+}
+
+enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder, const float *pixels,
+                                               int64_t width, int64_t height, int64_t row_stride,
+                                               void *stream, struct srcfind_catalogue **result) {
+    const struct device_pixels on_device = {pixels, width, height, row_stride, stream};
+    const struct input input = {.on_device = &on_device};
+    if (!finder->gpu) {
+        *result = NULL;
+        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
+                         "pixels on a device cannot be searched by the CPU");
+    }
+    return find_in_memory(finder, &input, width, height, row_stride, result);
 }
 
 /* --- catalogues --- */
@@ -249,16 +337,18 @@ static void write_versions(void) {
     int wcslib[3];
     float cfitsio_version = 0;
     struct error ignored;
+    char cuda[96];
     const struct cfitsio *cfitsio = cfitsio_load(&ignored);
+    gpu_versions(cuda, sizeof cuda);
     if (cfitsio)
         cfitsio->ffvers(&cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
              "CFITSIO %.4g%s, WCSLIB %s, cJSON %s\n"
-             "backends: cpu (%s); built without CUDA",
+             "backends: cpu (%s); %s",
              SRCFIND_VERSION, (double)cfitsio_version, cfitsio ? "" : " (not found)",
              wcslib_version(wcslib), cJSON_Version(),
-             scan_tile_choose() == scan_tile_plain ? "plain" : "AVX2");
+             scan_tile_choose() == scan_tile_plain ? "plain" : "AVX2", cuda);
 }
 
 const char *srcfind_versions(void) {

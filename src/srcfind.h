@@ -20,9 +20,10 @@
  * library that you link with.
  *
  * Nothing here prints, exits, or changes the state of the process, but for loading CFITSIO when the
- * first compressed file comes, or its version is asked for. Pixel coordinates are 0-based: the
- * centre of the first pixel is 0. A double that does not apply (no beam, no sky) is NaN; a text
- * that does not apply is "".
+ * first compressed file comes, or its version is asked for; and for starting CUDA in a thread of
+ * its own when a finder is made that may use a device. Pixel coordinates are 0-based: the centre of
+ * the first pixel is 0. A double that does not apply (no beam, no sky) is NaN; a text that does not
+ * apply is "".
  */
 #ifndef SRCFIND_H
 #define SRCFIND_H
@@ -83,8 +84,9 @@ struct srcfind_options {
     const char *hdu;          /* number (0 is the primary) or EXTNAME; NULL: first image. Kept. */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based plane on axes 3, 4, ...; 0 counts as 1 */
     int n_plane;
-    int device;  /* enum srcfind_device, or a CUDA device */
-    int threads; /* of the CPU; 0: all that the process may use */
+    int device;            /* enum srcfind_device, or a CUDA device */
+    int threads;           /* of the CPU; 0: all that the process may use */
+    int64_t device_memory; /* bytes of a CUDA device's memory to use at most; 0: what is free */
 };
 
 /* What an image is, as far as its header tells. */
@@ -148,7 +150,11 @@ struct srcfind_source {
 
 /* Elapsed time of each stage, in seconds. */
 struct srcfind_timings {
-    double open, scan, clip, islands, measure;
+    double open;
+    double start;    /* waiting until a device was ready */
+    double transfer; /* reading the pixels and copying them to a device; 0 if they were scanned
+                        as they came */
+    double scan, clip, islands, measure;
     const char *path; /* how the clip went: "one read", "histogram", ... */
 };
 
@@ -159,7 +165,9 @@ struct srcfind_catalogue {
     int64_t n_sources;
     struct srcfind_source *sources;
     struct srcfind_timings timings;
-    const char *backend; /* "cpu" */
+    const char *backend;       /* "cpu" or "cuda" */
+    char device[SRCFIND_TEXT]; /* name of the GPU; "" for the CPU */
+    char reason[256];          /* why it was this backend */
     int threads;
 };
 
@@ -194,6 +202,16 @@ SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder, cons
                                                     int64_t width, int64_t height,
                                                     int64_t row_stride,
                                                     struct srcfind_catalogue **catalogue);
+
+/* The same for pixels in the memory of a CUDA device, which must be the one that the finder's
+ * options name (the first one, for SRCFIND_DEVICE_AUTO). stream is a cudaStream_t: the pixels are
+ * read when the work that is in it now is done (NULL: in the default stream). Returns when the
+ * catalogue is there. */
+SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
+                                                           const float *pixels, int64_t width,
+                                                           int64_t height, int64_t row_stride,
+                                                           void *stream,
+                                                           struct srcfind_catalogue **catalogue);
 
 /* catalogue may be NULL. */
 SRCFIND_API void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue);

@@ -71,11 +71,7 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
     *result = (struct detection_result){.background.n_pixels = source->width * source->height};
     enum srcfind_status status = scan_and_clip(source, detection, n_threads, &scan, result, error);
     if (status == SRCFIND_OK && b->n_kept == 0)
-        status =
-            error_set(error, SRCFIND_ERROR_INPUT,
-                      "none of the %lld pixels has a finite value: is this the right plane, or "
-                      "is the image blank?",
-                      (long long)b->n_pixels);
+        status = error_set(error, SRCFIND_ERROR_INPUT, BACKEND_NO_PIXELS, (long long)b->n_pixels);
     const struct thresholds thresholds = thresholds_of(b->median, b->rms, b->empty, detection);
     double start = clock_seconds();
     if (status == SRCFIND_OK && isfinite(thresholds.detection)) {

@@ -199,7 +199,8 @@ static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, boo
 }
 
 static enum srcfind_status count_bins(struct histogram *h, struct error *error) {
-    const enum srcfind_status status = pieces_run(h->source, h->n_threads, count_piece, h, error);
+    const struct piece_work work = {.work = count_piece, .context = h};
+    const enum srcfind_status status = pieces_run(h->source, h->n_threads, &work, error);
     for (int t = 1; t < h->n_threads; t++) {
         for (int i = 0; i < BINS; i++) {
             const struct bin *bin = &h->bins[(size_t)t * BINS + (size_t)i];
@@ -257,7 +258,8 @@ static enum srcfind_status count_details(struct histogram *h, struct error *erro
     memset(h->slot, -1, sizeof h->slot);
     for (int i = 0; i < h->n_wanted; i++)
         h->slot[h->wanted[i]] = (int16_t)i;
-    enum srcfind_status status = pieces_run(h->source, n_threads, detail_piece, h, error);
+    const struct piece_work work = {.work = detail_piece, .context = h};
+    enum srcfind_status status = pieces_run(h->source, n_threads, &work, error);
     for (int i = 0; status == SRCFIND_OK && i < h->n_wanted; i++)
         if (!keep_detail(h, i, n_threads))
             status = error_memory(error, "clipping");

@@ -7,8 +7,7 @@
 
 struct reading {
     const struct pixel_source *source;
-    bool (*work)(void *context, int worker, const struct piece *piece);
-    void *context;
+    const struct piece_work *work;
     int64_t n_pieces;
     mtx_t lock;
     int64_t next;               /* under lock */
@@ -63,26 +62,25 @@ static void read_and_work(void *context, int worker) {
     struct piece piece;
     struct error error;
     const enum srcfind_status memory = error_memory(&error, "working through the image");
-    uint32_t *buffer = malloc((size_t)r->source->piece * sizeof *buffer);
-    bool ok = buffer != NULL;
-    while (ok && next_piece(r, &piece, buffer))
-        ok = r->work(r->context, worker, &piece);
-    if (!ok) {
+    const struct piece_work *w = r->work;
+    uint32_t *own = w->room ? NULL : malloc((size_t)r->source->piece * sizeof *own);
+    uint32_t *buffer = w->room ? w->room(w->context, worker) : own;
+    while (buffer && next_piece(r, &piece, buffer)) {
+        const bool ok = w->work(w->context, worker, &piece);
+        buffer = !ok ? NULL : w->room ? w->room(w->context, worker) : own;
+    }
+    if (!buffer) {
         mtx_lock(&r->lock);
         fail(r, memory, &error);
         mtx_unlock(&r->lock);
     }
-    free(buffer);
+    free(own);
 }
 
 enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
-                               bool (*work)(void *context, int worker, const struct piece *piece),
-                               void *context, struct error *error) {
-    struct reading r = {.source = source,
-                        .work = work,
-                        .context = context,
-                        .n_pieces = pieces_count(source),
-                        .error = error};
+                               const struct piece_work *work, struct error *error) {
+    struct reading r = {
+        .source = source, .work = work, .n_pieces = pieces_count(source), .error = error};
     if (mtx_init(&r.lock, mtx_plain) != thrd_success)
         return error_memory(error, "starting to read the image");
     parallel_run(n_threads < r.n_pieces ? n_threads : (int)r.n_pieces, read_and_work, &r);

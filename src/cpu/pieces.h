@@ -13,11 +13,19 @@ struct piece {
 
 int64_t pieces_count(const struct pixel_source *source);
 
-/* Calls work for every piece, in no order, from n_threads threads; worker (below n_threads) tells
- * them apart. work returns false where memory ran out, which ends the reading. */
+/* What is done with each piece. worker tells threads apart. work returns false where it failed,
+ * which ends the reading: because memory ran out, unless the context knows better. */
+struct piece_work {
+    bool (*work)(void *context, int worker, const struct piece *piece);
+    /* Room for the worker's next piece; NULL where it failed. May itself be NULL: then there is a
+     * buffer in ordinary memory. */
+    uint32_t *(*room)(void *context, int worker);
+    void *context;
+};
+
+/* Does the work for every piece, in no order, on n_threads threads. */
 enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
-                               bool (*work)(void *context, int worker, const struct piece *piece),
-                               void *context, struct error *error);
+                               const struct piece_work *work, struct error *error);
 
 /* A pixel's value from what a source handed out. */
 static inline float pixel_value(uint32_t bits, bool swapped) {

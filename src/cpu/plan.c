@@ -17,11 +17,6 @@ enum {
  * this it takes too much memory: 8 bytes each while it is put in order. */
 static const double MOST_SHARE = 0.25, MOST_LISTED = 16 << 20;
 
-struct sample {
-    float *values;
-    int64_t n;
-};
-
 /* Adds every SAMPLE_STEP-th finite pixel of a stretch. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
                         bool swapped) {
@@ -33,8 +28,8 @@ static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t c
 }
 
 /* Reads evenly spaced stretches: rows where the source prefers them, else parts of rows. */
-static enum srcfind_status draw_sample(const struct pixel_source *source, int64_t wanted,
-                                       struct sample *sample, struct error *error) {
+enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t wanted,
+                                     struct sample *sample, struct error *error) {
     const int64_t n = source->width * source->height;
     const int64_t stretches = source->sample_rows;
     int64_t length = source->parallel ? wanted / stretches * SAMPLE_STEP : source->width;
@@ -59,6 +54,11 @@ static enum srcfind_status draw_sample(const struct pixel_source *source, int64_
     return status;
 }
 
+int64_t plan_sample_size(int64_t n) {
+    const int64_t size = n / PIXELS_A_SAMPLE;
+    return size < SAMPLE_LEAST ? SAMPLE_LEAST : size > SAMPLE_MOST ? SAMPLE_MOST : size;
+}
+
 /* The share of the sample that the plan would list. */
 static double listed_share(const struct scan_plan *plan, const struct sample *sample) {
     scan_tile_function *tile = scan_tile_choose();
@@ -79,7 +79,6 @@ static double listed_share(const struct scan_plan *plan, const struct sample *sa
 enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
                               struct scan_plan *plan, bool *useful, struct error *error) {
     const int64_t n = source->width * source->height;
-    int64_t wanted = n / PIXELS_A_SAMPLE;
     struct sample sample = {0};
     struct listed_set set = {0};
     struct srcfind_background b = {0};
@@ -88,9 +87,8 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     *plan = scan_plan_all(-INFINITY); /* keeps all pixels, so that one read will do */
     if (n <= LIST_PIXELS)
         return SRCFIND_OK;
-    wanted = wanted < SAMPLE_LEAST ? SAMPLE_LEAST : wanted > SAMPLE_MOST ? SAMPLE_MOST : wanted;
     *useful = false;
-    enum srcfind_status status = draw_sample(source, wanted, &sample, error);
+    enum srcfind_status status = plan_draw_sample(source, plan_sample_size(n), &sample, error);
     if (status == SRCFIND_OK && sample.n > 0) {
         status = listed_from_values(&set, sample.values, sample.n, error);
         *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&

@@ -6,6 +6,19 @@
 #include "backend.h"
 #include "cpu/scan.h"
 
+/* Finite pixels from all over an image. */
+struct sample {
+    float *values;
+    int64_t n;
+};
+
+/* How many pixels a sample should have, of an image with n. */
+int64_t plan_sample_size(int64_t n);
+
+/* Draws a sample of about so many, evenly spaced. values are to be freed, also after an error. */
+enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t wanted,
+                                     struct sample *sample, struct error *error);
+
 /* Makes a plan for the scan. *useful is false where a list would be too long or the sample tells
  * nothing (discrete values, a flat image), unless the image is small enough to be listed whole. */
 enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,

@@ -127,7 +127,8 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
         if (plan->list_values && !GROW(w->values, w->values_room, expected))
             return error_memory(error, "starting to read the image");
     }
-    return pieces_run(source, n_threads, scan_piece, scan, error);
+    const struct piece_work work = {.work = scan_piece, .context = scan};
+    return pieces_run(source, n_threads, &work, error);
 }
 
 void scan_clear(struct scan *scan) {

@@ -170,3 +170,16 @@ const char *picture_name(int kind) {
 void picture_free(struct picture *picture) {
     free(picture->pixels);
 }
+
+struct detection random_detection(struct random *r) {
+    static const double kappas[] = {3, 3, 3, 2, 1, 0.5, 1.5, 10};
+    static const double thresholds[] = {5, 5, 3, 2, 1, 0.3};
+    static const double shares[] = {1, 1, 0.6, 0.2};
+    struct detection d = {.kappa = kappas[random_below(r, 8)],
+                          .threshold = thresholds[random_below(r, 6)],
+                          .subtract_background = random_below(r, 3) > 0,
+                          .connectivity = random_below(r, 2) ? 8 : 4,
+                          .min_pixels = random_below(r, 4) ? 1 : 3};
+    d.island = d.threshold * shares[random_below(r, 4)];
+    return d;
+}

@@ -23,4 +23,7 @@ struct picture picture_make(int kind, int width, int height, struct random *rand
 const char *picture_name(int kind);
 void picture_free(struct picture *picture);
 
+/* What to look for: ordinary and odd. */
+struct detection random_detection(struct random *random);
+
 #endif

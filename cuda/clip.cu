@@ -1,0 +1,446 @@
+/* The clip, on the device: on the sorted keys of a sample, from which the plan follows, and on
+ * those of the listed values. A block of one thread for each exponent goes through the rounds, by
+ * the same rules as the CPU (listed_ranks.h). */
+#include "device.cuh"
+#include "listed_ranks.h"
+
+enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP };
+
+/* --- sums over sorted keys --- */
+
+static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
+    return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
+}
+
+static __device__ inline key_sums operator-(const key_sums &a, const key_sums &b) {
+    return {a.m - b.m, a.square_low - b.square_low, a.square_high - b.square_high};
+}
+
+/* Of one key; nothing of what pads a list. */
+static __device__ inline key_sums sums_of_key(uint32_t key) {
+    const uint64_t m = key <= KEY_LAST ? exact_mantissa(exact_bits(exact_unkey(key))) : 0;
+    const uint64_t square = m * m;
+    return {m, (uint32_t)square, square >> 32};
+}
+
+static __device__ inline key_sums warp_sum_keys(const key_sums &s) {
+    return {warp_sum(s.m), warp_sum(s.square_low), warp_sum(s.square_high)};
+}
+
+/* The sums of KEYS_A_SUM keys each, a warp a sum; one more, which is 0. */
+static __global__ void sum_keys(const uint32_t *keys, int64_t n, key_sums *sums, int64_t n_sums) {
+    const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / KEYS_A_SUM;
+    const int64_t place = i * KEYS_A_SUM + lane_of_thread();
+    if (i >= n_sums)
+        return;
+    const key_sums sum = warp_sum_keys(sums_of_key(place < n ? keys[place] : KEY_PADDING));
+    if (lane_of_thread() == 0)
+        sums[i] = sum;
+}
+
+/* Sorted keys, and the sums of those before each KEYS_A_SUM-th. */
+struct sorted {
+    const uint32_t *keys;
+    int64_t n;
+    const key_sums *sums;
+};
+
+/* How many keys are below one; by a single thread. */
+static __device__ int64_t count_below(const sorted &s, uint32_t key) {
+    int64_t low = 0, high = s.n;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (s.keys[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The same by a warp: 32 places at a time. */
+static __device__ int64_t warp_count_below(const sorted &s, uint32_t key) {
+    int64_t low = 0, high = s.n; /* the answer is within, both inclusive */
+    while (low < high) {
+        const int64_t step = (high - low + WARP - 1) / WARP;
+        const int64_t place = low + lane_of_thread() * step;
+        const bool below = place < high && s.keys[place] < key;
+        const int n = __popc(__ballot_sync(ALL_LANES, below));
+        if (n == 0)
+            return low;
+        const int64_t next = low + n * step;
+        low += (n - 1) * step + 1;
+        high = next < high ? next : high;
+    }
+    return low;
+}
+
+/* The sums of the first n keys; by a single thread. */
+static __device__ key_sums sums_before(const sorted &s, int64_t n) {
+    key_sums sum = s.sums[n / KEYS_A_SUM];
+    for (int64_t i = n / KEYS_A_SUM * KEYS_A_SUM; i < n; i++)
+        sum = sum + sums_of_key(s.keys[i]);
+    return sum;
+}
+
+/* The same by a warp. */
+static __device__ key_sums warp_sums_before(const sorted &s, int64_t n) {
+    const int64_t place = n / KEYS_A_SUM * KEYS_A_SUM + lane_of_thread();
+    return s.sums[n / KEYS_A_SUM] +
+           warp_sum_keys(sums_of_key(place < n ? s.keys[place] : KEY_PADDING));
+}
+
+/* --- the pixels of one exponent --- */
+
+/* Keys of one sign and exponent: [first, last) of the sorted ones, with the sums before both. */
+struct group {
+    int64_t first, last;
+    key_sums sums_first, sums_last;
+};
+
+static __device__ group find_group(const sorted &s, uint32_t least, uint32_t n_keys) {
+    group g = {count_below(s, least), count_below(s, least + n_keys), {}, {}};
+    if (g.first < g.last) {
+        g.sums_first = sums_before(s, g.first);
+        g.sums_last = sums_before(s, g.last);
+    }
+    return g;
+}
+
+/* What is left at [first, last) of the sorted keys, with the sums before both. */
+struct kept_keys {
+    int64_t first, last;
+    key_sums sums_first, sums_last;
+};
+
+static __device__ key_sums group_sums(const group &g, const kept_keys &r) {
+    const bool all_gone = g.first >= r.last || g.last <= r.first || g.first == g.last;
+    if (all_gone)
+        return {0, 0, 0};
+    return (g.last <= r.last ? g.sums_last : r.sums_last) -
+           (g.first >= r.first ? g.sums_first : r.sums_first);
+}
+
+/* A thread's bin of exact_sums: the core's share, and the keys of its exponent. */
+struct bin {
+    group negative, positive;
+    int128 core_sum;
+    uint128 core_square;
+};
+
+/* Exponent 1 also has the subnormals of 0. */
+static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &plan,
+                               const scan_totals &totals) {
+    bin b = {};
+    if (exponent == 0 || exponent == EXACT_EXPONENTS - 1)
+        return b;
+    const uint32_t n_keys = exponent == 1 ? 2u << 23 : 1u << 23;
+    const uint32_t above_zero = exponent == 1 ? 0 : (uint32_t)exponent << 23;
+    b.positive = find_group(s, 0x80000000u + above_zero, n_keys);
+    b.negative = find_group(s, 0x80000000u - above_zero - n_keys, n_keys);
+    if (totals.n_core > 0 && exponent == plan.exponent - 31 + EXACT_UNIT) {
+        b.core_sum = totals.sum;
+        b.core_square = totals.square;
+    }
+    return b;
+}
+
+static __device__ void sum_bin(const bin &b, const kept_keys &r, int128 *sum, uint128 *square) {
+    const key_sums minus = group_sums(b.negative, r), plus = group_sums(b.positive, r);
+    const key_sums both = minus + plus;
+    *sum = b.core_sum + (int128)plus.m - (int128)minus.m;
+    *square = b.core_square + both.square_low + ((uint128)both.square_high << 32);
+}
+
+/* --- rounds --- */
+
+struct clip_shared {
+    listed_ranks ranks;
+    kept_keys left;
+    int64_t n;
+    double median, rms;
+    float low, high;
+    int64_t below_low, below_high; /* places that low and high cut the list at */
+    int128 sum[WARPS];
+    uint128 square[WARPS];
+    int top;
+    bool known, ended;
+};
+
+/* All bins in one unit, in the first thread. */
+static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 square) {
+    const int warp = threadIdx.x / WARP;
+    exact_aligned all = {0, 0, 0};
+    if (threadIdx.x == 0)
+        s->top = 0;
+    __syncthreads();
+    const int top = warp_max(square ? (int)threadIdx.x : 0);
+    if (lane_of_thread() == 0)
+        atomicMax(&s->top, top);
+    __syncthreads();
+    exact_aligned mine = {0, 0, s->top};
+    if ((int)threadIdx.x <= mine.top)
+        exact_align(&mine, threadIdx.x, sum, square);
+    const uint128 warps_sum = warp_sum_128((uint128)mine.sum);
+    const uint128 warps_square = warp_sum_128(mine.square);
+    if (lane_of_thread() == 0) {
+        s->sum[warp] = (int128)warps_sum;
+        s->square[warp] = warps_square;
+    }
+    __syncthreads();
+    all.top = s->top;
+    for (int i = 0; threadIdx.x == 0 && i < WARPS; i++) {
+        all.sum += s->sum[i];
+        all.square += s->square[i];
+    }
+    return all;
+}
+
+/* The value at a rank. */
+static __device__ bool select(const sorted &list, const clip_shared &s, const scan_plan &plan,
+                              int64_t k, float *value) {
+    int64_t i;
+    const listed_place place = listed_locate(&s.ranks, &plan, k, &i);
+    *value = place == LISTED_VALUE ? exact_unkey(list.keys[i]) : 0;
+    return place != LISTED_UNKNOWN;
+}
+
+/* The first thread's part of a round: median, rms, and the bounds that follow. */
+static __device__ void find_bounds(const sorted &list, clip_shared *s, const scan_plan &plan,
+                                   double kappa, const exact_aligned &aligned, clip_outcome *o) {
+    float lower, upper;
+    s->known =
+        select(list, *s, plan, (s->n - 1) / 2, &lower) && select(list, *s, plan, s->n / 2, &upper);
+    if (!s->known)
+        return;
+    o->n_kept = s->n;
+    o->median = ((double)lower + (double)upper) / 2;
+    if (!exact_rms_quickly(&aligned, s->n, &o->rms))
+        o->rms = exact_rms_slowly(&o->sums, s->n);
+    s->low = exact_above(o->median - kappa * o->rms);
+    s->high = exact_below(o->median + kappa * o->rms);
+    s->known = listed_keeps_core(&s->ranks, &plan, s->low, s->high) && o->rounds < ROUNDS_MOST;
+}
+
+/* Cuts the ends off. Two warps look for them. */
+static __device__ void trim(const sorted &list, clip_shared *s, double kappa, clip_outcome *o,
+                            clip_path *path) {
+    const int warp = threadIdx.x / WARP;
+    if (warp < 2) {
+        const uint32_t key = warp == 0 ? exact_key(s->low) : exact_key(s->high) + 1;
+        const int64_t below = warp_count_below(list, key);
+        if (lane_of_thread() == 0)
+            (warp == 0 ? s->below_low : s->below_high) = below;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const int64_t n = listed_keep(&s->ranks, s->below_low, s->below_high, s->low, s->high);
+        clip_path_extend(path, o->median, o->median - kappa * o->rms, o->median + kappa * o->rms);
+        o->rounds++;
+        o->empty = n == 0;
+        s->ended = n == 0 || n == s->n;
+        s->n = n;
+    }
+    __syncthreads();
+}
+
+static __device__ void update_left(const sorted &list, clip_shared *s) {
+    const int warp = threadIdx.x / WARP;
+    if (warp < 2) {
+        const int64_t n = warp == 0 ? s->ranks.first : s->ranks.last;
+        const key_sums sums = warp_sums_before(list, n);
+        if (lane_of_thread() == 0) {
+            (warp == 0 ? s->left.first : s->left.last) = n;
+            (warp == 0 ? s->left.sums_first : s->left.sums_last) = sums;
+        }
+    }
+    __syncthreads();
+}
+
+/* Clips; all threads of the block take part. The ranks in `s` are set. The outcome's sums are those
+ * of the last round. */
+static __device__ void clip_list(const sorted &list, const scan_plan &plan,
+                                 const scan_totals &totals, double kappa, clip_shared *s,
+                                 clip_outcome *o, clip_path *path) {
+    const bin b = find_bin(list, threadIdx.x, plan, totals);
+    if (threadIdx.x == 0) {
+        o->rounds = 0;
+        o->empty = false;
+        o->n_kept = 0;
+        s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
+        s->known = true;
+        s->ended = s->n == 0;
+    }
+    __syncthreads();
+    while (!s->ended) {
+        update_left(list, s);
+        int128 sum;
+        uint128 square;
+        sum_bin(b, s->left, &sum, &square);
+        o->sums.sum[threadIdx.x] = sum;
+        o->sums.square[threadIdx.x] = square;
+        const exact_aligned aligned = align_bins(s, sum, square);
+        if (threadIdx.x == 0)
+            find_bounds(list, s, plan, kappa, aligned, o);
+        __syncthreads();
+        if (!s->known)
+            break;
+        trim(list, s, kappa, o, path);
+    }
+}
+
+static __device__ listed_ranks ranks_of(const sorted &list, const scan_plan &plan,
+                                        const scan_totals &totals) {
+    listed_ranks r = {};
+    r.last = list.n;
+    r.zero = count_below(list, exact_key(0));
+    r.median_first = count_below(list, exact_key(plan.median_low));
+    r.median_last = count_below(list, exact_key(plan.median_high) + 1);
+    r.n_zero = (int64_t)totals.n_zero;
+    r.n_core = (int64_t)totals.n_core;
+    r.n_below = (int64_t)totals.n_below;
+    return r;
+}
+
+/* --- the sample, and the plan --- */
+
+static __device__ uint64_t scramble(uint64_t i) {
+    i = (i + 1) * 0x9e3779b97f4a7c15;
+    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
+    return i ^ i >> 27;
+}
+
+/* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
+ * together. */
+static __global__ void draw_sample(const __grid_constant__ job j) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= j.n_sample)
+        return;
+    const int64_t length = j.n_pixels / j.n_sample;
+    const int64_t number = i * length + (int64_t)(scramble((uint64_t)i) % (uint64_t)length);
+    const float v = is_pixel(j, number) ? value_of(j.pixels[number], j.swapped) : NAN;
+    j.sample[0][i] = isfinite(v) ? exact_key(v) : KEY_PADDING;
+}
+
+/* The share of the sample that a scan by the plan would list, or a little more. */
+static __device__ double listed_share(const sorted &list, const scan_plan &plan) {
+    const int64_t core = count_below(list, exact_key(plan.core_high)) -
+                         count_below(list, exact_key(plan.core_low) + 1);
+    const int64_t median = count_below(list, exact_key(plan.median_high) + 1) -
+                           count_below(list, exact_key(plan.median_low));
+    const int64_t small = count_below(list, exact_key(plan.zero_band)) -
+                          count_below(list, exact_key(-plan.zero_band) + 1);
+    return 1 - (double)(core - median - small) / (double)list.n;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    make_plan(const __grid_constant__ job j, const uint32_t *keys) {
+    __shared__ clip_shared s;
+    sorted sample = {keys, j.n_sample, j.key_sums};
+    const scan_totals none = {};
+    const scan_plan all = scan_plan_all(INFINITY);
+    clip_outcome *o = &j.state->clip;
+    clip_path path = clip_path_none();
+    sample.n = count_below(sample, KEY_PADDING);
+    if (threadIdx.x == 0)
+        s.ranks = ranks_of(sample, all, none);
+    __syncthreads();
+    clip_list(sample, all, none, j.detection.kappa, &s, o, &path);
+    if (threadIdx.x > 0)
+        return;
+    scan_plan plan = all;
+    j.state->totals = none;
+    j.state->scan_wanted =
+        o->n_kept > 0 && s.known && !o->empty &&
+        scan_plan_predict(&plan, &path, o->median, o->rms, sample.n, &j.detection) &&
+        listed_share(sample, plan) * (double)j.n_pixels < (double)j.list_room;
+    j.state->plan = plan;
+    o->known = false;
+}
+
+/* --- the list --- */
+
+static __device__ bool find_extremes(const sorted &list, const listed_ranks &r,
+                                     const scan_plan &plan, clip_outcome *o) {
+    const bool any = r.first < r.last;
+    return listed_extremes_of(&r, &plan, any ? exact_unkey(list.keys[r.first]) : 0,
+                              any ? exact_unkey(list.keys[r.last - 1]) : 0, &o->min, &o->max);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    clip(const __grid_constant__ job j, const uint32_t *keys) {
+    __shared__ clip_shared s;
+    state *st = j.state;
+    clip_outcome *o = &st->clip;
+    const scan_plan plan = st->plan;
+    const scan_totals totals = st->totals;
+    const sorted list = {keys, (int64_t)totals.n_listed, j.key_sums};
+    clip_path path = clip_path_none();
+    const bool complete = st->scan_wanted && list.n <= j.list_room;
+    if (threadIdx.x == 0) {
+        o->known = false;
+        st->thresholds.island = st->thresholds.detection = INFINITY;
+        if (complete)
+            s.ranks = ranks_of(list, plan, totals);
+    }
+    __syncthreads();
+    if (!complete)
+        return;
+    clip_list(list, plan, totals, j.detection.kappa, &s, o, &path);
+    if (threadIdx.x > 0)
+        return;
+    o->known = o->n_kept == 0 ? s.known : s.known && find_extremes(list, s.ranks, plan, o);
+    if (o->known && o->n_kept > 0)
+        st->thresholds = thresholds_of(o->median, o->rms, o->empty, &j.detection);
+}
+
+/* --- putting it to work --- */
+
+/* Sorts keys and sums them up; *sorted tells in which of the two buffers they are then. */
+static cudaError_t prepare(const struct job *job, uint32_t *const keys[2], int64_t n, int *sorted,
+                           cudaStream_t stream) {
+    enum { SUMS_A_BLOCK = 8 };
+    const int64_t n_sums = n / KEYS_A_SUM + 1;
+    size_t size = job->temporary_size;
+    cudaError_t status = cub_sort(job->temporary, &size, keys, n, sorted, stream);
+    if (status)
+        return status;
+    sum_keys<<<(unsigned)((n_sums + SUMS_A_BLOCK - 1) / SUMS_A_BLOCK), SUMS_A_BLOCK * WARP, 0,
+               stream>>>(keys[*sorted], n, job->key_sums, n_sums);
+    status = cudaGetLastError();
+    size = job->temporary_size;
+    return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
+}
+
+cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
+    draw_sample<<<(unsigned)((job->n_sample + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*job);
+    return cudaGetLastError();
+}
+
+cudaError_t launch_plan(const struct job *job, cudaStream_t stream) {
+    int sorted;
+    const cudaError_t status = prepare(job, job->sample, job->n_sample, &sorted, stream);
+    if (status)
+        return status;
+    make_plan<<<1, THREADS, 0, stream>>>(*job, job->sample[sorted]);
+    return cudaGetLastError();
+}
+
+cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream) {
+    int sorted;
+    const cudaError_t status = prepare(job, job->list, n_keys, &sorted, stream);
+    if (status)
+        return status;
+    clip<<<1, THREADS, 0, stream>>>(*job, job->list[sorted]);
+    return cudaGetLastError();
+}
+
+static __global__ void set_thresholds(const __grid_constant__ job j, thresholds t) {
+    j.state->thresholds = t;
+}
+
+cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
+                              cudaStream_t stream) {
+    set_thresholds<<<1, 1, 0, stream>>>(*job, *thresholds);
+    return cudaGetLastError();
+}

@@ -1,0 +1,39 @@
+/* The door to the CUDA backend: the same islands as cpu_detect's, bit for bit, from a GPU. */
+#ifndef CUDA_H
+#define CUDA_H
+
+#include "backend.h"
+
+/* A device made ready: its context, streams, buffers. One thread at a time may use it. */
+struct cuda;
+
+/* Makes a device ready, which takes a quarter of a second. No more than `memory` bytes of its
+ * memory are used, or nearly all that is free where memory is 0. *cuda is to be closed, and NULL on
+ * an error. */
+enum srcfind_status cuda_open(int device, int64_t memory, struct cuda **cuda, struct error *error);
+
+/* cuda may be NULL. */
+void cuda_close(struct cuda *cuda);
+
+/* What the maker calls the device. */
+const char *cuda_name(const struct cuda *cuda);
+
+/* How many devices there are; 0 with the reason in error. */
+int cuda_count(struct error *error);
+
+/* The version of CUDA that this was built with, and of the driver (0: none): 1000 major + 10 minor.
+ */
+void cuda_versions(int *built, int *driver);
+
+/* Finds the islands of an image. n_threads threads read it. An error of the device is
+ * SRCFIND_ERROR_DEVICE; those of the source are passed on. */
+enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
+                                const struct detection *detection, int n_threads,
+                                struct detection_result *result, struct error *error);
+
+/* The same for pixels that are in the device's memory already. */
+enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
+                                       const struct detection *detection, int n_threads,
+                                       struct detection_result *result, struct error *error);
+
+#endif

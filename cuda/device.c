@@ -1,0 +1,168 @@
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Left to others, and to what the driver takes for itself. */
+static const double SHARE_OF_FREE = 0.9;
+
+/* --- errors --- */
+
+static enum srcfind_status device_error(const struct cuda *cuda, const char *what,
+                                        const char *doing, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_DEVICE,
+                     "CUDA device %d%s%s%s: %s while %s; --cpu works without it", cuda->device,
+                     *cuda->name ? " (" : "", cuda->name, *cuda->name ? ")" : "", what, doing);
+}
+
+enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
+                               struct error *error) {
+    if (atomic_fetch_add(&cuda->calls, 1) + 1 == cuda->failing_call)
+        code = cudaErrorLaunchFailure;
+    if (code == cudaSuccess)
+        return SRCFIND_OK;
+    if (code != cudaErrorMemoryAllocation)
+        atomic_store(&cuda->lost, true);
+    cudaGetLastError(); /* so that nobody finds this one again */
+    return device_error(cuda, cudaGetErrorString(code), doing, error);
+}
+
+/* --- memory --- */
+
+void cuda_release(struct cuda *cuda, enum buffer_kind kind) {
+    struct buffer *b = &cuda->buffers[kind];
+    cudaFree(b->memory);
+    cuda->used -= b->size;
+    *b = (struct buffer){0};
+}
+
+enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
+                                 struct error *error) {
+    struct buffer *b = &cuda->buffers[kind];
+    if (b->size >= size)
+        return SRCFIND_OK;
+    cuda_release(cuda, kind);
+    if (size > cuda->limit - cuda->used)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "CUDA device %d (%s): the image needs more than the %lld MiB that may be "
+                         "used of its memory; --cpu works without it",
+                         cuda->device, cuda->name, (long long)(cuda->limit >> 20));
+    const enum srcfind_status status =
+        cuda_check(cuda, cudaMalloc(&b->memory, (size_t)size), "asking for memory", error);
+    if (status == SRCFIND_OK) {
+        b->size = size;
+        cuda->used += size;
+    }
+    return status;
+}
+
+/* --- opening and closing --- */
+
+static cudaError_t open_feeder(struct feeder *f) {
+    cudaError_t code = cudaStreamCreateWithFlags(&f->stream, cudaStreamNonBlocking);
+    for (int i = 0; !code && i < SLOTS; i++) {
+        code = cudaMallocHost((void **)&f->slot[i], SLOT_PIXELS * sizeof *f->slot[i]);
+        if (!code)
+            code = cudaEventCreateWithFlags(&f->copied[i], cudaEventDisableTiming);
+    }
+    return code;
+}
+
+static cudaError_t open_all(struct cuda *cuda, int64_t memory) {
+    size_t free_bytes = 0, all;
+    struct cudaDeviceProp properties;
+    cudaError_t code = cudaSetDevice(cuda->device);
+    if (!code)
+        code = cudaGetDeviceProperties(&properties, cuda->device);
+    if (!code) {
+        snprintf(cuda->name, sizeof cuda->name, "%.60s", properties.name);
+        code = cudaMemGetInfo(&free_bytes, &all);
+    }
+    cuda->limit = (int64_t)(SHARE_OF_FREE * (double)free_bytes);
+    if (memory > 0 && memory < cuda->limit)
+        cuda->limit = memory;
+    if (!code)
+        code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    for (int i = 0; !code && i < MARKS; i++)
+        code = cudaEventCreate(&cuda->mark[i]);
+    if (!code)
+        code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
+    for (int i = 0; !code && i < FEEDERS; i++)
+        code = open_feeder(&cuda->feeders[i]);
+    return code ? code : cudaMallocHost((void **)&cuda->state, sizeof *cuda->state);
+}
+
+enum srcfind_status cuda_open(int device, int64_t memory, struct cuda **result,
+                              struct error *error) {
+    const char *failing = getenv("SRCFIND_FAILING_CUDA_CALL");
+    struct cuda *cuda = *result = calloc(1, sizeof *cuda);
+    if (!cuda)
+        return error_memory(error, "starting CUDA");
+    cuda->device = device;
+    cuda->keeps_images = true;
+    enum srcfind_status status = cuda_check(cuda, open_all(cuda, memory), "starting", error);
+    cuda->failing_call = failing ? atoi(failing) : 0;
+    cuda->calls = 0;
+    if (status != SRCFIND_OK) {
+        cuda_close(cuda);
+        *result = NULL;
+    }
+    return status;
+}
+
+static void close_feeder(struct feeder *f) {
+    for (int i = 0; i < SLOTS; i++) {
+        cudaFreeHost(f->slot[i]);
+        if (f->copied[i])
+            cudaEventDestroy(f->copied[i]);
+    }
+    if (f->stream)
+        cudaStreamDestroy(f->stream);
+}
+
+void cuda_close(struct cuda *cuda) {
+    if (!cuda)
+        return;
+    cudaSetDevice(cuda->device);
+    if (cuda->recording.graph)
+        cudaGraphExecDestroy(cuda->recording.graph);
+    for (int i = 0; i < FEEDERS; i++)
+        close_feeder(&cuda->feeders[i]);
+    for (int i = 0; i < BUFFERS; i++)
+        cuda_release(cuda, i);
+    for (int i = 0; i < MARKS; i++)
+        if (cuda->mark[i])
+            cudaEventDestroy(cuda->mark[i]);
+    if (cuda->before)
+        cudaEventDestroy(cuda->before);
+    if (cuda->stream)
+        cudaStreamDestroy(cuda->stream);
+    cudaFreeHost(cuda->state);
+    free(cuda);
+}
+
+/* --- what there is --- */
+
+const char *cuda_name(const struct cuda *cuda) {
+    return cuda->name;
+}
+
+int cuda_count(struct error *error) {
+    int n = 0, built, driver;
+    const cudaError_t code = cudaGetDeviceCount(&n);
+    cuda_versions(&built, &driver);
+    if (driver == 0)
+        error_set(error, SRCFIND_ERROR_DEVICE, "no CUDA driver is installed");
+    else if (code)
+        error_set(error, SRCFIND_ERROR_DEVICE, "%s", cudaGetErrorString(code));
+    else if (n == 0)
+        error_set(error, SRCFIND_ERROR_DEVICE, "no CUDA-capable device is detected");
+    cudaGetLastError();
+    return code ? 0 : n;
+}
+
+void cuda_versions(int *built, int *driver) {
+    *built = CUDART_VERSION;
+    if (cudaDriverGetVersion(driver))
+        *driver = 0;
+}

@@ -1,0 +1,83 @@
+/* A device that has been made ready, as the host's part of the backend sees it. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <stdatomic.h>
+
+#include "cuda.h"
+#include "job.h"
+
+enum buffer_kind {
+    BUFFER_STATE,
+    BUFFER_IMAGE,
+    BUFFER_CHUNKS,
+    BUFFER_SAMPLE,
+    BUFFER_LIST,
+    BUFFER_KEY_SUMS,
+    BUFFER_MAPS,
+    BUFFER_TILES,
+    BUFFER_VALUES,
+    BUFFER_RUNS,
+    BUFFER_ISLANDS,
+    BUFFER_TEMPORARY,
+    BUFFERS
+};
+
+/* Device memory that is kept from one image to the next, and only grows. */
+struct buffer {
+    void *memory;
+    int64_t size;
+};
+
+enum {
+    FEEDERS = 8, /* threads that read an image and copy it to the device */
+    SLOTS = 2,   /* of each: one is copied while the other is filled */
+    SLOT_PIXELS = 1 << 17,
+};
+
+/* What one thread needs to bring pixels to the device. */
+struct feeder {
+    cudaStream_t stream;
+    uint32_t *slot[SLOTS];     /* pinned, SLOT_PIXELS each */
+    cudaEvent_t copied[SLOTS]; /* nothing reads the slot any more */
+    int next;
+};
+
+/* Between the stages of a search. */
+enum mark { MARK_START, MARK_SCANNED, MARK_CLIPPED, MARK_ENDED, MARKS };
+
+/* A search that was launched before, for being launched again at once. */
+struct recording {
+    struct job job;
+    bool valid; /* job is that of the last search */
+    cudaGraphExec_t graph;
+};
+
+struct cuda {
+    int device;
+    char name[SRCFIND_TEXT];
+    int64_t limit, used; /* bytes of device memory */
+    bool keeps_images;   /* those for which there is room; tests take that away */
+    cudaStream_t stream;
+    cudaEvent_t mark[MARKS], before;
+    struct buffer buffers[BUFFERS];
+    struct feeder feeders[FEEDERS];
+    struct state *state; /* pinned; a copy of the device's */
+    struct recording recording;
+    atomic_bool lost; /* an error has left the device unusable */
+    atomic_int calls; /* that were checked so far */
+    int failing_call; /* one that is to fail, in a test; 0: none */
+};
+
+/* Words an error unless code is cudaSuccess. Every CUDA call goes through here. */
+enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
+                               struct error *error);
+
+/* Frees a buffer. */
+void cuda_release(struct cuda *cuda, enum buffer_kind kind);
+
+/* Makes a buffer no smaller than this. What was in it is lost if it grows. */
+enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
+                                 struct error *error);
+
+#endif

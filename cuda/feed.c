@@ -1,0 +1,124 @@
+#include "feed.h"
+
+#include <string.h>
+
+#include "cpu/pieces.h"
+
+struct feed {
+    struct cuda *cuda;
+    uint32_t *image;       /* where all pixels go; NULL if they are only scanned */
+    const struct job *job; /* of the scan */
+    enum srcfind_status status[FEEDERS];
+    struct error error[FEEDERS];
+};
+
+static bool check(struct feed *feed, int worker, cudaError_t code) {
+    if (feed->status[worker] == SRCFIND_OK)
+        feed->status[worker] = cuda_check(feed->cuda, code, "copying pixels", &feed->error[worker]);
+    return feed->status[worker] == SRCFIND_OK;
+}
+
+/* Waits until the worker's next slot is free. */
+static uint32_t *next_slot(void *context, int worker) {
+    struct feed *feed = context;
+    const struct feeder *f = &feed->cuda->feeders[worker];
+    const bool ok = check(feed, worker, cudaSetDevice(feed->cuda->device)) &&
+                    check(feed, worker, cudaEventSynchronize(f->copied[f->next]));
+    return ok ? f->slot[f->next] : NULL;
+}
+
+/* Where a chunk goes on the device. */
+static uint32_t *destination(const struct feed *feed, int worker, int64_t first) {
+    uint32_t *chunks = feed->cuda->buffers[BUFFER_CHUNKS].memory;
+    const int slot = SLOTS * worker + feed->cuda->feeders[worker].next;
+    return feed->image ? feed->image + first : chunks + (int64_t)slot * SLOT_PIXELS;
+}
+
+/* Copies what is in the next slot to the device, and has it scanned there. */
+static bool send(struct feed *feed, int worker, int64_t first, int64_t count) {
+    struct feeder *f = &feed->cuda->feeders[worker];
+    uint32_t *to = destination(feed, worker, first);
+    bool ok = check(feed, worker,
+                    cudaMemcpyAsync(to, f->slot[f->next], (size_t)count * sizeof *to,
+                                    cudaMemcpyHostToDevice, f->stream));
+    if (ok && !feed->image)
+        ok = check(feed, worker, launch_scan(feed->job, to, first, count, f->stream));
+    ok = ok && check(feed, worker, cudaEventRecord(f->copied[f->next], f->stream));
+    f->next = (f->next + 1) % SLOTS;
+    return ok;
+}
+
+/* A piece was read into the next slot, or is elsewhere in memory and may take several. */
+static bool send_piece(void *context, int worker, const struct piece *piece) {
+    struct feed *feed = context;
+    const struct feeder *f = &feed->cuda->feeders[worker];
+    for (int64_t i = 0; i < piece->count; i += SLOT_PIXELS) {
+        const int64_t n = piece->count - i < SLOT_PIXELS ? piece->count - i : SLOT_PIXELS;
+        if (piece->pixels != f->slot[f->next]) {
+            uint32_t *slot = next_slot(feed, worker);
+            if (!slot)
+                return false;
+            memcpy(slot, piece->pixels + i, (size_t)n * sizeof *slot);
+        }
+        if (!send(feed, worker, piece->first + i, n))
+            return false;
+    }
+    return true;
+}
+
+/* Pieces of a slot each, but where these are best taken as the source likes them. Scanned ones
+ * begin at a tile. */
+static int64_t piece_size(const struct pixel_source *source, bool scanned) {
+    if (source->parallel)
+        return SLOT_PIXELS;
+    return scanned && source->piece > TILE ? source->piece / TILE * TILE : source->piece;
+}
+
+/* Makes the main stream wait for all that the feeders have put into theirs. */
+static bool join_streams(struct feed *feed) {
+    bool ok = true;
+    for (int i = 0; ok && i < FEEDERS; i++) {
+        const struct feeder *f = &feed->cuda->feeders[i];
+        for (int slot = 0; ok && slot < SLOTS; slot++)
+            ok = check(feed, i, cudaStreamWaitEvent(feed->cuda->stream, f->copied[slot], 0));
+    }
+    return ok;
+}
+
+static enum srcfind_status run(struct feed *feed, const struct pixel_source *source, int n_threads,
+                               struct error *error) {
+    struct pixel_source pieces = *source;
+    const struct piece_work work = {
+        .work = send_piece, .room = source->parallel ? next_slot : NULL, .context = feed};
+    pieces.piece = piece_size(source, !feed->image);
+    enum srcfind_status status =
+        pieces_run(&pieces, n_threads < FEEDERS ? n_threads : FEEDERS, &work, error);
+    join_streams(feed);
+    for (int i = 0; i < FEEDERS; i++) {
+        if (feed->status[i] != SRCFIND_OK) {
+            *error = feed->error[i];
+            status = feed->status[i];
+        }
+    }
+    return status;
+}
+
+enum srcfind_status feed_image(struct cuda *cuda, const struct pixel_source *source, int n_threads,
+                               uint32_t *image, struct error *error) {
+    struct feed feed = {.cuda = cuda, .image = image};
+    return run(&feed, source, n_threads, error);
+}
+
+int64_t feed_scan_size(void) {
+    return (int64_t)FEEDERS * SLOTS * SLOT_PIXELS * (int64_t)sizeof(uint32_t);
+}
+
+enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,
+                              const struct job *job, struct error *error) {
+    struct feed feed = {.cuda = cuda, .job = job};
+    enum srcfind_status status = cuda_reserve(cuda, BUFFER_CHUNKS, feed_scan_size(), error);
+    /* The plan is set in the main stream. */
+    if (status == SRCFIND_OK)
+        status = cuda_check(cuda, cudaStreamSynchronize(cuda->stream), "planning", error);
+    return status == SRCFIND_OK ? run(&feed, source, n_threads, error) : status;
+}

@@ -1,0 +1,140 @@
+/* What the host and the kernels of the CUDA backend share. Pixels have one number, y * pitch + x,
+ * from the first to the last of the image; numbers between the rows of an image whose pitch is
+ * more than its width belong to no pixel. */
+#ifndef JOB_H
+#define JOB_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend.h"
+#include "scan_plan.h"
+
+enum {
+    TILE = 4096,     /* pixels that a warp scans at a time; pieces begin at a multiple of it */
+    KEYS_A_SUM = 32, /* of a sorted list, whose sums are kept together */
+    ROUNDS_MOST = 1 << 20,
+};
+
+/* The greatest key of a number; what pads a list comes after it. */
+#define KEY_LAST 0xff7fffffu
+#define KEY_PADDING 0xffffffffu
+
+/* Sums over the mantissas m of keys: m, and the lower 32 and the upper bits of m^2. Differences of
+ * sums that have overflowed are right, since those over the keys of one exponent fit. */
+struct key_sums {
+    uint64_t m, square_low, square_high;
+};
+
+/* Neighbouring pixels of one row and one tile, all above the island threshold. */
+struct run {
+    int64_t first, last; /* pixels */
+    int64_t value;       /* of the first pixel, in job.values; the others follow */
+};
+
+/* What tells whether an island counts, with the place of its first run. */
+struct extent {
+    unsigned long long n_pixels;
+    unsigned long long peak; /* key of the highest pixel, and ~ the first run that has it */
+    int x_min, x_max, y_min, y_max, edge;
+};
+
+struct scan_totals {
+    int128 sum;     /* of q over the core, in the plan's units */
+    uint128 square; /* of q^2 */
+    unsigned long long n_core, n_below, n_zero, n_blank;
+    unsigned long long n_listed, n_candidates; /* also those for which there was no room */
+};
+
+struct clip_outcome {
+    struct exact_sums sums; /* of the pixels that are left */
+    double median, rms, min, max;
+    int64_t n_kept;
+    int rounds;
+    bool empty;
+    bool known; /* false: the list does not tell */
+};
+
+/* What kernels find out and leave for the next ones, and in the end for the host. */
+struct state {
+    struct scan_plan plan;
+    bool scan_wanted; /* the plan is worth a scan */
+    struct scan_totals totals;
+    struct clip_outcome clip;
+    struct thresholds thresholds;
+    int64_t n_runs, n_islands, n_counting; /* also where there was no room for them */
+};
+
+/* All that kernels are told. Pointers are to device memory; rooms are numbers of elements. */
+struct job {
+    int64_t width, height, pitch, n_pixels; /* n_pixels = pitch * (height - 1) + width */
+    int64_t n_tiles;
+    bool swapped;
+    struct detection detection;
+    const uint32_t *pixels; /* NULL if they come in chunks */
+
+    uint32_t *sample[2]; /* keys; two buffers, for sorting */
+    int64_t n_sample;
+    uint32_t *list[2]; /* keys of the listed values */
+    int64_t list_room;
+    struct key_sums *key_sums; /* one for KEYS_A_SUM keys of the longer of the two, and one more */
+
+    uint32_t *candidates, *blank; /* a bit a pixel, whole tiles */
+    float *values;                /* of the candidates, tile after tile in any order */
+    int64_t values_room;
+    int64_t *tile_value; /* where the values of a tile begin */
+    int64_t *tile_runs;  /* runs before a tile; one more for all */
+
+    struct run *runs;
+    int *parent; /* an earlier run of the same island, or the run itself */
+    int *number; /* of an island, at its first run; one more for all */
+    int64_t runs_room;
+    struct extent *extents;
+    int *place; /* of an island among those that count; one more for all */
+    struct island *islands;
+    int64_t islands_room;
+
+    struct state *state;
+    void *temporary; /* for CUB */
+    size_t temporary_size;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Each puts work into a stream and returns at once. */
+
+/* Sets all of the state but the totals, which become 0. */
+cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
+                                cudaStream_t stream);
+/* Draws the sample from job->pixels. */
+cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
+/* Makes the plan from the sample, whose keys are in sample[0], in any order. */
+cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
+/* Scans the pixels [first, first + count), which are at `pixels`. */
+cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,
+                        cudaStream_t stream);
+/* Makes the list ready for a scan. */
+cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream);
+/* Clips by the first n_keys of the list, which has no more of them than that, or than its room. */
+cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream);
+cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
+                              cudaStream_t stream);
+/* From candidates to the moments of the islands that count. */
+cudaError_t launch_islands(const struct job *job, cudaStream_t stream);
+
+/* CUB's part, in cub.cu; with a temporary of NULL it only says how much is wanted. Sorting leaves
+ * the keys in keys[*sorted]. */
+cudaError_t cub_sort(void *temporary, size_t *size, uint32_t *const keys[2], int64_t n, int *sorted,
+                     cudaStream_t stream);
+cudaError_t cub_sum_keys(void *temporary, size_t *size, struct key_sums *sums, int64_t n,
+                         cudaStream_t stream);
+cudaError_t cub_sum_int(void *temporary, size_t *size, int *counts, int64_t n, cudaStream_t stream);
+cudaError_t cub_sum_int64(void *temporary, size_t *size, int64_t *counts, int64_t n,
+                          cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,230 @@
+/* The CUDA backend against the CPU's: the same bits, whatever the pixels, thresholds, byte order
+ * and pieces; for images that are kept on the device, and for those that only pass through it.
+ * Skipped (exit status 77) where there is no device. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device.h"
+#include "unit.h"
+
+static struct cuda *cuda;
+
+#define ASSERT_SAME(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
+
+static void assert_same_background(const struct srcfind_background *a,
+                                   const struct srcfind_background *b) {
+    assert_int_equal(a->n_pixels, b->n_pixels);
+    assert_int_equal(a->n_blank, b->n_blank);
+    assert_int_equal(a->n_kept, b->n_kept);
+    assert_int_equal(a->rounds, b->rounds);
+    assert_int_equal(a->empty, b->empty);
+    ASSERT_SAME(a->median, b->median);
+    ASSERT_SAME(a->rms, b->rms);
+    ASSERT_SAME(a->mean, b->mean);
+    assert_true(a->min == b->min && a->max == b->max);
+}
+
+static void assert_same_island(const struct island *a, const struct island *b) {
+    assert_int_equal(a->n_pixels, b->n_pixels);
+    assert_int_equal(a->x_min, b->x_min);
+    assert_int_equal(a->x_max, b->x_max);
+    assert_int_equal(a->y_min, b->y_min);
+    assert_int_equal(a->y_max, b->y_max);
+    assert_int_equal(a->x_peak, b->x_peak);
+    assert_int_equal(a->y_peak, b->y_peak);
+    assert_int_equal(a->unit, b->unit);
+    assert_int_equal(a->edge, b->edge);
+    ASSERT_SAME(a->peak, b->peak);
+    assert_true(a->q == b->q && a->qx == b->qx && a->qy == b->qy && a->qxx == b->qxx &&
+                a->qyy == b->qyy && a->qxy == b->qxy);
+    assert_true(a->x == b->x && a->y == b->y && a->xx == b->xx && a->yy == b->yy && a->xy == b->xy);
+}
+
+/* How often each way of clipping was taken: none may go untested. */
+static int n_one_read, n_sorted, n_histogram;
+
+static void count_path(const char *path) {
+    n_one_read += strcmp(path, "one read") == 0;
+    n_sorted += strcmp(path, "sorted") == 0;
+    n_histogram += strncmp(path, "histogram", 9) == 0;
+}
+
+static void assert_same(const struct pixel_source *source, const struct detection *d,
+                        int n_threads) {
+    struct detection_result cpu, gpu;
+    struct error cpu_error, gpu_error = {""};
+    const enum srcfind_status expected = cpu_detect(source, d, 2, &cpu, &cpu_error);
+    const enum srcfind_status status = cuda_detect(cuda, source, d, n_threads, &gpu, &gpu_error);
+    if (status != expected)
+        print_message("%s\n", gpu_error.text);
+    assert_int_equal(status, expected);
+    if (status != SRCFIND_OK) {
+        assert_string_equal(gpu_error.text, cpu_error.text);
+        return;
+    }
+    count_path(gpu.timings.path);
+    assert_same_background(&gpu.background, &cpu.background);
+    assert_int_equal(gpu.list.n, cpu.list.n);
+    for (int64_t i = 0; i < cpu.list.n; i++)
+        assert_same_island(&gpu.list.islands[i], &cpu.list.islands[i]);
+    free(cpu.list.islands);
+    free(gpu.list.islands);
+}
+
+static void check_picture(int kind, int width, int height, uint64_t seed) {
+    static const int64_t pieces[] = {1 << 16, 1 << 20, 8192, 5000};
+    struct random r = {seed};
+    struct picture p = picture_make(kind, width, height, &r);
+    const struct detection d = random_detection(&r);
+    struct memory_source *m = memory_source_make(&p, pieces[random_below(&r, 4)],
+                                                 random_below(&r, 2), random_below(&r, 4) > 0);
+    cuda->keeps_images = random_below(&r, 3) > 0;
+    print_message("%s, %d x %d, seed %llu%s\n", picture_name(kind), width, height,
+                  (unsigned long long)seed, cuda->keeps_images ? "" : ", streamed");
+    assert_same(&m->source, &d, 1 + random_below(&r, 9));
+    cuda->keeps_images = true;
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+static void small_pictures(void **state) {
+    struct random r = {1};
+    (void)state;
+    for (int i = 0; i < 2000; i++)
+        check_picture(i % PICTURE_KINDS, 1 + random_below(&r, 90), 1 + random_below(&r, 90),
+                      (uint64_t)i);
+}
+
+static void thin_pictures(void **state) {
+    struct random r = {2};
+    (void)state;
+    for (int i = 0; i < 10 * PICTURE_KINDS; i++) {
+        const int length = 1 + random_below(&r, 9000);
+        check_picture(i % PICTURE_KINDS, i % 3 ? length : 1, i % 3 ? 1 : length, (uint64_t)i);
+    }
+}
+
+/* Large enough for a plan from a sample. */
+static void planned_pictures(void **state) {
+    struct random r = {3};
+    (void)state;
+    n_one_read = n_sorted = 0;
+    for (int i = 0; i < 6 * PICTURE_KINDS; i++)
+        check_picture(i % PICTURE_KINDS, 400 + random_below(&r, 500), 700 + random_below(&r, 200),
+                      (uint64_t)i + 1000);
+    assert_true(n_one_read > 20 && n_sorted > 20);
+}
+
+/* The same image again is a search that is launched as it was recorded. */
+static void repeated(void **state) {
+    const struct detection d = {3, 5, 3, true, 8, 1};
+    struct random r = {4};
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        const int height = i < 6 ? 700 : 300;
+        struct picture p = picture_make(i % 2 ? 5 : 6, 600, height, &r);
+        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+        assert_same(&m->source, &d, 3);
+        assert_true(i % 6 < 2 || cuda->recording.graph);
+        memory_source_free(m);
+        picture_free(&p);
+    }
+}
+
+/* Little memory: images pass through, and where there is no room to sort them the CPU helps. */
+static void little_memory(void **state) {
+    const int64_t limit = cuda->limit;
+    struct random r = {5};
+    (void)state;
+    n_one_read = n_histogram = 0;
+    for (int i = 0; i < 12; i++) {
+        const struct detection d = {3, 5, 3, true, 8, 1};
+        struct picture p = picture_make(i % 3 == 2 ? 11 : 5 + i % 3, 1500, 1400 + 10 * i, &r);
+        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+        for (int kind = 0; kind < BUFFERS; kind++)
+            cuda_release(cuda, (enum buffer_kind)kind);
+        cuda->limit = 20 << 20;
+        assert_same(&m->source, &d, 3);
+        assert_true(cuda->used <= cuda->limit && cuda->buffers[BUFFER_IMAGE].size == 0);
+        memory_source_free(m);
+        picture_free(&p);
+    }
+    cuda->limit = limit;
+    assert_true(n_one_read > 4 && n_histogram > 0);
+}
+
+/* Too little is an error that says so, and does no harm. */
+static void too_little_memory(void **state) {
+    const int64_t limit = cuda->limit;
+    const struct detection d = {3, 5, 3, true, 8, 1};
+    struct random r = {6};
+    struct picture p = picture_make(5, 900, 900, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    struct detection_result result;
+    struct error error;
+    (void)state;
+    for (int kind = 0; kind < BUFFERS; kind++)
+        cuda_release(cuda, (enum buffer_kind)kind);
+    cuda->limit = 1 << 20;
+    assert_int_equal(cuda_detect(cuda, &m->source, &d, 2, &result, &error), SRCFIND_ERROR_DEVICE);
+    assert_non_null(strstr(error.text, "memory"));
+    cuda->limit = limit;
+    assert_same(&m->source, &d, 2);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+/* A call that fails anywhere is an error, and then the device is not used any more. */
+static void failing_calls(void **state) {
+    const struct detection d = {3, 5, 3, true, 8, 1};
+    struct random r = {7};
+    struct picture p = picture_make(5, 600, 600, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    struct error error;
+    int n_failed = 0;
+    (void)state;
+    for (int call = 1;; call += 1 + call / 8) {
+        struct cuda *failing;
+        struct detection_result result;
+        assert_int_equal(cuda_open(0, 0, &failing, &error), SRCFIND_OK);
+        failing->failing_call = failing->calls + call;
+        const enum srcfind_status first = cuda_detect(failing, &m->source, &d, 2, &result, &error);
+        const enum srcfind_status second =
+            first ? cuda_detect(failing, &m->source, &d, 2, &result, &error) : SRCFIND_OK;
+        cuda_close(failing);
+        if (first == SRCFIND_OK) {
+            free(result.list.islands);
+            break;
+        }
+        assert_int_equal(first, SRCFIND_ERROR_DEVICE);
+        assert_int_equal(second, SRCFIND_ERROR_DEVICE);
+        assert_non_null(strstr(error.text, "lost"));
+        n_failed++;
+    }
+    assert_true(n_failed > 5);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_pictures),   cmocka_unit_test(thin_pictures),
+        cmocka_unit_test(planned_pictures), cmocka_unit_test(repeated),
+        cmocka_unit_test(little_memory),    cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(failing_calls),
+    };
+    struct error error;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    if (cuda_count(&error) == 0) {
+        printf("skipped: %s\n", error.text);
+        return 77;
+    }
+    if (cuda_open(0, 0, &cuda, &error) != SRCFIND_OK) {
+        printf("%s\n", error.text);
+        return 1;
+    }
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cuda_close(cuda);
+    return failed;
+}
