@@ -354,7 +354,7 @@ static __global__ void __launch_bounds__(THREADS)
         o->n_kept > 0 && s.known && !o->empty &&
         scan_plan_predict(&plan, &path, o->median, o->rms, sample.n, &j.detection) &&
         listed_share(sample, plan) * (double)j.n_pixels < (double)j.list_room;
-    j.state->plan = plan;
+    j.state->plan = j.state->scan_wanted ? plan : all;
     o->known = false;
 }
 

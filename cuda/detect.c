@@ -130,11 +130,9 @@ static enum srcfind_status size_temporary(struct search *s) {
     return check(s, code);
 }
 
-/* Frees what earlier images needed, where that is much: this one may need it elsewhere. */
-static void make_room(struct cuda *cuda) {
-    if (cuda->used < cuda->limit / 2)
-        return;
-    for (int kind = 0; kind < BUFFERS; kind++)
+/* Frees a buffer that is not in use, where memory may become scarce. */
+static void make_room(struct cuda *cuda, enum buffer_kind kind) {
+    if (cuda->used > cuda->limit / 2)
         cuda_release(cuda, kind);
 }
 
@@ -337,6 +335,7 @@ static enum srcfind_status clip_by_histogram(struct search *s) {
 
 /* The clip again, where the plan did not hold or there was none. */
 static enum srcfind_status clip_again(struct search *s) {
+    const int64_t ordinary_room = s->job.list_room;
     const double start = clock_seconds();
     enum srcfind_status status = SRCFIND_OK;
     if (can_sort_all(s)) {
@@ -345,11 +344,21 @@ static enum srcfind_status clip_again(struct search *s) {
         status = reserve(s);
         if (status == SRCFIND_OK)
             status = sort_all(s);
+        s->job.list_room = ordinary_room;
+        make_room(s->cuda, BUFFER_LIST);
     }
     if (status == SRCFIND_OK && !s->cuda->state->clip.known)
         status = clip_by_histogram(s);
     s->result->timings.clip += clock_seconds() - start;
     return status;
+}
+
+/* Makes a room large enough, and remembers for images to come what share of the pixels it took. */
+static void grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels) {
+    if (wanted <= *room)
+        return;
+    *room = wanted;
+    *share = (double)wanted / (double)n_pixels;
 }
 
 /* Reads the candidates again, until there is room for all. */
@@ -362,7 +371,7 @@ static enum srcfind_status read_candidates(struct search *s, float threshold) {
         const int64_t n = (int64_t)s->cuda->state->totals.n_candidates;
         if (status != SRCFIND_OK || n <= s->job.values_room)
             break;
-        s->job.values_room = n;
+        grow(&s->job.values_room, n, &s->cuda->values_share, s->job.n_pixels);
         status = reserve(s);
         if (status != SRCFIND_OK)
             break;
@@ -391,10 +400,8 @@ static enum srcfind_status find_more_islands(struct search *s,
                              "CUDA device %d (%s): the image has more than 2^31 runs of pixels "
                              "above the threshold; --cpu takes them",
                              s->cuda->device, s->cuda->name);
-        if (found->n_runs > s->job.runs_room)
-            s->job.runs_room = found->n_runs;
-        if (found->n_islands > s->job.islands_room)
-            s->job.islands_room = found->n_islands;
+        grow(&s->job.runs_room, found->n_runs, &s->cuda->runs_share, s->job.n_pixels);
+        grow(&s->job.islands_room, found->n_islands, &s->cuda->islands_share, s->job.n_pixels);
         status = reserve(s);
         if (status == SRCFIND_OK)
             status = find_islands(s, thresholds);
@@ -472,16 +479,26 @@ static int64_t at_most(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Rooms that ordinary images need: a list of an eighth of the pixels, and islands on a hundredth.
- */
-static void choose_rooms(struct job *job) {
+static int64_t room_for(double share, int64_t n, int64_t least) {
+    const int64_t room = (int64_t)(share * (double)n) + least;
+    return room < n ? room : n;
+}
+
+static double greater_share(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* What ordinary images need, a list of an eighth of their pixels, and candidates that are a few
+ * hundredths; or what images before this one did. */
+static void choose_rooms(struct job *job, const struct cuda *cuda) {
     const int64_t n = job->n_pixels;
     const bool all = n <= LIST_PIXELS;
     job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
     job->list_room = all ? n : n / 8;
-    job->values_room = all ? n : n / 32 + LIST_PIXELS / 8;
-    job->runs_room = at_most(n / 128 + RUNS_LEAST, n);
-    job->islands_room = at_most(n / 1024 + ISLANDS_LEAST, n);
+    job->values_room =
+        all ? n : room_for(greater_share(1.0 / 32, cuda->values_share), n, LIST_PIXELS / 8);
+    job->runs_room = room_for(greater_share(1.0 / 128, cuda->runs_share), n, RUNS_LEAST);
+    job->islands_room = room_for(greater_share(1.0 / 1024, cuda->islands_share), n, ISLANDS_LEAST);
 }
 
 static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch,
@@ -494,7 +511,7 @@ static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch
     job->n_pixels = pitch * (height - 1) + width;
     job->n_tiles = (job->n_pixels + TILE - 1) / TILE;
     job->detection = *detection;
-    choose_rooms(job);
+    choose_rooms(job, s->cuda);
     *s->result = (struct detection_result){.background.n_pixels = width * height};
 }
 
@@ -505,7 +522,8 @@ static enum srcfind_status use(struct search *s) {
                          "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
                          s->cuda->device, s->cuda->name);
     const enum srcfind_status status = check(s, cudaSetDevice(s->cuda->device));
-    make_room(s->cuda);
+    for (int kind = 0; status == SRCFIND_OK && kind < BUFFERS; kind++)
+        make_room(s->cuda, kind);
     return status;
 }
 

@@ -58,6 +58,8 @@ struct cuda {
     char name[SRCFIND_TEXT];
     int64_t limit, used; /* bytes of device memory */
     bool keeps_images;   /* those for which there is room; tests take that away */
+    /* Elements that the richest image so far needed, as a share of its pixels. */
+    double values_share, runs_share, islands_share;
     cudaStream_t stream;
     cudaEvent_t mark[MARKS], before;
     struct buffer buffers[BUFFERS];

@@ -9,7 +9,7 @@
 #include "cli/targets.h"
 #include "clock.h"
 
-static int exit_status_of(enum srcfind_status status) {
+int batch_exit_status(enum srcfind_status status) {
     switch (status) {
     case SRCFIND_OK:
         return EXIT_OK;
@@ -79,9 +79,12 @@ static int search_all(const struct cli *cli, const struct targets *targets, stru
             continue;
         }
         report_next(report, i, targets->n, target->image);
-        const int status = exit_status_of(search(finder, target, targets->format, report, &totals));
+        const int status =
+            batch_exit_status(search(finder, target, targets->format, report, &totals));
         totals.failed += status != EXIT_OK;
         worst = status > worst ? status : worst;
+        if (status == EXIT_DEVICE) /* it will not be there for the next image either */
+            break;
     }
     totals.seconds = clock_seconds() - start;
     report_totals(report, &totals);
@@ -92,7 +95,7 @@ int batch_run(const struct cli *cli) {
     struct report report = report_for(cli);
     struct targets targets = {0};
     struct srcfind *finder;
-    int status = exit_status_of(srcfind_create(&cli->find, &finder));
+    int status = batch_exit_status(srcfind_create(&cli->find, &finder));
     if (status != EXIT_OK)
         report_error(&report, "%s", srcfind_message(finder));
     if (status == EXIT_OK)

@@ -2,6 +2,6 @@
 #ifndef EXIT_STATUS_H
 #define EXIT_STATUS_H
 
-enum { EXIT_OK = 0, EXIT_IMAGE = 1, EXIT_USAGE = 2, EXIT_DEVICE = 3 };
+enum { EXIT_OK = 0, EXIT_IMAGE = 1, EXIT_USAGE = 2, EXIT_DEVICE = 3, EXIT_DIFFERENCE = 4 };
 
 #endif

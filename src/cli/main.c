@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/batch.h"
+#include "cli/compare.h"
 #include "cli/exit_status.h"
 
 /* Standard streams that are closed would be given to the next file that is opened, and messages
@@ -44,5 +45,5 @@ int main(int argc, char **argv) {
         return show(options_help);
     if (cli.version)
         return show(write_versions);
-    return batch_run(&cli);
+    return cli.compare_cpu ? compare_run(&cli) : batch_run(&cli);
 }

@@ -133,6 +133,13 @@ static bool set_threads(struct cli *cli, const char *text) {
     return ok;
 }
 
+static bool set_device_memory(struct cli *cli, const char *text) {
+    int64_t mebibytes = 0;
+    const bool ok = read_integer(text, 1, INT64_MAX >> 20, &mebibytes);
+    cli->find.device_memory = mebibytes << 20;
+    return ok;
+}
+
 static bool set_files_from(struct cli *cli, const char *text) {
     cli->files_from = text;
     return *text != '\0';
@@ -157,6 +164,7 @@ static bool set_progress(struct cli *cli, const char *text) {
     }
 SET_FLAG(skip_existing)
 SET_FLAG(fail_fast)
+SET_FLAG(compare_cpu)
 SET_FLAG(quiet)
 SET_FLAG(verbose)
 SET_FLAG(help)
@@ -200,6 +208,11 @@ static const struct spec {
      "auto, cpu, all, or the number of a CUDA device [auto]"},
     {"cpu", 0, NULL, NULL, set_cpu, "short for --device cpu"},
     {"gpu", 0, NULL, NULL, set_gpu, "short for --device 0"},
+    {"device-memory", 0, "MIB", "a whole number above 0", set_device_memory,
+     "use no more than so much of a CUDA device's memory [what is free]"},
+    {"compare-cpu", 0, NULL, NULL, set_compare_cpu,
+     "search on the CPU and on the GPU, and report on standard output whether the catalogues are "
+     "the same and how long each took (-f json: for programs)"},
     {"threads", 0, "N", "a whole number from 1 to 4096", set_threads,
      "CPU threads [all that the process may use]"},
     {"files-from", 0, "LIST", "a path", set_files_from,
@@ -240,6 +253,18 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
     *shorts = '\0';
 }
 
+static bool can_compare(const struct cli *cli) {
+    const char *other = cli->output                                        ? "--output"
+                        : cli->skip_existing                               ? "--skip-existing"
+                        : cli->find.device == SRCFIND_DEVICE_CPU           ? "--cpu"
+                        : cli->format_given && cli->format != SRCFIND_JSON ? "--format csv"
+                                                                           : NULL;
+    if (other)
+        fprintf(stderr, "srcfind: --compare-cpu writes no catalogue, and does not go with %s\n",
+                other);
+    return !other;
+}
+
 bool options_read(int argc, char **argv, struct cli *cli) {
     static char program[] = "srcfind"; /* what getopt's messages begin with */
     struct option longs[SPECS + 1];
@@ -261,6 +286,8 @@ bool options_read(int argc, char **argv, struct cli *cli) {
                 cli->find.threshold);
         return false;
     }
+    if (cli->compare_cpu && !can_compare(cli))
+        return false;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return true;
@@ -307,7 +334,7 @@ void options_help(FILE *stream) {
         write_wrapped(specs[i].help, HELP_COLUMN, stream);
     }
     fputs("\nExit status: 0 all well; 1 an image failed; 2 wrong usage; 3 the device cannot be "
-          "used.\n"
+          "used;\n4 a comparison found a difference.\n"
           "The manual, with every column of the catalogue: man srcfind\n",
           stream);
 }

@@ -12,7 +12,7 @@ struct cli {
     bool format_given;
     enum srcfind_format format;
     const char *files_from; /* NULL: no list */
-    bool skip_existing, fail_fast, quiet, verbose, help, version;
+    bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
     enum progress progress;
     char **images; /* of the command line; not owned */
     int n_images;

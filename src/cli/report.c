@@ -13,7 +13,6 @@ struct report report_for(const struct cli *cli) {
         .verbose = cli->verbose,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
-        .device_asked = cli->find.device != SRCFIND_DEVICE_AUTO,
     };
 }
 
@@ -53,11 +52,12 @@ static void report_stages(const struct srcfind_catalogue *c) {
     const struct srcfind_timings *t = &c->timings;
     const struct srcfind_background *b = &c->background;
     fprintf(stderr,
-            "srcfind: %s: open %.2f ms, scan %.2f ms, clip %.2f ms (%s, %d round%s, %lld of %lld "
+            "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
+            "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms\n",
-            c->image.path, 1e3 * t->open, 1e3 * t->scan, 1e3 * t->clip, t->path, b->rounds,
-            plural(b->rounds), (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank),
-            1e3 * t->islands, 1e3 * t->measure);
+            c->image.path, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer, 1e3 * t->scan,
+            1e3 * t->clip, t->path, b->rounds, plural(b->rounds), (long long)b->n_kept,
+            (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands, 1e3 * t->measure);
 }
 
 /* Which part of the file, where there is a choice. */
@@ -113,9 +113,11 @@ void report_image(struct report *report, const struct srcfind_catalogue *c, doub
     write_noise(c);
     write_beam(&c->image);
     write_part(&c->image);
-    fprintf(stderr, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds,
-            report->device_asked ? "as asked" : "built without CUDA", c->threads,
-            plural(c->threads));
+    if (*c->device)
+        fprintf(stderr, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, c->reason, c->device);
+    else
+        fprintf(stderr, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, c->reason,
+                c->threads, plural(c->threads));
     warn_of_beam(c);
     if (report->verbose)
         report_stages(c);

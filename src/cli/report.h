@@ -6,8 +6,7 @@
 
 struct report {
     bool quiet, verbose, progress;
-    bool device_asked; /* the user chose the device */
-    bool drawn;        /* a progress line stands on the terminal */
+    bool drawn; /* a progress line stands on the terminal */
 };
 
 struct report report_for(const struct cli *cli);

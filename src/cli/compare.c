@@ -1,0 +1,125 @@
+#include "cli/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch.h"
+#include "cli/comparison.h"
+#include "cli/exit_status.h"
+#include "cli/report.h"
+#include "cli/targets.h"
+
+struct sides {
+    struct srcfind *finder[SIDES];
+    struct srcfind_catalogue *catalogue[SIDES];
+    char *text[COMPARED_FORMATS][SIDES];
+    size_t size[COMPARED_FORMATS][SIDES];
+};
+
+static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
+                                      struct report *report) {
+    for (int side = 0; side < SIDES; side++) {
+        struct srcfind_options options = cli->find;
+        if (side == SIDE_CPU)
+            options.device = SRCFIND_DEVICE_CPU;
+        else if (options.device < 0)
+            options.device = 0;
+        const enum srcfind_status status = srcfind_create(&options, &s->finder[side]);
+        if (status != SRCFIND_OK) {
+            report_error(report, "%s", srcfind_message(s->finder[side]));
+            return status;
+        }
+    }
+    return SRCFIND_OK;
+}
+
+/* A catalogue as it would stand in a file. */
+static enum srcfind_status write_text(struct srcfind *finder,
+                                      const struct srcfind_catalogue *catalogue,
+                                      enum srcfind_format format, char **text, size_t *size) {
+    FILE *stream = open_memstream(text, size);
+    enum srcfind_status status = stream ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
+    if (stream) {
+        status = srcfind_catalogue_write(finder, catalogue, format, stream);
+        fclose(stream);
+    }
+    return status;
+}
+
+/* Searches twice, so that the times are those of a device and a file cache that are warm. */
+static enum srcfind_status search(struct sides *s, int side, const char *image) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < 2; i++) {
+        srcfind_catalogue_destroy(s->catalogue[side]);
+        status = srcfind_find_file(s->finder[side], image, &s->catalogue[side]);
+    }
+    for (int format = 0; status == SRCFIND_OK && format < COMPARED_FORMATS; format++)
+        status = write_text(s->finder[side], s->catalogue[side], (enum srcfind_format)format,
+                            &s->text[format][side], &s->size[format][side]);
+    return status;
+}
+
+static void forget_search(struct sides *s) {
+    for (int side = 0; side < SIDES; side++) {
+        srcfind_catalogue_destroy(s->catalogue[side]);
+        s->catalogue[side] = NULL;
+        for (int format = 0; format < COMPARED_FORMATS; format++) {
+            free(s->text[format][side]);
+            s->text[format][side] = NULL;
+        }
+    }
+}
+
+static int write_comparison(const struct sides *s, bool as_json, struct report *report) {
+    const struct srcfind_catalogue *const catalogue[SIDES] = {s->catalogue[SIDE_CPU],
+                                                              s->catalogue[SIDE_GPU]};
+    const struct comparison c = comparison_make(catalogue, s->text, s->size);
+    bool ok = true;
+    report_clear(report);
+    if (as_json)
+        ok = comparison_write_json(&c, stdout);
+    else
+        comparison_write_text(&c, stdout);
+    if (!ok || fflush(stdout) != 0) {
+        report_error(report, "standard output: %s", strerror(ok ? errno : ENOMEM));
+        return EXIT_IMAGE;
+    }
+    return c.same ? EXIT_OK : EXIT_DIFFERENCE;
+}
+
+static int compare_image(struct sides *s, const char *image, bool as_json, struct report *report) {
+    int status = EXIT_OK;
+    for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
+        status = batch_exit_status(search(s, side, image));
+        if (status != EXIT_OK)
+            report_error(report, "%s", srcfind_message(s->finder[side]));
+    }
+    if (status == EXIT_OK)
+        status = write_comparison(s, as_json, report);
+    forget_search(s);
+    return status;
+}
+
+int compare_run(const struct cli *cli) {
+    struct report report = report_for(cli);
+    struct targets targets = {0};
+    struct sides sides = {0};
+    int worst = batch_exit_status(open_sides(cli, &sides, &report));
+    if (worst == EXIT_OK)
+        worst = targets_make(cli, &targets);
+    const bool ready = worst == EXIT_OK;
+    for (int64_t i = 0; ready && i < targets.n; i++) {
+        report_next(&report, i, targets.n, targets.target[i].image);
+        const int status =
+            compare_image(&sides, targets.target[i].image, targets.format == SRCFIND_JSON, &report);
+        worst = status > worst ? status : worst;
+        if (status == EXIT_DEVICE || (cli->fail_fast && status != EXIT_OK))
+            break;
+    }
+    report_clear(&report);
+    targets_free(&targets);
+    for (int side = 0; side < SIDES; side++)
+        srcfind_destroy(sides.finder[side]);
+    return worst;
+}
