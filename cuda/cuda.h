@@ -18,6 +18,9 @@ void cuda_close(struct cuda *cuda);
 /* What the maker calls the device. */
 const char *cuda_name(const struct cuda *cuda);
 
+/* Whether an error has left the device unusable. */
+bool cuda_is_lost(const struct cuda *cuda);
+
 /* How many devices there are; 0 with the reason in error. */
 int cuda_count(struct error *error);
 

@@ -488,17 +488,17 @@ static double greater_share(double a, double b) {
     return a > b ? a : b;
 }
 
-/* What ordinary images need, a list of an eighth of their pixels, and candidates that are a few
- * hundredths; or what images before this one did. */
+/* What ordinary images need, or what images before this one did: candidates are a few hundredths of
+ * the pixels, and runs one in 700. */
 static void choose_rooms(struct job *job, const struct cuda *cuda) {
     const int64_t n = job->n_pixels;
     const bool all = n <= LIST_PIXELS;
     job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
-    job->list_room = all ? n : n / 8;
+    job->list_room = all ? n : n <= WHOLE_PIXELS ? n / 8 : n / 12;
     job->values_room =
         all ? n : room_for(greater_share(1.0 / 32, cuda->values_share), n, LIST_PIXELS / 8);
-    job->runs_room = room_for(greater_share(1.0 / 128, cuda->runs_share), n, RUNS_LEAST);
-    job->islands_room = room_for(greater_share(1.0 / 1024, cuda->islands_share), n, ISLANDS_LEAST);
+    job->runs_room = room_for(greater_share(1.0 / 256, cuda->runs_share), n, RUNS_LEAST);
+    job->islands_room = room_for(greater_share(1.0 / 2048, cuda->islands_share), n, ISLANDS_LEAST);
 }
 
 static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch,

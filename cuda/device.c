@@ -44,16 +44,20 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
     cuda_release(cuda, kind);
     if (size > cuda->limit - cuda->used)
         return error_set(error, SRCFIND_ERROR_DEVICE,
-                         "CUDA device %d (%s): the image needs more than the %lld MiB that may be "
-                         "used of its memory; --cpu works without it",
-                         cuda->device, cuda->name, (long long)(cuda->limit >> 20));
+                         "CUDA device %d (%s): the image needs %lld MiB of its memory, of which "
+                         "%lld may be used; --cpu works without it",
+                         cuda->device, cuda->name, (long long)((cuda->used + size) >> 20) + 1,
+                         (long long)(cuda->limit >> 20));
     const enum srcfind_status status =
         cuda_check(cuda, cudaMalloc(&b->memory, (size_t)size), "asking for memory", error);
-    if (status == SRCFIND_OK) {
-        b->size = size;
-        cuda->used += size;
-    }
-    return status;
+    if (status != SRCFIND_OK)
+        return status;
+    b->size = size;
+    cuda->used += size;
+    /* The host takes the state whole, with what lies between its members. */
+    return kind == BUFFER_STATE
+               ? cuda_check(cuda, cudaMemset(b->memory, 0, (size_t)size), "clearing memory", error)
+               : SRCFIND_OK;
 }
 
 /* --- opening and closing --- */
@@ -142,6 +146,10 @@ void cuda_close(struct cuda *cuda) {
 }
 
 /* --- what there is --- */
+
+bool cuda_is_lost(const struct cuda *cuda) {
+    return cuda->lost;
+}
 
 const char *cuda_name(const struct cuda *cuda) {
     return cuda->name;

@@ -314,7 +314,8 @@ static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_con
         if (!counts(j, (int)i))
             continue;
         const extent &e = j.extents[i];
-        island start = {};
+        island &start = j.islands[j.place[i]];
+        memset(&start, 0, sizeof start);
         start.n_pixels = (int64_t)e.n_pixels;
         start.x_min = e.x_min;
         start.x_max = e.x_max;
@@ -323,7 +324,6 @@ static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_con
         start.peak = peak_of(e);
         start.edge = e.edge;
         start.unit = moments_unit(&start, j.state->thresholds.island);
-        j.islands[j.place[i]] = start;
     }
 }
 

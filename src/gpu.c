@@ -63,6 +63,11 @@ void gpu_stop(struct gpu *gpu) {
     free(gpu);
 }
 
+bool gpu_is_usable(struct gpu *gpu) {
+    struct error ignored;
+    return gpu_wait(gpu, &ignored) == SRCFIND_OK && !cuda_is_lost(gpu->cuda);
+}
+
 const char *gpu_name(const struct gpu *gpu) {
     return cuda_name(gpu->cuda);
 }
@@ -108,6 +113,11 @@ void gpu_stop(struct gpu *gpu) {
 enum srcfind_status gpu_wait(struct gpu *gpu, struct error *error) {
     (void)gpu;
     return error_set(error, SRCFIND_ERROR_DEVICE, "built without CUDA");
+}
+
+bool gpu_is_usable(struct gpu *gpu) {
+    (void)gpu;
+    return false;
 }
 
 const char *gpu_name(const struct gpu *gpu) {

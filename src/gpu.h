@@ -16,6 +16,9 @@ void gpu_stop(struct gpu *gpu);
 /* Waits until the device is ready. An error says why it is not, each time that it is asked for. */
 enum srcfind_status gpu_wait(struct gpu *gpu, struct error *error);
 
+/* Whether the device is ready, after having waited for it, and no error has left it unusable. */
+bool gpu_is_usable(struct gpu *gpu);
+
 /* The name of a device that is ready. */
 const char *gpu_name(const struct gpu *gpu);
 

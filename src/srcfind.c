@@ -104,6 +104,10 @@ void srcfind_destroy(struct srcfind *finder) {
     free(finder);
 }
 
+bool srcfind_device_is_usable(struct srcfind *finder) {
+    return finder->gpu && gpu_is_usable(finder->gpu);
+}
+
 const char *srcfind_message(const struct srcfind *finder) {
     return finder ? finder->error.text : "out of memory";
 }
@@ -218,6 +222,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
     const struct input input = {.source = &image.source, .image = &image};
+    if (status == SRCFIND_OK && finder->gpu) /* which may not be ready yet */
+        reader_prefetch(&image.reader, image.source.width * image.source.height);
     if (status == SRCFIND_OK)
         status = find(finder, &input, catalogue);
     image_close(&image);

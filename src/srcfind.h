@@ -186,6 +186,10 @@ SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *opt
                                                struct srcfind **finder);
 SRCFIND_API void srcfind_destroy(struct srcfind *finder);
 
+/* Whether the finder has a CUDA device that can be used: waits until it is ready. False without
+ * one, and after an error that has left it unusable. */
+SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
+
 /* What went wrong in the last call that did not return SRCFIND_OK: one line, without a newline.
  * finder may be NULL. The text belongs to the finder and lasts until its next call. */
 SRCFIND_API const char *srcfind_message(const struct srcfind *finder);

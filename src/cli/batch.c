@@ -83,8 +83,8 @@ static int search_all(const struct cli *cli, const struct targets *targets, stru
             batch_exit_status(search(finder, target, targets->format, report, &totals));
         totals.failed += status != EXIT_OK;
         worst = status > worst ? status : worst;
-        if (status == EXIT_DEVICE) /* it will not be there for the next image either */
-            break;
+        if (status == EXIT_DEVICE && !srcfind_device_is_usable(finder))
+            break; /* it will not be there for the next image either */
     }
     totals.seconds = clock_seconds() - start;
     report_totals(report, &totals);

@@ -114,7 +114,8 @@ int compare_run(const struct cli *cli) {
         const int status =
             compare_image(&sides, targets.target[i].image, targets.format == SRCFIND_JSON, &report);
         worst = status > worst ? status : worst;
-        if (status == EXIT_DEVICE || (cli->fail_fast && status != EXIT_OK))
+        if ((status == EXIT_DEVICE && !srcfind_device_is_usable(sides.finder[SIDE_GPU])) ||
+            (cli->fail_fast && status != EXIT_OK))
             break;
     }
     report_clear(&report);

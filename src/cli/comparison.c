@@ -1,6 +1,6 @@
 #include "cli/comparison.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
@@ -163,6 +163,8 @@ static const char *const side_names[SIDES] = {"cpu", "gpu"};
 
 static cJSON *real_json(double value) {
     char text[32];
+    if (!isfinite(value))
+        return cJSON_CreateNull();
     snprintf(text, sizeof text, "%.17g", value);
     return cJSON_CreateRaw(text);
 }

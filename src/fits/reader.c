@@ -1,5 +1,6 @@
 #include "fits/reader.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,12 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
         source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     }
     return SRCFIND_OK;
+}
+
+void reader_prefetch(const struct reader *reader, int64_t n) {
+    if (!reader->handle)
+        posix_fadvise(reader->file->descriptor, reader->data, abs(reader->bitpix) / 8 * n,
+                      POSIX_FADV_WILLNEED);
 }
 
 void reader_close(struct reader *reader) {

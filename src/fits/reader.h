@@ -36,6 +36,9 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 struct error *error);
 void reader_close(struct reader *reader);
 
+/* Has the system begin to read n pixels of the plane, where they are not compressed. */
+void reader_prefetch(const struct reader *reader, int64_t n);
+
 /* The part of reader_open for compressed images, in compressed.c; the source's shape is set. */
 enum srcfind_status reader_open_compressed(struct reader *reader, struct fits_file *file,
                                            const struct hdu *hdu, struct pixel_source *source,

@@ -138,6 +138,36 @@ static void planned_pictures(void **state) {
     assert_true(n_one_read > 20 && n_sorted > 20);
 }
 
+/* Half of the pixels in sources, all of them in one, and shapes that are hard to label. */
+static void dense_pictures(void **state) {
+    static const struct {
+        int kind;
+        struct detection detection;
+    } cases[] = {
+        {0, {3, 0.1, 0.05, true, 4, 1}},
+        {1, {3, 5, 5, false, 4, 1}},
+        {12, {10, 0.5, 0.5, true, 4, 1}},
+        {12, {10, 0.5, 0.5, true, 8, 1}},
+        {16, ORDINARY},
+        {17, {10, 0.1, 0.1, true, 8, 1}},
+        {18, ORDINARY},
+        {20, ORDINARY},
+        {19, {10, 0.001, 0.0001, true, 8, 1}},
+    };
+    struct random r = {8};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct picture p = picture_make(cases[i].kind, 1900, 1700, &r);
+        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+        for (int pass = 0; pass < 2; pass++) {
+            cuda->keeps_images = pass;
+            assert_same(&m->source, &cases[i].detection, 8);
+        }
+        memory_source_free(m);
+        picture_free(&p);
+    }
+}
+
 /* The same image again is a search that is launched as it was recorded. */
 static void repeated(void **state) {
     struct random r = {4};
@@ -229,6 +259,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(small_pictures, set_up),
         cmocka_unit_test_setup(thin_pictures, set_up),
         cmocka_unit_test_setup(planned_pictures, set_up),
+        cmocka_unit_test_setup(dense_pictures, set_up),
         cmocka_unit_test_setup(repeated, set_up),
         cmocka_unit_test_setup(little_memory, set_up),
         cmocka_unit_test_setup(too_little_memory, set_up),

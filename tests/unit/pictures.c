@@ -123,6 +123,12 @@ static float labyrinth(int x, int y, const struct picture *p, struct random *r) 
     return over_noise(wall, p, r);
 }
 
+static float spiral(int x, int y, const struct picture *p, struct random *r) {
+    const double dx = x - p->width / 2, dy = y - p->height / 2;
+    const double turned = hypot(dx, dy) - 6 * atan2(dy, dx) / (2 * M_PI);
+    return over_noise(turned - 6 * floor(turned / 6) < 3, p, r);
+}
+
 static float full_range(int x, int y, const struct picture *p, struct random *r) {
     const float v = exact_float((uint32_t)random_bits(r));
     (void)x, (void)y, (void)p;
@@ -153,6 +159,7 @@ static const struct {
     {"checkerboard", checkerboard},
     {"labyrinth", labyrinth},
     {"full range", full_range},
+    {"spiral", spiral},
 };
 
 struct picture picture_make(int kind, int width, int height, struct random *random) {
