@@ -371,7 +371,7 @@ static enum srcfind_status read_candidates(struct search *s, float threshold) {
         const int64_t n = (int64_t)s->cuda->state->totals.n_candidates;
         if (status != SRCFIND_OK || n <= s->job.values_room)
             break;
-        grow(&s->job.values_room, n, &s->cuda->values_share, s->job.n_pixels);
+        grow(&s->job.values_room, n, &s->cuda->shares.values, s->job.n_pixels);
         status = reserve(s);
         if (status != SRCFIND_OK)
             break;
@@ -400,8 +400,8 @@ static enum srcfind_status find_more_islands(struct search *s,
                              "CUDA device %d (%s): the image has more than 2^31 runs of pixels "
                              "above the threshold; --cpu takes them",
                              s->cuda->device, s->cuda->name);
-        grow(&s->job.runs_room, found->n_runs, &s->cuda->runs_share, s->job.n_pixels);
-        grow(&s->job.islands_room, found->n_islands, &s->cuda->islands_share, s->job.n_pixels);
+        grow(&s->job.runs_room, found->n_runs, &s->cuda->shares.runs, s->job.n_pixels);
+        grow(&s->job.islands_room, found->n_islands, &s->cuda->shares.islands, s->job.n_pixels);
         status = reserve(s);
         if (status == SRCFIND_OK)
             status = find_islands(s, thresholds);
@@ -488,17 +488,25 @@ static double greater_share(double a, double b) {
     return a > b ? a : b;
 }
 
-/* What ordinary images need, or what images before this one did: candidates are a few hundredths of
- * the pixels, and runs one in 700. */
-static void choose_rooms(struct job *job, const struct cuda *cuda) {
+/* Rooms for images whose candidates, runs and islands are no more than these shares of the pixels.
+ * Ordinary ones have a few hundredths of candidates, and a run in 700 pixels. */
+static void choose_rooms(struct job *job, const struct shares *shares) {
     const int64_t n = job->n_pixels;
     const bool all = n <= LIST_PIXELS;
     job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
     job->list_room = all ? n : n <= WHOLE_PIXELS ? n / 8 : n / 12;
     job->values_room =
-        all ? n : room_for(greater_share(1.0 / 32, cuda->values_share), n, LIST_PIXELS / 8);
-    job->runs_room = room_for(greater_share(1.0 / 256, cuda->runs_share), n, RUNS_LEAST);
-    job->islands_room = room_for(greater_share(1.0 / 2048, cuda->islands_share), n, ISLANDS_LEAST);
+        all ? n : room_for(greater_share(1.0 / 32, shares->values), n, LIST_PIXELS / 8);
+    job->runs_room = room_for(greater_share(1.0 / 256, shares->runs), n, RUNS_LEAST);
+    job->islands_room = room_for(greater_share(1.0 / 2048, shares->islands), n, ISLANDS_LEAST);
+}
+
+/* As much room as the images before this one needed, but where memory is scarce. */
+static void choose_learned_rooms(struct job *job, const struct cuda *cuda) {
+    const struct shares none = {0, 0, 0};
+    choose_rooms(job, &cuda->shares);
+    if (total_size(job) > cuda->limit / 2)
+        choose_rooms(job, &none);
 }
 
 static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch,
@@ -511,7 +519,7 @@ static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch
     job->n_pixels = pitch * (height - 1) + width;
     job->n_tiles = (job->n_pixels + TILE - 1) / TILE;
     job->detection = *detection;
-    choose_rooms(job, s->cuda);
+    choose_learned_rooms(job, s->cuda);
     *s->result = (struct detection_result){.background.n_pixels = width * height};
 }
 

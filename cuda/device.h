@@ -53,13 +53,17 @@ struct recording {
     cudaGraphExec_t graph;
 };
 
+/* Elements that an image needs room for, as shares of its pixels. */
+struct shares {
+    double values, runs, islands;
+};
+
 struct cuda {
     int device;
     char name[SRCFIND_TEXT];
-    int64_t limit, used; /* bytes of device memory */
-    bool keeps_images;   /* those for which there is room; tests take that away */
-    /* Elements that the richest image so far needed, as a share of its pixels. */
-    double values_share, runs_share, islands_share;
+    int64_t limit, used;  /* bytes of device memory */
+    bool keeps_images;    /* those for which there is room; tests take that away */
+    struct shares shares; /* the greatest so far */
     cudaStream_t stream;
     cudaEvent_t mark[MARKS], before;
     struct buffer buffers[BUFFERS];
