@@ -33,6 +33,15 @@ static int open_device(void *argument) {
     return 0;
 }
 
+enum srcfind_status gpu_check(struct error *error) {
+    int built, driver;
+    cuda_versions(&built, &driver);
+    if (driver > 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_DEVICE,
+                     "no CUDA driver is installed: only the CPU can be used");
+}
+
 struct gpu *gpu_start(int device, int64_t memory) {
     struct gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
@@ -86,12 +95,12 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, const struct device_pixel
 
 void gpu_versions(char *text, size_t size) {
     int built, driver;
-    char driver_text[32] = "no driver";
+    char driver_text[48] = "no driver";
     cuda_versions(&built, &driver);
     if (driver > 0)
-        snprintf(driver_text, sizeof driver_text, "driver for CUDA %d.%d", driver / 1000,
+        snprintf(driver_text, sizeof driver_text, "driver for %d.%d", driver / 1000,
                  driver % 1000 / 10);
-    snprintf(text, size, "cuda (%d.%d; %s)", built / 1000, built % 1000 / 10, driver_text);
+    snprintf(text, size, "CUDA %d.%d (%s)", built / 1000, built % 1000 / 10, driver_text);
 }
 
 #else
@@ -100,6 +109,11 @@ void gpu_versions(char *text, size_t size) {
 struct gpu {
     char nothing;
 };
+
+enum srcfind_status gpu_check(struct error *error) {
+    return error_set(error, SRCFIND_ERROR_DEVICE,
+                     "this srcfind was built without CUDA and can only use the CPU");
+}
 
 struct gpu *gpu_start(int device, int64_t memory) {
     (void)device, (void)memory;

@@ -7,6 +7,9 @@
 
 struct gpu;
 
+/* Whether a device can be asked for at all; says at once what would be found out later. */
+enum srcfind_status gpu_check(struct error *error);
+
 /* Begins to make a device ready (see cuda_open). NULL where memory ran out. */
 struct gpu *gpu_start(int device, int64_t memory);
 

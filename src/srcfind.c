@@ -69,15 +69,10 @@ static enum srcfind_status check_options(const struct srcfind_options *o, struct
         return error_set(error, bad, "device-memory must not be negative");
     if (o->device == SRCFIND_DEVICE_ALL)
         return error_set(error, SRCFIND_ERROR_DEVICE,
-                         "this version uses one device at a time: name it by its number");
+                         "this version uses one CUDA device at a time: name it by its number");
     if (o->device < SRCFIND_DEVICE_ALL)
         return error_set(error, bad, "device must be auto, cpu, all or a number from 0");
-#ifndef HAVE_CUDA
-    if (o->device >= 0)
-        return error_set(error, SRCFIND_ERROR_DEVICE,
-                         "this srcfind was built without CUDA and can only use the CPU");
-#endif
-    return SRCFIND_OK;
+    return o->device >= 0 ? gpu_check(error) : SRCFIND_OK;
 }
 
 /* --- finders --- */

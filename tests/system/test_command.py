@@ -160,10 +160,20 @@ class Command(t.Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("would replace an image", result.stderr)
 
+    def test_comparison_without_a_device(self):
+        result = t.run(self.image, "--compare-cpu", env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual([result.returncode, result.stdout], [3, ""])
+        self.assertIn("CUDA", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_comparison_writes_no_catalogue(self):
+        for options in (["-o", self.path("c.csv")], ["--cpu"], ["--skip-existing"], ["-f", "csv"]):
+            result = t.run(self.image, "--compare-cpu", *options)
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn("--compare-cpu writes no catalogue", result.stderr)
+
     def test_device_that_is_not_there(self):
-        self.assertEqual(t.run(self.image, "--gpu", "-o", self.path("out/")).returncode, 3)
-        self.assertFalse(os.path.exists(self.path("out")))
-        for option in (["--gpu"], ["--device", "0"], ["--device", "all"]):
+        for option in (["--device", "1000"], ["--device", "all"]):
             result = t.run(self.image, *option, "-o", self.path("c.csv"))
             self.assertEqual([result.returncode, result.stdout], [3, ""])
             self.assertIn("CUDA", result.stderr)

@@ -112,8 +112,51 @@ static void wrong_options(void **state) {
     o.beam.major = 1;
     assert_refused(&o, "beam");
     o = srcfind_default_options();
-    o.device = 0;
+    o.device_memory = -1;
+    assert_refused(&o, "device-memory");
+    o = srcfind_default_options();
+    o.device = -4;
+    assert_refused(&o, "device");
+    o.device = SRCFIND_DEVICE_ALL;
     assert_refused(&o, "CUDA");
+}
+
+/* Refused at once where there is no CUDA, and else when it is first needed. */
+static void missing_device(void **state) {
+    struct srcfind_options options = srcfind_default_options();
+    struct srcfind *finder;
+    struct srcfind_catalogue *catalogue = NULL;
+    const float pixel = 1;
+    (void)state;
+    options.device = 1000;
+    enum srcfind_status status = srcfind_create(&options, &finder);
+    if (status == SRCFIND_OK)
+        status = srcfind_find_pixels(finder, &pixel, 1, 1, 1, &catalogue);
+    assert_int_equal(status, SRCFIND_ERROR_DEVICE);
+    assert_non_null(strstr(srcfind_message(finder), "CUDA"));
+    assert_false(srcfind_device_is_usable(finder));
+    assert_null(catalogue);
+    srcfind_destroy(finder);
+}
+
+/* The CPU does what is asked of it in any case, and says so. */
+static void chosen_backend(void **state) {
+    struct srcfind_options options = srcfind_default_options();
+    struct random r = {3};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    (void)state;
+    options.device = SRCFIND_DEVICE_CPU;
+    struct srcfind_catalogue *c = find(p.pixels, WIDTH, &options);
+    assert_string_equal(c->backend, "cpu");
+    assert_string_equal(c->device, "");
+    assert_string_equal(c->reason, "as asked");
+    srcfind_catalogue_destroy(c);
+    options.device = SRCFIND_DEVICE_AUTO;
+    c = find(p.pixels, WIDTH, &options);
+    assert_true(*c->reason);
+    assert_int_equal(strcmp(c->backend, "cuda") == 0, *c->device != '\0');
+    srcfind_catalogue_destroy(c);
+    picture_free(&p);
 }
 
 static void wrong_shapes(void **state) {
@@ -164,6 +207,8 @@ int main(void) {
         cmocka_unit_test(strides),
         cmocka_unit_test(known_source),
         cmocka_unit_test(wrong_options),
+        cmocka_unit_test(missing_device),
+        cmocka_unit_test(chosen_backend),
         cmocka_unit_test(wrong_shapes),
         cmocka_unit_test(finders_in_threads),
     };
