@@ -33,8 +33,8 @@ int main(void) {
                     stream);
     enum srcfind_status status = srcfind_create(&options, &finder);
     if (status == SRCFIND_OK)
-        status = srcfind_find_device_pixels(finder, on_device, WIDTH, HEIGHT, WIDTH, stream,
-                                            &catalogue);
+        status =
+            srcfind_find_device_pixels(finder, on_device, WIDTH, HEIGHT, WIDTH, stream, &catalogue);
     if (status == SRCFIND_OK)
         printf("%lld sources, the first at %g, %g\n", (long long)catalogue->n_sources,
                catalogue->sources[0].x, catalogue->sources[0].y);
