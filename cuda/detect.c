@@ -553,9 +553,15 @@ static enum srcfind_status place_image(struct search *s) {
     return status;
 }
 
-static void forget(struct search *s) {
-    free(s->result->list.islands);
-    s->result->list = (struct island_list){0};
+static enum srcfind_status search_with_room(struct search *s) {
+    enum srcfind_status status = reserve(s);
+    if (status == SRCFIND_OK)
+        status = search(s);
+    if (status != SRCFIND_OK) {
+        free(s->result->list.islands);
+        s->result->list = (struct island_list){0};
+    }
+    return status;
 }
 
 enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
@@ -568,13 +574,7 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
     enum srcfind_status status = use(&s);
     if (status == SRCFIND_OK)
         status = place_image(&s);
-    if (status == SRCFIND_OK)
-        status = reserve(&s);
-    if (status == SRCFIND_OK)
-        status = search(&s);
-    if (status != SRCFIND_OK)
-        forget(&s);
-    return status;
+    return status == SRCFIND_OK ? search_with_room(&s) : status;
 }
 
 /* Pixels on the device, for what is done on the host. */
@@ -628,11 +628,5 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
         status = check(&s, cudaEventRecord(cuda->before, (cudaStream_t)pixels->stream));
     if (status == SRCFIND_OK)
         status = check(&s, cudaStreamWaitEvent(cuda->stream, cuda->before, 0));
-    if (status == SRCFIND_OK)
-        status = reserve(&s);
-    if (status == SRCFIND_OK)
-        status = search(&s);
-    if (status != SRCFIND_OK)
-        forget(&s);
-    return status;
+    return status == SRCFIND_OK ? search_with_room(&s) : status;
 }
