@@ -6,7 +6,7 @@
 #include "edges.h"
 #include "moments.h"
 
-enum { THREADS = 256, WARPS = THREADS / WARP, LANE_PIXELS = TILE / WARP };
+enum { THREADS = 256, WARPS = THREADS / WARP, LANE_PIXELS = TILE / WARP /* 32: a word of a map */ };
 
 /* Whether there is something to find, and all candidates are at hand. */
 static __device__ bool is_ready(const job &j) {
@@ -17,47 +17,29 @@ static __device__ bool is_ready(const job &j) {
 
 /* --- runs --- */
 
-/* The pixels of a lane, LANE_PIXELS one after the other, a bit each. */
+/* The pixels of a lane, one after the other, a bit each. */
 struct lane_pixels {
-    uint128 candidates, starts, ends; /* the first and the last pixels of runs */
-    int64_t first;                    /* pixel */
-    int64_t value;                    /* of its first candidate */
+    uint32_t candidates, starts, ends; /* the first and the last pixels of runs */
+    int64_t first;                     /* pixel */
+    int64_t value;                     /* of its first candidate */
 };
 
-static __device__ int count_bits(uint128 bits) {
-    return __popcll((uint64_t)bits) + __popcll((uint64_t)(bits >> 64));
-}
-
-static __device__ int lowest_bit(uint128 bits) {
-    return (uint64_t)bits ? __ffsll((uint64_t)bits) - 1 : 63 + __ffsll((uint64_t)(bits >> 64));
-}
-
-static __device__ uint128 bits_below(int bit) {
-    return ((uint128)1 << bit) - 1;
-}
-
-static __device__ uint128 load_candidates(const job &j, int64_t tile) {
-    const uint4 word =
-        reinterpret_cast<const uint4 *>(j.candidates)[tile * WARP + lane_of_thread()];
-    return (uint128)word.w << 96 | (uint128)word.z << 64 | (uint128)word.y << 32 | word.x;
-}
-
 /* The candidates that are above the threshold. */
-static __device__ uint128 above_threshold(const job &j, const lane_pixels &p) {
+static __device__ uint32_t above_threshold(const job &j, const lane_pixels &p) {
     const float threshold = j.state->thresholds.island;
-    uint128 above = 0;
+    uint32_t above = 0;
     int64_t value = p.value;
-    for (uint128 rest = p.candidates; rest; rest &= rest - 1)
+    for (uint32_t rest = p.candidates; rest; rest &= rest - 1)
         if (j.values[value++] >= threshold)
-            above |= (uint128)1 << lowest_bit(rest);
+            above |= rest & -rest;
     return above;
 }
 
 /* Pixels that are the first of a row. */
-static __device__ uint128 row_starts(const job &j, int64_t first) {
-    uint128 starts = 0;
+static __device__ uint32_t row_starts(const job &j, int64_t first) {
+    uint32_t starts = 0;
     for (int64_t i = (j.pitch - first % j.pitch) % j.pitch; i < LANE_PIXELS; i += j.pitch)
-        starts |= (uint128)1 << i;
+        starts |= 1u << i;
     return starts;
 }
 
@@ -65,18 +47,17 @@ static __device__ uint128 row_starts(const job &j, int64_t first) {
 static __device__ lane_pixels take_apart(const job &j, int64_t tile) {
     const int lane = lane_of_thread();
     lane_pixels p = {};
-    p.candidates = load_candidates(j, tile);
-    p.first = tile * TILE + lane * LANE_PIXELS;
-    p.value = j.tile_value[tile] + warp_sum_before(count_bits(p.candidates));
-    const uint128 above = above_threshold(j, p);
-    if (!__any_sync(ALL_LANES, above != 0))
+    p.candidates = j.candidates[tile * WARP + lane];
+    if (!__any_sync(ALL_LANES, p.candidates != 0))
         return p;
-    const uint128 rows = row_starts(j, p.first);
-    const int last_before = __shfl_up_sync(ALL_LANES, (int)(above >> (LANE_PIXELS - 1)), 1);
-    const int first_after = __shfl_down_sync(ALL_LANES, (int)(above & ~rows & 1), 1);
-    const uint128 before = above << 1 | (lane > 0 ? last_before : 0);
-    const uint128 goes_on = (above & ~rows) >> 1 | (uint128)(lane < WARP - 1 ? first_after : 0)
-                                                       << (LANE_PIXELS - 1);
+    p.first = tile * TILE + lane * LANE_PIXELS;
+    p.value = j.tile_value[tile] + warp_sum_before(__popc(p.candidates));
+    const uint32_t above = above_threshold(j, p), rows = row_starts(j, p.first);
+    const uint32_t last_before = __shfl_up_sync(ALL_LANES, above >> (LANE_PIXELS - 1), 1);
+    const uint32_t first_after = __shfl_down_sync(ALL_LANES, above & ~rows & 1, 1);
+    const uint32_t before = above << 1 | (lane > 0 ? last_before : 0);
+    const uint32_t goes_on = (above & ~rows) >> 1 | (lane < WARP - 1 ? first_after : 0)
+                                                        << (LANE_PIXELS - 1);
     p.starts = above & (~before | rows);
     p.ends = above & ~goes_on;
     return p;
@@ -86,7 +67,7 @@ static __global__ void __launch_bounds__(THREADS) count_runs(const __grid_consta
     const int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     const bool ready = is_ready(j);
     for (int64_t tile = warp; tile < j.n_tiles; tile += (int64_t)gridDim.x * WARPS) {
-        const int n = ready ? warp_sum(count_bits(take_apart(j, tile).starts)) : 0;
+        const int n = ready ? warp_sum(__popc(take_apart(j, tile).starts)) : 0;
         if (lane_of_thread() == 0)
             j.tile_runs[tile] = n;
     }
@@ -111,17 +92,17 @@ static __global__ void __launch_bounds__(THREADS) write_runs(const __grid_consta
         if (j.tile_runs[tile + 1] == first)
             continue;
         const lane_pixels p = take_apart(j, tile);
-        int64_t start = first + warp_sum_before(count_bits(p.starts));
-        int64_t end = first + warp_sum_before(count_bits(p.ends));
-        for (uint128 rest = p.starts; rest; rest &= rest - 1) {
-            const int bit = lowest_bit(rest);
-            j.runs[start].first = p.first + bit;
-            j.runs[start].value = p.value + count_bits(p.candidates & bits_below(bit));
+        int64_t start = first + warp_sum_before(__popc(p.starts));
+        int64_t end = first + warp_sum_before(__popc(p.ends));
+        for (uint32_t rest = p.starts; rest; rest &= rest - 1) {
+            const uint32_t before = (rest & -rest) - 1;
+            j.runs[start].first = p.first + __popc(before);
+            j.runs[start].value = p.value + __popc(p.candidates & before);
             j.parent[start] = (int)start;
             start++;
         }
-        for (uint128 rest = p.ends; rest; rest &= rest - 1)
-            j.runs[end++].last = p.first + lowest_bit(rest);
+        for (uint32_t rest = p.ends; rest; rest &= rest - 1)
+            j.runs[end++].last = p.first + __ffs(rest) - 1;
     }
 }
 
@@ -305,6 +286,13 @@ static __device__ bool counts(const job &j, int island) {
     return j.place[island + 1] > j.place[island];
 }
 
+/* The host takes islands whole, with what lies between their members. */
+static __device__ void clear(island *i) {
+    static_assert(sizeof *i % sizeof(uint4) == 0, "an island is a number of 16 bytes");
+    for (size_t part = 0; part < sizeof *i / sizeof(uint4); part++)
+        reinterpret_cast<uint4 *>(i)[part] = make_uint4(0, 0, 0, 0);
+}
+
 static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_constant__ job j) {
     const int64_t n = islands_with_room(j);
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -315,7 +303,7 @@ static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_con
             continue;
         const extent &e = j.extents[i];
         island &start = j.islands[j.place[i]];
-        memset(&start, 0, sizeof start);
+        clear(&start);
         start.n_pixels = (int64_t)e.n_pixels;
         start.x_min = e.x_min;
         start.x_max = e.x_max;

@@ -10,7 +10,7 @@
 #include "scan_plan.h"
 
 enum {
-    TILE = 4096,     /* pixels that a warp scans at a time; pieces begin at a multiple of it */
+    TILE = 1024,     /* pixels that a warp scans at a time; pieces begin at a multiple of it */
     KEYS_A_SUM = 32, /* of a sorted list, whose sums are kept together */
     ROUNDS_MOST = 1 << 20,
 };

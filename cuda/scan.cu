@@ -7,7 +7,7 @@
 enum {
     THREADS = 256,
     WARPS = THREADS / WARP,
-    WORDS = TILE / WARP, /* of a tile in a map */
+    WORDS = TILE / WARP, /* of a tile in a map: one a lane */
     AT_ONCE = 8,         /* words whose pixels a warp loads before it looks at the first */
     SHARED_KEYS = 1024,  /* of each warp's list, until it is written out */
 };
@@ -24,10 +24,9 @@ struct warp_list {
     int n;
 };
 
-/* A tile's part of a map: word w is kept by lane w / 4. */
-struct map_part {
-    uint32_t word[WORDS / WARP];
-};
+static __device__ inline unsigned lanes_before() {
+    return (1u << lane_of_thread()) - 1;
+}
 
 static __device__ void write_list(const job &j, warp_list *list) {
     unsigned long long first = 0;
@@ -60,8 +59,7 @@ static __device__ inline void sort_out(const scan_plan &plan, float v, bool ther
     sums->n_zero += zero;
     const unsigned listed_lanes = __ballot_sync(ALL_LANES, listed);
     if (listed) {
-        const unsigned before = listed_lanes & ((1u << lane_of_thread()) - 1);
-        list->keys[list->n + __popc(before)] = exact_key(v);
+        list->keys[list->n + __popc(listed_lanes & lanes_before())] = exact_key(v);
     }
     list->n += __popc(listed_lanes);
 }
@@ -73,45 +71,35 @@ static __device__ inline uint32_t load(const job &j, const uint32_t *pixels, int
     return *there ? __ldg(&pixels[number - first]) : 0;
 }
 
-/* Writes the values of a tile's candidates, which are loaded once more: they are few. */
+/* Writes the values of a tile's candidates, which are loaded once more: they are few. Each lane has
+ * the bits of a word. */
 static __device__ void write_candidates(const job &j, const uint32_t *pixels, int64_t first,
-                                        int64_t tile, const map_part &map) {
-    unsigned n = 0;
-    for (int i = 0; i < WORDS / WARP; i++)
-        n += __popc(map.word[i]);
+                                        int64_t tile, uint32_t word) {
+    const unsigned n = __popc(word), before = warp_sum_before(n), total = warp_sum(n);
     unsigned long long to = 0;
-    const unsigned before = warp_sum_before(n), total = warp_sum(n);
     if (lane_of_thread() == 0 && total > 0)
         to = atomicAdd(&j.state->totals.n_candidates, (unsigned long long)total);
     to = __shfl_sync(ALL_LANES, to, 0);
     if (lane_of_thread() == 0)
         j.tile_value[tile] = (int64_t)to;
-    if (total == 0 || to + total > (unsigned long long)j.values_room)
+    if (to + total > (unsigned long long)j.values_room)
         return;
     for (unsigned lanes = __ballot_sync(ALL_LANES, n > 0); lanes; lanes &= lanes - 1) {
         const int lane = __ffs(lanes) - 1;
-        unsigned long long place = to + __shfl_sync(ALL_LANES, before, lane);
-        for (int i = 0; i < WORDS / WARP; i++) {
-            const uint32_t word = __shfl_sync(ALL_LANES, map.word[i], lane);
-            const int64_t number = tile * TILE + (lane * (WORDS / WARP) + i) * WARP;
-            if (word >> lane_of_thread() & 1)
-                j.values[place + __popc(word & ((1u << lane_of_thread()) - 1))] =
-                    value_of(pixels[number + lane_of_thread() - first], j.swapped);
-            place += __popc(word);
-        }
+        const unsigned long long place = to + __shfl_sync(ALL_LANES, before, lane);
+        const uint32_t bits = __shfl_sync(ALL_LANES, word, lane);
+        const int64_t number = tile * TILE + lane * WARP + lane_of_thread();
+        if (bits >> lane_of_thread() & 1)
+            j.values[place + __popc(bits & lanes_before())] =
+                value_of(pixels[number - first], j.swapped);
     }
-}
-
-static __device__ void write_map(uint32_t *map, int64_t tile, const map_part &part) {
-    reinterpret_cast<uint4 *>(map)[tile * (WORDS / 4) + lane_of_thread()] =
-        make_uint4(part.word[0], part.word[1], part.word[2], part.word[3]);
 }
 
 static __device__ void scan_tile(const job &j, const scan_plan &plan, const uint32_t *pixels,
                                  int64_t first, int64_t end, int64_t tile, lane_sums *sums,
                                  warp_list *list) {
     const int lane = lane_of_thread();
-    map_part candidates = {}, blank = {};
+    uint32_t candidates = 0, blank = 0; /* the lane's words of the maps */
     for (int word = 0; word < WORDS; word += AT_ONCE) {
         uint32_t bits[AT_ONCE];
         bool there[AT_ONCE];
@@ -124,20 +112,21 @@ static __device__ void scan_tile(const job &j, const scan_plan &plan, const uint
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const float v = value_of(bits[i], j.swapped);
+            const bool is_blank = there[i] && !isfinite(v);
             if (plan.list_values)
                 sort_out(plan, v, there[i], sums, list);
             const unsigned placed =
                 __ballot_sync(ALL_LANES, there[i] && isfinite(v) && v >= plan.candidate);
-            const unsigned blanks = __ballot_sync(ALL_LANES, there[i] && !isfinite(v));
-            sums->n_blank += there[i] && !isfinite(v);
-            if ((word + i) / (WORDS / WARP) == lane) {
-                candidates.word[i % (WORDS / WARP)] = placed;
-                blank.word[i % (WORDS / WARP)] = blanks;
+            const unsigned blanks = __ballot_sync(ALL_LANES, is_blank);
+            sums->n_blank += is_blank;
+            if (word + i == lane) {
+                candidates = placed;
+                blank = blanks;
             }
         }
     }
-    write_map(j.candidates, tile, candidates);
-    write_map(j.blank, tile, blank);
+    j.candidates[tile * WORDS + lane] = candidates;
+    j.blank[tile * WORDS + lane] = blank;
     write_candidates(j, pixels, first, tile, candidates);
 }
 
