@@ -7,18 +7,12 @@
 #include "cpu/histogram.h"
 #include "cpu/plan.h"
 #include "feed.h"
-
-enum {
-    LIST_PIXELS = 1 << 18,  /* so few are listed whole */
-    WHOLE_PIXELS = 1 << 24, /* up to so many, all is launched at once, for the longest list */
-    SAMPLE_MOST = 1 << 16,
-    RUNS_LEAST = 1 << 14,
-    ISLANDS_LEAST = 1 << 12,
-};
+#include "rooms.h"
 
 struct search {
     struct cuda *cuda;
     const struct pixel_source *source;
+    const struct device_pixels *on_device; /* NULL for pixels of the host */
     int n_threads;
     struct job job;
     bool recording; /* what is put into the stream is being recorded */
@@ -38,121 +32,6 @@ static bool is_whole(const struct search *s) {
 
 static enum srcfind_status check(const struct search *s, cudaError_t code) {
     return cuda_check(s->cuda, code, "searching", s->error);
-}
-
-/* --- memory --- */
-
-/* Parts of a buffer, one after the other. */
-struct layout {
-    char *at;
-    int64_t size;
-};
-
-/* The next part: `count` elements of some size. */
-static void *take(struct layout *layout, int64_t count, size_t size) {
-    const int64_t bytes = (count * (int64_t)size + 255) / 256 * 256;
-    void *part = layout->at;
-    layout->size += bytes;
-    if (layout->at)
-        layout->at += bytes;
-    return part;
-}
-
-/* Lays a kind of buffer out; without memory, only its size is of use. */
-static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
-    struct layout l = {memory, 0};
-    const int64_t longer = job->list_room > job->n_sample ? job->list_room : job->n_sample;
-    switch (kind) {
-    case BUFFER_STATE:
-        job->state = take(&l, 1, sizeof *job->state);
-        break;
-    case BUFFER_SAMPLE:
-        for (int i = 0; i < 2; i++)
-            job->sample[i] = take(&l, job->n_sample, sizeof *job->sample[i]);
-        break;
-    case BUFFER_LIST:
-        for (int i = 0; i < 2; i++)
-            job->list[i] = take(&l, job->list_room, sizeof *job->list[i]);
-        break;
-    case BUFFER_KEY_SUMS:
-        job->key_sums = take(&l, longer / KEYS_A_SUM + 1, sizeof *job->key_sums);
-        break;
-    case BUFFER_MAPS:
-        job->candidates = take(&l, job->n_tiles * TILE / 32, sizeof *job->candidates);
-        job->blank = take(&l, job->n_tiles * TILE / 32, sizeof *job->blank);
-        break;
-    case BUFFER_TILES:
-        job->tile_value = take(&l, job->n_tiles, sizeof *job->tile_value);
-        job->tile_runs = take(&l, job->n_tiles + 1, sizeof *job->tile_runs);
-        break;
-    case BUFFER_VALUES:
-        job->values = take(&l, job->values_room, sizeof *job->values);
-        break;
-    case BUFFER_RUNS:
-        job->runs = take(&l, job->runs_room, sizeof *job->runs);
-        job->parent = take(&l, job->runs_room, sizeof *job->parent);
-        job->number = take(&l, job->runs_room + 1, sizeof *job->number);
-        break;
-    case BUFFER_ISLANDS:
-        job->islands = take(&l, job->islands_room, sizeof *job->islands);
-        job->extents = take(&l, job->islands_room, sizeof *job->extents);
-        job->place = take(&l, job->islands_room + 1, sizeof *job->place);
-        break;
-    case BUFFER_TEMPORARY:
-        job->temporary = take(&l, (int64_t)job->temporary_size, 1);
-        break;
-    default: /* not laid out by a job */
-        break;
-    }
-    return l.size;
-}
-
-static size_t greater(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
-/* How much room CUB wants for the longest of each kind. */
-static enum srcfind_status size_temporary(struct search *s) {
-    struct job *j = &s->job;
-    const int64_t keys = j->list_room > j->n_sample ? j->list_room : j->n_sample;
-    size_t sort = 0, sums = 0, tiles = 0, runs = 0, islands = 0;
-    int sorted;
-    cudaError_t code = cub_sort(NULL, &sort, j->list, keys, &sorted, NULL);
-    if (!code)
-        code = cub_sum_keys(NULL, &sums, NULL, keys / KEYS_A_SUM + 1, NULL);
-    if (!code)
-        code = cub_sum_int64(NULL, &tiles, NULL, j->n_tiles + 1, NULL);
-    if (!code)
-        code = cub_sum_int(NULL, &runs, NULL, j->runs_room + 1, NULL);
-    if (!code)
-        code = cub_sum_int(NULL, &islands, NULL, j->islands_room + 1, NULL);
-    j->temporary_size = greater(greater(greater(sort, sums), greater(tiles, runs)), islands);
-    return check(s, code);
-}
-
-/* Frees a buffer that is not in use, where memory may become scarce. */
-static void make_room(struct cuda *cuda, enum buffer_kind kind) {
-    if (cuda->used > cuda->limit / 2)
-        cuda_release(cuda, kind);
-}
-
-/* Makes all buffers as large as the job's rooms say. */
-static enum srcfind_status reserve(struct search *s) {
-    enum srcfind_status status = size_temporary(s);
-    for (int kind = 0; status == SRCFIND_OK && kind < BUFFERS; kind++) {
-        status = cuda_reserve(s->cuda, kind, lay_out(&s->job, kind, NULL), s->error);
-        lay_out(&s->job, kind, s->cuda->buffers[kind].memory);
-    }
-    return status;
-}
-
-/* What the job's buffers take together. */
-static int64_t total_size(const struct job *job) {
-    struct job copy = *job;
-    int64_t size = 0;
-    for (int kind = 0; kind < BUFFERS; kind++)
-        size += lay_out(&copy, kind, NULL);
-    return size;
 }
 
 /* --- the order of the work --- */
@@ -179,11 +58,16 @@ static enum srcfind_status upload_sample(struct search *s) {
     uint32_t *keys = calloc((size_t)room, sizeof *keys);
     if (!keys && status == SRCFIND_OK)
         status = error_memory(s->error, "drawing a sample");
-    for (int64_t i = 0; status == SRCFIND_OK && i < room; i++)
-        keys[i] = i < sample.n ? exact_key(sample.values[i]) : KEY_PADDING;
+    for (int64_t i = 0; status == SRCFIND_OK && i < room; i++) {
+        const int64_t from =
+            sample.n > room ? i * sample.n / room : i; /* from all over the image */
+        keys[i] = from < sample.n ? exact_key(sample.values[from]) : KEY_PADDING;
+    }
     if (status == SRCFIND_OK)
         status = check(s, cudaMemcpyAsync(s->job.sample[0], keys, (size_t)room * sizeof *keys,
                                           cudaMemcpyHostToDevice, s->cuda->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, cudaStreamSynchronize(s->cuda->stream));
     free(keys);
     free(sample.values);
     return status;
@@ -201,9 +85,14 @@ static enum srcfind_status plan(struct search *s) {
     return status == SRCFIND_OK ? check(s, launch_plan(&s->job, s->cuda->stream)) : status;
 }
 
+/* A streamed image is not read if the plan says that it is not worth it. */
 static enum srcfind_status scan(struct search *s) {
-    if (is_streamed(s))
-        return feed_scan(s->cuda, s->source, s->n_threads, &s->job, s->error);
+    if (is_streamed(s)) {
+        const enum srcfind_status status = fetch_state(s);
+        return status != SRCFIND_OK || !s->cuda->state->scan_wanted
+                   ? status
+                   : feed_scan(s->cuda, s->source, s->n_threads, &s->job, s->error);
+    }
     return check(s, launch_scan(&s->job, s->job.pixels, 0, s->job.n_pixels, s->cuda->stream));
 }
 
@@ -318,47 +207,42 @@ static enum srcfind_status sort_all(struct search *s) {
     return status == SRCFIND_OK ? fetch_state(s) : status;
 }
 
-/* Whether there is room for a list of all pixels beside what the job needs anyway. */
-static bool can_sort_all(const struct search *s) {
-    struct job all = s->job;
-    all.list_room = s->job.n_pixels;
-    const int64_t other =
-        s->cuda->buffers[BUFFER_IMAGE].size + s->cuda->buffers[BUFFER_CHUNKS].size;
-    return total_size(&all) + other < s->cuda->limit && all.list_room < INT32_MAX;
-}
-
 static enum srcfind_status clip_by_histogram(struct search *s) {
     struct srcfind_background *b = &s->result->background;
     s->result->timings.path = "histogram on the CPU";
-    return histogram_clip(s->source, s->job.detection.kappa, s->n_threads, b, s->error);
+    const enum srcfind_status status =
+        histogram_clip(s->source, s->job.detection.kappa, s->n_threads, b, s->error);
+    return status != SRCFIND_OK && s->cuda->lost ? SRCFIND_ERROR_DEVICE : status;
+}
+
+/* The clip of a list of all pixels, if there is room for it. */
+static enum srcfind_status clip_by_sorting(struct search *s) {
+    struct job all = s->job;
+    all.list_room = all.n_pixels;
+    if (!rooms_fit(s->cuda, &all))
+        return SRCFIND_OK;
+    const struct job ordinary = s->job;
+    s->job = all;
+    enum srcfind_status status = rooms_reserve(s->cuda, &s->job, false, s->error);
+    if (status == SRCFIND_OK)
+        status = sort_all(s);
+    else if (!s->cuda->lost) /* there was no room after all */
+        status = SRCFIND_OK;
+    s->job.list_room = ordinary.list_room;
+    if (status == SRCFIND_OK)
+        status = rooms_reserve(s->cuda, &s->job, false, s->error);
+    return status;
 }
 
 /* The clip again, where the plan did not hold or there was none. */
 static enum srcfind_status clip_again(struct search *s) {
-    const int64_t ordinary_room = s->job.list_room;
     const double start = clock_seconds();
-    enum srcfind_status status = SRCFIND_OK;
-    if (can_sort_all(s)) {
-        s->result->timings.path = "sorted";
-        s->job.list_room = s->job.n_pixels;
-        status = reserve(s);
-        if (status == SRCFIND_OK)
-            status = sort_all(s);
-        s->job.list_room = ordinary_room;
-        make_room(s->cuda, BUFFER_LIST);
-    }
+    s->result->timings.path = "sorted";
+    enum srcfind_status status = clip_by_sorting(s);
     if (status == SRCFIND_OK && !s->cuda->state->clip.known)
         status = clip_by_histogram(s);
     s->result->timings.clip += clock_seconds() - start;
     return status;
-}
-
-/* Makes a room large enough, and remembers for images to come what share of the pixels it took. */
-static void grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels) {
-    if (wanted <= *room)
-        return;
-    *room = wanted;
-    *share = (double)wanted / (double)n_pixels;
 }
 
 /* Reads the candidates again, until there is room for all. */
@@ -371,8 +255,8 @@ static enum srcfind_status read_candidates(struct search *s, float threshold) {
         const int64_t n = (int64_t)s->cuda->state->totals.n_candidates;
         if (status != SRCFIND_OK || n <= s->job.values_room)
             break;
-        grow(&s->job.values_room, n, &s->cuda->shares.values, s->job.n_pixels);
-        status = reserve(s);
+        rooms_grow(&s->job.values_room, n, &s->cuda->shares.values, s->job.n_pixels);
+        status = rooms_reserve(s->cuda, &s->job, false, s->error);
         if (status != SRCFIND_OK)
             break;
     }
@@ -394,15 +278,19 @@ static enum srcfind_status find_more_islands(struct search *s,
     const double start = clock_seconds();
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK &&
-           (found->n_runs > s->job.runs_room || found->n_islands > s->job.islands_room)) {
-        if (found->n_runs >= INT32_MAX)
+           (found->n_runs > s->job.runs_room || found->n_islands > s->job.islands_room ||
+            found->n_counting > s->job.counting_room)) {
+        const int64_t n = s->job.n_pixels;
+        struct shares *shares = &s->cuda->shares;
+        if (found->n_runs > MOST_RUNS)
             return error_set(s->error, SRCFIND_ERROR_DEVICE,
                              "CUDA device %d (%s): the image has more than 2^31 runs of pixels "
                              "above the threshold; --cpu takes them",
                              s->cuda->device, s->cuda->name);
-        grow(&s->job.runs_room, found->n_runs, &s->cuda->shares.runs, s->job.n_pixels);
-        grow(&s->job.islands_room, found->n_islands, &s->cuda->shares.islands, s->job.n_pixels);
-        status = reserve(s);
+        rooms_grow(&s->job.runs_room, found->n_runs, &shares->runs, n);
+        rooms_grow(&s->job.islands_room, found->n_islands, &shares->islands, n);
+        rooms_grow(&s->job.counting_room, found->n_counting, &shares->counting, n);
+        status = rooms_reserve(s->cuda, &s->job, false, s->error);
         if (status == SRCFIND_OK)
             status = find_islands(s, thresholds);
     }
@@ -434,8 +322,10 @@ static enum srcfind_status take_islands(const struct search *s) {
     if (!list->islands)
         return error_memory(s->error, "taking islands from the device");
     list->n = n;
-    return check(s, cudaMemcpy(list->islands, s->job.islands, (size_t)n * sizeof *list->islands,
-                               cudaMemcpyDeviceToHost));
+    const enum srcfind_status status =
+        check(s, cudaMemcpyAsync(list->islands, s->job.islands, (size_t)n * sizeof *list->islands,
+                                 cudaMemcpyDeviceToHost, s->cuda->stream));
+    return status == SRCFIND_OK ? check(s, cudaStreamSynchronize(s->cuda->stream)) : status;
 }
 
 /* What the clip found; by another way if need be. */
@@ -475,42 +365,8 @@ static enum srcfind_status search(struct search *s) {
 
 /* --- images from the host, and on the device --- */
 
-static int64_t at_most(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t room_for(double share, int64_t n, int64_t least) {
-    const int64_t room = (int64_t)(share * (double)n) + least;
-    return room < n ? room : n;
-}
-
-static double greater_share(double a, double b) {
-    return a > b ? a : b;
-}
-
-/* Rooms for images whose candidates, runs and islands are no more than these shares of the pixels.
- * Ordinary ones have a few hundredths of candidates, and a run in 700 pixels. */
-static void choose_rooms(struct job *job, const struct shares *shares) {
-    const int64_t n = job->n_pixels;
-    const bool all = n <= LIST_PIXELS;
-    job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
-    job->list_room = all ? n : n <= WHOLE_PIXELS ? n / 8 : n / 12;
-    job->values_room =
-        all ? n : room_for(greater_share(1.0 / 32, shares->values), n, LIST_PIXELS / 8);
-    job->runs_room = room_for(greater_share(1.0 / 256, shares->runs), n, RUNS_LEAST);
-    job->islands_room = room_for(greater_share(1.0 / 2048, shares->islands), n, ISLANDS_LEAST);
-}
-
-/* As much room as the images before this one needed, but where memory is scarce. */
-static void choose_learned_rooms(struct job *job, const struct cuda *cuda) {
-    const struct shares none = {0, 0, 0};
-    choose_rooms(job, &cuda->shares);
-    if (total_size(job) > cuda->limit / 2)
-        choose_rooms(job, &none);
-}
-
-static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch,
-                  const struct detection *detection) {
+static void describe(struct search *s, int64_t width, int64_t height, int64_t pitch,
+                     const struct detection *detection) {
     struct job *job = &s->job;
     memset(job, 0, sizeof *job); /* also between its members: jobs are compared as they are */
     job->width = width;
@@ -519,48 +375,57 @@ static void begin(struct search *s, int64_t width, int64_t height, int64_t pitch
     job->n_pixels = pitch * (height - 1) + width;
     job->n_tiles = (job->n_pixels + TILE - 1) / TILE;
     job->detection = *detection;
-    choose_learned_rooms(job, s->cuda);
     *s->result = (struct detection_result){.background.n_pixels = width * height};
+    rooms_choose(job, s->cuda);
 }
 
-/* An error that has been found before leaves nothing to be done here. */
-static enum srcfind_status use(struct search *s) {
+/* Searches, with the device as that of the calling thread meanwhile; `place` sees to it that the
+ * job has its buffers, and its pixels unless they are streamed. */
+static enum srcfind_status search_here(struct search *s, int64_t width, int64_t height,
+                                       int64_t pitch, const struct detection *detection,
+                                       enum srcfind_status (*place)(struct search *s)) {
     if (s->cuda->lost)
         return error_set(s->error, SRCFIND_ERROR_DEVICE,
                          "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
                          s->cuda->device, s->cuda->name);
-    const enum srcfind_status status = check(s, cudaSetDevice(s->cuda->device));
-    for (int kind = 0; status == SRCFIND_OK && kind < BUFFERS; kind++)
-        make_room(s->cuda, kind);
-    return status;
-}
-
-/* Takes the image to the device, where all of it finds room there. */
-static enum srcfind_status place_image(struct search *s) {
-    struct cuda *c = s->cuda;
-    const double start = clock_seconds();
-    const int64_t size = s->job.n_pixels * (int64_t)sizeof(uint32_t);
-    enum srcfind_status status = SRCFIND_OK;
-    if (!c->keeps_images || total_size(&s->job) + size + (int64_t)s->job.temporary_size > c->limit)
-        return SRCFIND_OK;
-    status = cuda_reserve(c, BUFFER_IMAGE, size, s->error);
-    s->job.pixels = c->buffers[BUFFER_IMAGE].memory;
-    if (status == SRCFIND_OK)
-        status = feed_image(c, s->source, s->n_threads, c->buffers[BUFFER_IMAGE].memory, s->error);
-    if (status == SRCFIND_OK)
-        status = check(s, cudaStreamSynchronize(c->stream));
-    s->result->timings.transfer = clock_seconds() - start;
-    return status;
-}
-
-static enum srcfind_status search_with_room(struct search *s) {
-    enum srcfind_status status = reserve(s);
+    const int callers_device = cuda_enter(s->cuda);
+    describe(s, width, height, pitch, detection);
+    enum srcfind_status status = place(s);
     if (status == SRCFIND_OK)
         status = search(s);
     if (status != SRCFIND_OK) {
         free(s->result->list.islands);
         s->result->list = (struct island_list){0};
     }
+    cuda_leave(callers_device);
+    return status;
+}
+
+/* Reserves buffers for an image that is kept, if there is room for it. */
+static bool keep_image(struct search *s) {
+    s->job.image_size = s->job.n_pixels * (int64_t)sizeof(uint32_t);
+    if (s->cuda->keeps_images && rooms_fit(s->cuda, &s->job) &&
+        rooms_reserve(s->cuda, &s->job, true, s->error) == SRCFIND_OK)
+        return true;
+    s->job.image_size = 0;
+    return false;
+}
+
+/* Takes the image to the device if it finds room there, and else makes ready for its chunks. */
+static enum srcfind_status place_image(struct search *s) {
+    struct cuda *c = s->cuda;
+    const double start = clock_seconds();
+    s->job.swapped = s->source->swapped;
+    if (!keep_image(s)) {
+        s->job.chunks_size = feed_scan_size();
+        return rooms_reserve(c, &s->job, true, s->error);
+    }
+    uint32_t *image = c->buffers[BUFFER_IMAGE].memory;
+    s->job.pixels = image;
+    enum srcfind_status status = feed_image(c, s->source, s->n_threads, image, s->error);
+    if (status == SRCFIND_OK)
+        status = check(s, cudaStreamSynchronize(c->stream));
+    s->result->timings.transfer = clock_seconds() - start;
     return status;
 }
 
@@ -569,48 +434,63 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
                                 struct detection_result *result, struct error *error) {
     struct search s = {
         .cuda = cuda, .source = source, .n_threads = n_threads, .result = result, .error = error};
-    begin(&s, source->width, source->height, source->width, detection);
-    s.job.swapped = source->swapped;
-    enum srcfind_status status = use(&s);
-    if (status == SRCFIND_OK)
-        status = place_image(&s);
-    return status == SRCFIND_OK ? search_with_room(&s) : status;
+    return search_here(&s, source->width, source->height, source->width, detection, place_image);
 }
 
-/* Pixels on the device, for what is done on the host. */
+/* Pixels on the device, for what is done on the host, by any of its threads. */
 static const uint32_t *read_device(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                    struct error *error) {
     const struct search *s = state;
     const struct job *j = &s->job;
-    enum srcfind_status status =
-        cuda_check(s->cuda, cudaSetDevice(s->cuda->device), "reading pixels", error);
+    const int callers_device = cuda_enter(s->cuda);
+    enum srcfind_status status = SRCFIND_OK;
     for (int64_t i = 0; status == SRCFIND_OK && i < count;) {
         const int64_t y = (first + i) / j->width, x = (first + i) % j->width;
-        const int64_t n = at_most(j->width - x, count - i);
+        const int64_t n = j->width - x < count - i ? j->width - x : count - i;
         status = cuda_check(s->cuda,
                             cudaMemcpy(buffer + i, j->pixels + y * j->pitch + x,
                                        (size_t)n * sizeof *buffer, cudaMemcpyDeviceToHost),
                             "reading pixels", error);
         i += n;
     }
+    cuda_leave(callers_device);
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
-static enum srcfind_status check_pointer(const struct search *s, const void *pixels) {
+/* Whether the pixels are where they should be, and the stream is one. */
+static enum srcfind_status check_pixels(const struct search *s) {
+    const struct device_pixels *pixels = s->on_device;
+    const cudaStream_t stream = (cudaStream_t)pixels->stream;
     struct cudaPointerAttributes facts;
-    const enum srcfind_status status = check(s, cudaPointerGetAttributes(&facts, pixels));
-    if (status != SRCFIND_OK || facts.type == cudaMemoryTypeManaged ||
-        (facts.type == cudaMemoryTypeDevice && facts.device == s->cuda->device))
-        return status;
+    const cudaError_t code = cudaPointerGetAttributes(&facts, pixels->pixels);
+    const bool here =
+        !code && (facts.type == cudaMemoryTypeManaged ||
+                  (facts.type == cudaMemoryTypeDevice && facts.device == s->cuda->device));
+    if (here && cudaEventRecord(s->cuda->before, stream) == cudaSuccess)
+        return SRCFIND_OK;
+    cudaGetLastError();
     return error_set(s->error, SRCFIND_ERROR_OPTIONS,
-                     "the pixels are not in the memory of CUDA device %d (%s)", s->cuda->device,
-                     s->cuda->name);
+                     here ? "the stream is none of CUDA device %d (%s)"
+                          : "the pixels are not in the memory of CUDA device %d (%s)",
+                     s->cuda->device, s->cuda->name);
+}
+
+static enum srcfind_status place_pixels(struct search *s) {
+    enum srcfind_status status = check_pixels(s);
+    s->job.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
+    if (status == SRCFIND_OK)
+        status = check(s, cudaStreamWaitEvent(s->cuda->stream, s->cuda->before, 0));
+    return status == SRCFIND_OK ? rooms_reserve(s->cuda, &s->job, true, s->error) : status;
 }
 
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, int n_threads,
                                        struct detection_result *result, struct error *error) {
-    struct search s = {.cuda = cuda, .n_threads = n_threads, .result = result, .error = error};
+    struct search s = {.cuda = cuda,
+                       .on_device = pixels,
+                       .n_threads = n_threads,
+                       .result = result,
+                       .error = error};
     const struct pixel_source source = {.width = pixels->width,
                                         .height = pixels->height,
                                         .piece = 1 << 20,
@@ -619,14 +499,6 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .state = &s,
                                         .read = read_device};
     s.source = &source;
-    begin(&s, pixels->width, pixels->height, pixels->row_stride, detection);
-    s.job.pixels = (const uint32_t *)(const void *)pixels->pixels;
-    enum srcfind_status status = use(&s);
-    if (status == SRCFIND_OK)
-        status = check_pointer(&s, pixels->pixels);
-    if (status == SRCFIND_OK)
-        status = check(&s, cudaEventRecord(cuda->before, (cudaStream_t)pixels->stream));
-    if (status == SRCFIND_OK)
-        status = check(&s, cudaStreamWaitEvent(cuda->stream, cuda->before, 0));
-    return status == SRCFIND_OK ? search_with_room(&s) : status;
+    return search_here(&s, pixels->width, pixels->height, pixels->row_stride, detection,
+                       place_pixels);
 }

@@ -27,6 +27,20 @@ enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *
     return device_error(cuda, cudaGetErrorString(code), doing, error);
 }
 
+/* --- the calling thread --- */
+
+int cuda_enter(const struct cuda *cuda) {
+    int device = cuda->device;
+    cudaGetDevice(&device);
+    cudaSetDevice(cuda->device);
+    cudaGetLastError(); /* the caller's own errors are not ours */
+    return device;
+}
+
+void cuda_leave(int device) {
+    cudaSetDevice(device);
+}
+
 /* --- memory --- */
 
 void cuda_release(struct cuda *cuda, enum buffer_kind kind) {
@@ -42,12 +56,6 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
     if (b->size >= size)
         return SRCFIND_OK;
     cuda_release(cuda, kind);
-    if (size > cuda->limit - cuda->used)
-        return error_set(error, SRCFIND_ERROR_DEVICE,
-                         "CUDA device %d (%s): the image needs %lld MiB of its memory, of which "
-                         "%lld may be used; --cpu works without it",
-                         cuda->device, cuda->name, (long long)((cuda->used + size) >> 20) + 1,
-                         (long long)(cuda->limit >> 20));
     const enum srcfind_status status =
         cuda_check(cuda, cudaMalloc(&b->memory, (size_t)size), "asking for memory", error);
     if (status != SRCFIND_OK)
@@ -127,7 +135,7 @@ static void close_feeder(struct feeder *f) {
 void cuda_close(struct cuda *cuda) {
     if (!cuda)
         return;
-    cudaSetDevice(cuda->device);
+    const int callers_device = cuda_enter(cuda);
     if (cuda->recording.graph)
         cudaGraphExecDestroy(cuda->recording.graph);
     for (int i = 0; i < FEEDERS; i++)
@@ -142,6 +150,7 @@ void cuda_close(struct cuda *cuda) {
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     cudaFreeHost(cuda->state);
+    cuda_leave(callers_device);
     free(cuda);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "cuda.h"
+#include "cuda_backend.h"
 #include "job.h"
 
 enum buffer_kind {
@@ -19,6 +19,7 @@ enum buffer_kind {
     BUFFER_VALUES,
     BUFFER_RUNS,
     BUFFER_ISLANDS,
+    BUFFER_MOMENTS,
     BUFFER_TEMPORARY,
     BUFFERS
 };
@@ -55,7 +56,7 @@ struct recording {
 
 /* Elements that an image needs room for, as shares of its pixels. */
 struct shares {
-    double values, runs, islands;
+    double values, runs, islands, counting;
 };
 
 struct cuda {
@@ -79,10 +80,15 @@ struct cuda {
 enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
                                struct error *error);
 
+/* Makes the device that of the calling thread, and returns which one was; cuda_leave makes it that
+ * again. */
+int cuda_enter(const struct cuda *cuda);
+void cuda_leave(int device);
+
 /* Frees a buffer. */
 void cuda_release(struct cuda *cuda, enum buffer_kind kind);
 
-/* Makes a buffer no smaller than this. What was in it is lost if it grows. */
+/* Makes a buffer no smaller than this, whatever the limit. What was in it is lost if it grows. */
 enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
                                  struct error *error);
 

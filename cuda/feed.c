@@ -75,14 +75,18 @@ static int64_t piece_size(const struct pixel_source *source, bool scanned) {
 }
 
 /* Makes the main stream wait for all that the feeders have put into theirs. */
-static bool join_streams(struct feed *feed) {
-    bool ok = true;
-    for (int i = 0; ok && i < FEEDERS; i++) {
-        const struct feeder *f = &feed->cuda->feeders[i];
-        for (int slot = 0; ok && slot < SLOTS; slot++)
-            ok = check(feed, i, cudaStreamWaitEvent(feed->cuda->stream, f->copied[slot], 0));
-    }
-    return ok;
+static void join_streams(struct feed *feed) {
+    for (int i = 0; i < FEEDERS; i++)
+        for (int slot = 0; slot < SLOTS; slot++)
+            check(feed, i,
+                  cudaStreamWaitEvent(feed->cuda->stream, feed->cuda->feeders[i].copied[slot], 0));
+}
+
+/* After an error: nothing of this image may arrive later, among another one's pixels. */
+static void wait_for_streams(struct feed *feed) {
+    for (int i = 0; i < FEEDERS; i++)
+        cudaStreamSynchronize(feed->cuda->feeders[i].stream);
+    cudaGetLastError();
 }
 
 static enum srcfind_status run(struct feed *feed, const struct pixel_source *source, int n_threads,
@@ -100,6 +104,8 @@ static enum srcfind_status run(struct feed *feed, const struct pixel_source *sou
             status = feed->status[i];
         }
     }
+    if (status != SRCFIND_OK)
+        wait_for_streams(feed);
     return status;
 }
 
@@ -116,9 +122,5 @@ int64_t feed_scan_size(void) {
 enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,
                               const struct job *job, struct error *error) {
     struct feed feed = {.cuda = cuda, .job = job};
-    enum srcfind_status status = cuda_reserve(cuda, BUFFER_CHUNKS, feed_scan_size(), error);
-    /* The plan is set in the main stream. */
-    if (status == SRCFIND_OK)
-        status = cuda_check(cuda, cudaStreamSynchronize(cuda->stream), "planning", error);
-    return status == SRCFIND_OK ? run(&feed, source, n_threads, error) : status;
+    return run(&feed, source, n_threads, error);
 }

@@ -9,7 +9,8 @@
 enum srcfind_status feed_image(struct cuda *cuda, const struct pixel_source *source, int n_threads,
                                uint32_t *image, struct error *error);
 
-/* Scans all pixels as they arrive, by the plan in the job's state, and keeps none. */
+/* Scans all pixels as they arrive, by the plan in the job's state, which is there already, and
+ * keeps none. BUFFER_CHUNKS has feed_scan_size() bytes. */
 enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,
                               const struct job *job, struct error *error);
 

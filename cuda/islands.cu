@@ -282,6 +282,12 @@ static __global__ void __launch_bounds__(THREADS) mark_counting(const __grid_con
 
 /* --- moments --- */
 
+/* How many islands there are to sum up: all that count, if there is room for them; else none. */
+static __device__ int64_t counting_with_room(const job &j) {
+    const int64_t n = j.place[j.islands_room];
+    return n <= j.counting_room ? n : 0;
+}
+
 static __device__ bool counts(const job &j, int island) {
     return j.place[island + 1] > j.place[island];
 }
@@ -294,7 +300,7 @@ static __device__ void clear(island *i) {
 }
 
 static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_constant__ job j) {
-    const int64_t n = islands_with_room(j);
+    const int64_t n = counting_with_room(j) > 0 ? islands_with_room(j) : 0;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         j.state->n_counting = j.place[j.islands_room];
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
@@ -356,7 +362,7 @@ static __device__ island moments_of(const job &j, int64_t i, const part &p, isla
 }
 
 static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_constant__ job j) {
-    const int64_t n = islands_with_room(j) > 0 ? runs_with_room(j) : 0;
+    const int64_t n = counting_with_room(j) > 0 ? runs_with_room(j) : 0;
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();

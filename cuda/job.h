@@ -15,6 +15,9 @@ enum {
     ROUNDS_MOST = 1 << 20,
 };
 
+/* Runs are numbered by int. */
+#define MOST_RUNS (INT32_MAX - 1)
+
 /* The greatest key of a number; what pads a list comes after it. */
 #define KEY_LAST 0xff7fffffu
 #define KEY_PADDING 0xffffffffu
@@ -70,7 +73,8 @@ struct job {
     int64_t n_tiles;
     bool swapped;
     struct detection detection;
-    const uint32_t *pixels; /* NULL if they come in chunks */
+    const uint32_t *pixels;          /* NULL if they come in chunks */
+    int64_t image_size, chunks_size; /* bytes, of buffers that are not laid out further */
 
     uint32_t *sample[2]; /* keys; two buffers, for sorting */
     int64_t n_sample;
@@ -90,8 +94,9 @@ struct job {
     int64_t runs_room;
     struct extent *extents;
     int *place; /* of an island among those that count; one more for all */
-    struct island *islands;
     int64_t islands_room;
+    struct island *islands; /* those that count */
+    int64_t counting_room;
 
     struct state *state;
     void *temporary; /* for CUB */

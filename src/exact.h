@@ -283,8 +283,8 @@ struct exact_aligned {
     int top;
 };
 
-/* The share of bin e, which is not above top. Fits where there are no more than EXACT_QUICK pixels.
- */
+/* The share of bin e, which is not above top. Fits where there are no more than EXACT_QUICK pixels,
+ * also if a bin has the sums of integers below 2^31 (a scan's core). */
 EXACT_FUNCTION void exact_align(struct exact_aligned *aligned, int e, int128 sum, uint128 square) {
     const int up = e - aligned->top + 64, up_square = 2 * (e - aligned->top) + 32;
     if (up >= 0)
@@ -297,7 +297,7 @@ EXACT_FUNCTION void exact_align(struct exact_aligned *aligned, int e, int128 sum
         aligned->square += square >> -up_square;
 }
 
-#define EXACT_QUICK ((int64_t)1 << 38)
+#define EXACT_QUICK ((int64_t)1 << 31)
 
 /* A natural number below 2^256. */
 struct exact_double_wide {

@@ -6,7 +6,7 @@
 
 #include <threads.h>
 
-#include "cuda.h"
+#include "cuda_backend.h"
 
 struct gpu {
     int device;
@@ -39,7 +39,7 @@ enum srcfind_status gpu_check(struct error *error) {
     if (driver > 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_DEVICE,
-                     "no CUDA driver is installed: only the CPU can be used");
+                     "no CUDA driver is installed; --cpu works without one");
 }
 
 struct gpu *gpu_start(int device, int64_t memory) {
@@ -70,6 +70,10 @@ void gpu_stop(struct gpu *gpu) {
         thrd_join(gpu->thread, NULL);
     cuda_close(gpu->cuda);
     free(gpu);
+}
+
+bool gpu_is_starting(const struct gpu *gpu) {
+    return gpu->started && !gpu->done;
 }
 
 bool gpu_is_usable(struct gpu *gpu) {
@@ -127,6 +131,11 @@ void gpu_stop(struct gpu *gpu) {
 enum srcfind_status gpu_wait(struct gpu *gpu, struct error *error) {
     (void)gpu;
     return error_set(error, SRCFIND_ERROR_DEVICE, "built without CUDA");
+}
+
+bool gpu_is_starting(const struct gpu *gpu) {
+    (void)gpu;
+    return false;
 }
 
 bool gpu_is_usable(struct gpu *gpu) {

@@ -19,6 +19,9 @@ void gpu_stop(struct gpu *gpu);
 /* Waits until the device is ready. An error says why it is not, each time that it is asked for. */
 enum srcfind_status gpu_wait(struct gpu *gpu, struct error *error);
 
+/* Whether the device is being made ready, so that there is time to be used. */
+bool gpu_is_starting(const struct gpu *gpu);
+
 /* Whether the device is ready, after having waited for it, and no error has left it unusable. */
 bool gpu_is_usable(struct gpu *gpu);
 

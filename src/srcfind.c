@@ -217,7 +217,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
     const struct input input = {.source = &image.source, .image = &image};
-    if (status == SRCFIND_OK && finder->gpu) /* which may not be ready yet */
+    if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&image.reader, image.source.width * image.source.height);
     if (status == SRCFIND_OK)
         status = find(finder, &input, catalogue);

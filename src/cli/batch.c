@@ -83,8 +83,10 @@ static int search_all(const struct cli *cli, const struct targets *targets, stru
             batch_exit_status(search(finder, target, targets->format, report, &totals));
         totals.failed += status != EXIT_OK;
         worst = status > worst ? status : worst;
-        if (status == EXIT_DEVICE && !srcfind_device_is_usable(finder))
-            break; /* it will not be there for the next image either */
+        if (status == EXIT_DEVICE && !srcfind_device_is_usable(finder)) {
+            report_given_up(report, targets->n - i - 1);
+            break;
+        }
     }
     totals.seconds = clock_seconds() - start;
     report_totals(report, &totals);
@@ -95,14 +97,15 @@ int batch_run(const struct cli *cli) {
     struct report report = report_for(cli);
     struct targets targets = {0};
     struct srcfind *finder;
-    int status = batch_exit_status(srcfind_create(&cli->find, &finder));
-    if (status != EXIT_OK)
-        report_error(&report, "%s", srcfind_message(finder));
-    if (status == EXIT_OK)
-        status = targets_make(cli, &targets);
-    if (status == EXIT_OK)
-        status = search_all(cli, &targets, finder, &report);
+    int status = targets_make(cli, &targets);
+    if (status == EXIT_OK) {
+        status = batch_exit_status(srcfind_create(&cli->find, &finder));
+        if (status == EXIT_OK)
+            status = search_all(cli, &targets, finder, &report);
+        else
+            report_error(&report, "%s", srcfind_message(finder));
+        srcfind_destroy(finder);
+    }
     targets_free(&targets);
-    srcfind_destroy(finder);
     return status;
 }

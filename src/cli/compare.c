@@ -23,7 +23,7 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
         struct srcfind_options options = cli->find;
         if (side == SIDE_CPU)
             options.device = SRCFIND_DEVICE_CPU;
-        else if (options.device < 0)
+        else if (options.device == SRCFIND_DEVICE_AUTO)
             options.device = 0;
         const enum srcfind_status status = srcfind_create(&options, &s->finder[side]);
         if (status != SRCFIND_OK) {
@@ -105,9 +105,9 @@ int compare_run(const struct cli *cli) {
     struct report report = report_for(cli);
     struct targets targets = {0};
     struct sides sides = {0};
-    int worst = batch_exit_status(open_sides(cli, &sides, &report));
+    int worst = targets_make(cli, &targets);
     if (worst == EXIT_OK)
-        worst = targets_make(cli, &targets);
+        worst = batch_exit_status(open_sides(cli, &sides, &report));
     const bool ready = worst == EXIT_OK;
     for (int64_t i = 0; ready && i < targets.n; i++) {
         report_next(&report, i, targets.n, targets.target[i].image);

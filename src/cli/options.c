@@ -204,8 +204,8 @@ static const struct spec {
      "HDU by number (0 is the primary) or EXTNAME [the first with an image]"},
     {"plane", 0, "A[,B..]", "a list of planes, counted from 1", set_plane,
      "plane on axes 3, 4, ..., counted from 1 [1,1,...]"},
-    {"device", 0, "NAME", "auto, cpu, all, or the number of a CUDA device", set_device,
-     "auto, cpu, all, or the number of a CUDA device [auto]"},
+    {"device", 0, "NAME", "auto, cpu, or the number of a CUDA device", set_device,
+     "auto (a CUDA device if there is one), cpu, or the number of a CUDA device [auto]"},
     {"cpu", 0, NULL, NULL, set_cpu, "short for --device cpu"},
     {"gpu", 0, NULL, NULL, set_gpu, "short for --device 0"},
     {"device-memory", 0, "MIB", "a whole number above 0", set_device_memory,
@@ -254,9 +254,12 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
 }
 
 static bool can_compare(const struct cli *cli) {
+    if (cli->find.device == SRCFIND_DEVICE_CPU) {
+        fputs("srcfind: --compare-cpu needs a GPU beside the CPU: leave --cpu out\n", stderr);
+        return false;
+    }
     const char *other = cli->output                                        ? "--output"
                         : cli->skip_existing                               ? "--skip-existing"
-                        : cli->find.device == SRCFIND_DEVICE_CPU           ? "--cpu"
                         : cli->format_given && cli->format != SRCFIND_JSON ? "--format csv"
                                                                            : NULL;
     if (other)

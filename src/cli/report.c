@@ -130,6 +130,12 @@ void report_skipped(struct report *report, const char *path, const char *catalog
     fprintf(stderr, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
 }
 
+void report_given_up(struct report *report, int64_t n) {
+    if (n > 0)
+        report_error(report, "%lld more image%s not searched: the device cannot be used",
+                     (long long)n, n == 1 ? " was" : "s were");
+}
+
 void report_totals(struct report *report, const struct totals *t) {
     report_clear(report);
     if (report->quiet || t->images < 2)

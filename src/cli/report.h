@@ -31,6 +31,9 @@ struct totals {
     double seconds;
 };
 
+/* The device cannot be used any more, with n images still to be searched. */
+void report_given_up(struct report *report, int64_t n);
+
 /* The end of a run over several images. */
 void report_totals(struct report *report, const struct totals *totals);
 

@@ -203,6 +203,76 @@ static void little_memory(void **state) {
     assert_true(n_one_read >= 4 && n_histogram > 0);
 }
 
+/* Images of all sizes after each other, where there is memory for any one of them: what one leaves
+ * behind must not stop the next. */
+static void one_after_the_other(void **state) {
+    static const int shapes[][3] = {{0, 3000, 2000}, {11, 800, 700},   {5, 1500, 1400},
+                                    {0, 300, 200},   {11, 1500, 1400}, {16, 900, 900},
+                                    {0, 3000, 2100}, {1, 60, 50}};
+    struct random r = {9};
+    (void)state;
+    cuda->limit = 52 << 20;
+    for (int i = 0; i < 16; i++) {
+        const int *shape = shapes[i % 8];
+        struct picture p = picture_make(shape[0], shape[1], shape[2], &r);
+        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+        assert_same(&m->source, &ORDINARY, 3);
+        assert_true(cuda->used <= cuda->limit);
+        memory_source_free(m);
+        picture_free(&p);
+    }
+}
+
+/* More pixels than are searched without a word from the host, kept and streamed. */
+static void large_picture(void **state) {
+    struct random r = {10};
+    struct picture p = picture_make(0, 4200, 4100, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    (void)state;
+    for (int y = 5; y < 4000; y += 40)
+        for (int x = 5; x < 4000; x += 50)
+            m->pixels[y * 4200 + x] = __builtin_bswap32(exact_bits((float)(6 + (x + y) % 90)));
+    for (int pass = 0; pass < 2; pass++) {
+        cuda->keeps_images = pass;
+        assert_same(&m->source, &ORDINARY, 8);
+    }
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+/* A file that ends too early, and then a whole one. */
+static const uint32_t *(*read_well)(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                    struct error *error);
+
+static const uint32_t *read_half(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                 struct error *error) {
+    if (first < 900 * 450)
+        return read_well(state, first, count, buffer, error);
+    error_set(error, SRCFIND_ERROR_INPUT, "the file ends");
+    return NULL;
+}
+
+static void failing_source(void **state) {
+    struct random r = {11};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct picture p = picture_make(5, 900, 900, &r);
+        struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+        struct detection_result result;
+        struct error error;
+        cuda->keeps_images = i % 2;
+        read_well = m->source.read;
+        m->source.read = read_half;
+        assert_int_equal(cuda_detect(cuda, &m->source, &ORDINARY, 8, &result, &error),
+                         SRCFIND_ERROR_INPUT);
+        assert_string_equal(error.text, "the file ends");
+        m->source.read = read_well;
+        assert_same(&m->source, &ORDINARY, 8);
+        memory_source_free(m);
+        picture_free(&p);
+    }
+}
+
 /* Too little is an error that says so, and does no harm. */
 static void too_little_memory(void **state) {
     struct random r = {6};
@@ -262,6 +332,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(dense_pictures, set_up),
         cmocka_unit_test_setup(repeated, set_up),
         cmocka_unit_test_setup(little_memory, set_up),
+        cmocka_unit_test_setup(one_after_the_other, set_up),
+        cmocka_unit_test_setup(large_picture, set_up),
+        cmocka_unit_test_setup(failing_source, set_up),
         cmocka_unit_test_setup(too_little_memory, set_up),
         cmocka_unit_test_setup(failing_calls, set_up),
     };

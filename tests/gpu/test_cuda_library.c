@@ -2,6 +2,7 @@
  * host's give; what cannot be is an error. Skipped (exit status 77) where there is no device. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <threads.h>
 
 #include <cuda_runtime_api.h>
 
@@ -106,6 +107,59 @@ static void narrow_device_pixels(void **state) {
     }
 }
 
+/* The same place with other pixels, again and again, by one finder: what it has recorded is of the
+ * place, not of the pixels. And the caller's device stays its own. */
+static void same_place(void **state) {
+    const struct srcfind_options options = srcfind_default_options();
+    const size_t size = WIDTH * HEIGHT * sizeof(float);
+    struct random r = {4};
+    struct srcfind *finder;
+    float *pixels;
+    int device = -1;
+    (void)state;
+    srcfind_create(&options, &finder);
+    assert_int_equal(cudaMalloc((void **)&pixels, size), cudaSuccess);
+    for (int i = 0; i < 6; i++) {
+        struct picture p = picture_make(5 + i % 3, WIDTH, HEIGHT, &r);
+        struct srcfind_catalogue *catalogue;
+        char *expected = find_on_host(&p, SRCFIND_DEVICE_CPU);
+        cudaMemcpy(pixels, p.pixels, size, cudaMemcpyHostToDevice);
+        assert_int_equal(
+            srcfind_find_device_pixels(finder, pixels, WIDTH, HEIGHT, WIDTH, NULL, &catalogue),
+            SRCFIND_OK);
+        assert_same_text(text_of(finder, catalogue), expected);
+        srcfind_catalogue_destroy(catalogue);
+        free(expected);
+        picture_free(&p);
+    }
+    assert_true(cudaGetDevice(&device) == cudaSuccess && device == 0);
+    assert_true(srcfind_device_is_usable(finder));
+    srcfind_destroy(finder);
+    cudaFree(pixels);
+}
+
+static int find_often(void *picture) {
+    char *expected = find_on_host(picture, SRCFIND_DEVICE_CPU);
+    for (int i = 0; i < 8; i++) {
+        assert_same_text(find_on_host(picture, 0), expected);
+        assert_same_text(find_on_device(picture, WIDTH + i, true), expected);
+    }
+    free(expected);
+    return 0;
+}
+
+static void finders_in_threads(void **state) {
+    struct random r = {5};
+    struct picture p = picture_make(6, WIDTH, HEIGHT, &r);
+    thrd_t threads[3];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(thrd_create(&threads[i], find_often, &p), thrd_success);
+    for (int i = 0; i < 3; i++)
+        thrd_join(threads[i], NULL);
+    picture_free(&p);
+}
+
 static void wrong_pixels(void **state) {
     struct srcfind_options options = srcfind_default_options();
     struct srcfind *finder;
@@ -118,6 +172,7 @@ static void wrong_pixels(void **state) {
     assert_non_null(strstr(srcfind_message(finder), "memory of CUDA device"));
     assert_int_equal(srcfind_find_device_pixels(finder, on_host, 2, 2, 1, NULL, &catalogue),
                      SRCFIND_ERROR_OPTIONS);
+    assert_true(srcfind_device_is_usable(finder)); /* it was not the device's fault */
     srcfind_destroy(finder);
     options.device = SRCFIND_DEVICE_CPU;
     srcfind_create(&options, &finder);
@@ -175,6 +230,7 @@ static void falls_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_pixels), cmocka_unit_test(narrow_device_pixels),
+        cmocka_unit_test(same_place),    cmocka_unit_test(finders_in_threads),
         cmocka_unit_test(wrong_pixels),  cmocka_unit_test(missing_device),
         cmocka_unit_test(falls_back),
     };

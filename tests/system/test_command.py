@@ -20,6 +20,22 @@ def completion(name):
         return stream.read()
 
 
+def on_terminal(*arguments, **options):
+    """What the command shows on a terminal, which may be read in any number of parts."""
+    main, terminal = pty.openpty()
+    options.setdefault("stdout", terminal)
+    subprocess.run([t.COMMAND, *arguments], stderr=terminal, check=True, **options)
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(main, 10000):
+            shown += part
+    except OSError:  # the terminal's other side is closed
+        pass
+    os.close(main)
+    return shown.decode()
+
+
 class Command(t.Case):
 
     def setUp(self):
@@ -170,7 +186,9 @@ class Command(t.Case):
         for options in (["-o", self.path("c.csv")], ["--cpu"], ["--skip-existing"], ["-f", "csv"]):
             result = t.run(self.image, "--compare-cpu", *options)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
-            self.assertIn("--compare-cpu writes no catalogue", result.stderr)
+            self.assertIn("--compare-cpu", result.stderr)
+        self.assertEqual(t.run("--compare-cpu").returncode, 2)
+        self.assertEqual(t.run("--gpu").returncode, 2)
 
     def test_device_that_is_not_there(self):
         for option in (["--device", "1000"], ["--device", "all"]):
@@ -205,18 +223,10 @@ class Command(t.Case):
         result = t.run(self.image, "--progress", "always", "-q")
         self.assertIn("[1/1]", result.stderr)
         self.assertNotIn("[1/1]", t.run(self.image).stderr)
-        main, terminal = pty.openpty()
-        subprocess.run([t.COMMAND, self.image], stdout=subprocess.DEVNULL, stderr=terminal, check=True)
-        os.close(terminal)
-        shown = os.read(main, 10000).decode()
-        os.close(main)
+        shown = on_terminal(self.image, stdout=subprocess.DEVNULL)
         self.assertIn("[1/1]", shown)
         self.assertTrue(shown.split("\x1b[K")[-1].startswith("srcfind: "))
-        main, terminal = pty.openpty()
-        subprocess.run([t.COMMAND, self.image, "-n", "500"], stdout=terminal, stderr=terminal, check=True)
-        os.close(terminal)
-        shown = os.read(main, 10000).decode()
-        os.close(main)
+        shown = on_terminal(self.image, "-n", "500")
         self.assertTrue(shown.split("\x1b[K")[-1].startswith("Source_id,"), shown)
 
     def test_abbreviations(self):

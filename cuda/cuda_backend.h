@@ -1,6 +1,6 @@
 /* The door to the CUDA backend: the same islands as cpu_detect's, bit for bit, from a GPU. */
-#ifndef CUDA_H
-#define CUDA_H
+#ifndef CUDA_BACKEND_H
+#define CUDA_BACKEND_H
 
 #include "backend.h"
 

@@ -1,0 +1,201 @@
+#include "rooms.h"
+
+#include "cpu/plan.h"
+
+enum { SAMPLE_MOST = 1 << 16, RUNS_LEAST = 1 << 14, ISLANDS_LEAST = 1 << 12 };
+
+static int64_t at_most(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t longer_list(const struct job *job) {
+    return job->list_room > job->n_sample ? job->list_room : job->n_sample;
+}
+
+/* --- numbers --- */
+
+/* Room for the share of n that is usual, or for what was needed once. */
+static int64_t room_for(double usual, double learned, int64_t n, int64_t least) {
+    const double share = learned > usual ? learned : usual;
+    return at_most((int64_t)(share * (double)n) + least, n);
+}
+
+/* Ordinary images have a few hundredths of candidates, and a run in 700 pixels. */
+static void choose(struct job *job, const struct shares *learned) {
+    const int64_t n = job->n_pixels;
+    const bool all = n <= LIST_PIXELS;
+    job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
+    job->list_room = all ? n : n <= WHOLE_PIXELS ? n / 8 : n / 12;
+    job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
+    job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
+    job->islands_room = room_for(1.0 / 1024, learned->islands, n, ISLANDS_LEAST);
+    job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);
+}
+
+void rooms_choose(struct job *job, const struct cuda *cuda) {
+    const struct shares none = {0, 0, 0, 0};
+    choose(job, &cuda->shares);
+    if (!rooms_fit((struct cuda *)cuda, job))
+        choose(job, &none);
+}
+
+void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels) {
+    if (wanted <= *room)
+        return;
+    *room = wanted;
+    *share = (double)wanted / (double)n_pixels;
+}
+
+/* --- buffers --- */
+
+/* Parts of a buffer, one after the other. */
+struct layout {
+    char *at;
+    int64_t size;
+};
+
+/* The next part: `count` elements of some size. */
+static void *take(struct layout *layout, int64_t count, size_t size) {
+    const int64_t bytes = (count * (int64_t)size + 255) / 256 * 256;
+    void *part = layout->at;
+    layout->size += bytes;
+    if (layout->at)
+        layout->at += bytes;
+    return part;
+}
+
+/* Lays a kind of buffer out; without memory, only its size is of use. */
+static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
+    struct layout l = {memory, 0};
+    switch (kind) {
+    case BUFFER_STATE:
+        job->state = take(&l, 1, sizeof *job->state);
+        break;
+    case BUFFER_IMAGE:
+        take(&l, job->image_size, 1);
+        break;
+    case BUFFER_CHUNKS:
+        take(&l, job->chunks_size, 1);
+        break;
+    case BUFFER_SAMPLE:
+        for (int i = 0; i < 2; i++)
+            job->sample[i] = take(&l, job->n_sample, sizeof *job->sample[i]);
+        break;
+    case BUFFER_LIST:
+        for (int i = 0; i < 2; i++)
+            job->list[i] = take(&l, job->list_room, sizeof *job->list[i]);
+        break;
+    case BUFFER_KEY_SUMS:
+        job->key_sums = take(&l, longer_list(job) / KEYS_A_SUM + 1, sizeof *job->key_sums);
+        break;
+    case BUFFER_MAPS:
+        job->candidates = take(&l, job->n_tiles * TILE / 32, sizeof *job->candidates);
+        job->blank = take(&l, job->n_tiles * TILE / 32, sizeof *job->blank);
+        break;
+    case BUFFER_TILES:
+        job->tile_value = take(&l, job->n_tiles, sizeof *job->tile_value);
+        job->tile_runs = take(&l, job->n_tiles + 1, sizeof *job->tile_runs);
+        break;
+    case BUFFER_VALUES:
+        job->values = take(&l, job->values_room, sizeof *job->values);
+        break;
+    case BUFFER_RUNS:
+        job->runs = take(&l, job->runs_room, sizeof *job->runs);
+        job->parent = take(&l, job->runs_room, sizeof *job->parent);
+        job->number = take(&l, job->runs_room + 1, sizeof *job->number);
+        break;
+    case BUFFER_MOMENTS:
+        job->islands = take(&l, job->counting_room, sizeof *job->islands);
+        break;
+    case BUFFER_ISLANDS:
+        job->extents = take(&l, job->islands_room, sizeof *job->extents);
+        job->place = take(&l, job->islands_room + 1, sizeof *job->place);
+        break;
+    case BUFFER_TEMPORARY:
+        job->temporary = take(&l, (int64_t)job->temporary_size, 1);
+        break;
+    case BUFFERS:
+        break;
+    }
+    return l.size;
+}
+
+static size_t greater(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* How much room CUB wants for the longest of each kind. */
+static cudaError_t size_temporary(struct job *j) {
+    uint32_t *const no_keys[2] = {NULL, NULL};
+    size_t sort = 0, sums = 0, tiles = 0, runs = 0, islands = 0;
+    int sorted;
+    cudaError_t code = cub_sort(NULL, &sort, no_keys, longer_list(j), &sorted, NULL);
+    if (!code)
+        code = cub_sum_keys(NULL, &sums, NULL, longer_list(j) / KEYS_A_SUM + 1, NULL);
+    if (!code)
+        code = cub_sum_int64(NULL, &tiles, NULL, j->n_tiles + 1, NULL);
+    if (!code)
+        code = cub_sum_int(NULL, &runs, NULL, j->runs_room + 1, NULL);
+    if (!code)
+        code = cub_sum_int(NULL, &islands, NULL, j->islands_room + 1, NULL);
+    j->temporary_size = greater(greater(greater(sort, sums), greater(tiles, runs)), islands);
+    return code;
+}
+
+/* What each buffer has to have; returns the sum. */
+static int64_t find_needs(const struct job *job, int64_t *needs) {
+    struct job copy = *job;
+    int64_t sum = 0;
+    for (int kind = 0; kind < BUFFERS; kind++)
+        sum += needs[kind] = lay_out(&copy, (enum buffer_kind)kind, NULL);
+    return sum;
+}
+
+bool rooms_fit(struct cuda *cuda, const struct job *job) {
+    struct job copy = *job;
+    int64_t needs[BUFFERS];
+    return size_temporary(&copy) == cudaSuccess && find_needs(&copy, needs) <= cuda->limit;
+}
+
+/* What the buffers will take if none is freed that is large enough. */
+static int64_t size_with_surplus(const struct cuda *cuda, const int64_t *needs) {
+    int64_t sum = 0;
+    for (int kind = 0; kind < BUFFERS; kind++)
+        sum += cuda->buffers[kind].size > needs[kind] ? cuda->buffers[kind].size : needs[kind];
+    return sum;
+}
+
+static void free_surplus(struct cuda *cuda, const int64_t *needs, bool new_image) {
+    for (int kind = 0; kind < BUFFERS; kind++) {
+        const bool of_clip =
+            kind == BUFFER_SAMPLE || kind == BUFFER_LIST || kind == BUFFER_KEY_SUMS;
+        if (cuda->buffers[kind].size > needs[kind] && (new_image || of_clip))
+            cuda_release(cuda, (enum buffer_kind)kind);
+    }
+}
+
+static enum srcfind_status too_little(const struct cuda *cuda, int64_t size, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_DEVICE,
+                     "CUDA device %d (%s): the image needs %lld MiB of its memory, of which %lld "
+                     "may be used; --cpu works without it",
+                     cuda->device, cuda->name, (long long)(size >> 20) + 1,
+                     (long long)(cuda->limit >> 20));
+}
+
+enum srcfind_status rooms_reserve(struct cuda *cuda, struct job *job, bool new_image,
+                                  struct error *error) {
+    int64_t needs[BUFFERS];
+    enum srcfind_status status = cuda_check(cuda, size_temporary(job), "sizing buffers", error);
+    if (status != SRCFIND_OK)
+        return status;
+    const int64_t size = find_needs(job, needs);
+    if (size_with_surplus(cuda, needs) > (new_image ? cuda->limit / 2 : cuda->limit))
+        free_surplus(cuda, needs, new_image);
+    if (size > cuda->limit || size_with_surplus(cuda, needs) > cuda->limit)
+        return too_little(cuda, size, error);
+    for (int kind = 0; status == SRCFIND_OK && kind < BUFFERS; kind++) {
+        status = cuda_reserve(cuda, (enum buffer_kind)kind, needs[kind], error);
+        lay_out(job, (enum buffer_kind)kind, cuda->buffers[kind].memory);
+    }
+    return status;
+}
