@@ -401,30 +401,31 @@ static enum srcfind_status search_here(struct search *s, int64_t width, int64_t 
     return status;
 }
 
-/* Reserves buffers for an image that is kept, if there is room for it. */
-static bool keep_image(struct search *s) {
+/* Reserves buffers: for an image that is kept if there is room for it, and else for its chunks. */
+static enum srcfind_status reserve_for_image(struct search *s) {
     s->job.image_size = s->job.n_pixels * (int64_t)sizeof(uint32_t);
-    if (s->cuda->keeps_images && rooms_fit(s->cuda, &s->job) &&
-        rooms_reserve(s->cuda, &s->job, true, s->error) == SRCFIND_OK)
-        return true;
+    if (s->cuda->keeps_images && rooms_fit(s->cuda, &s->job)) {
+        const enum srcfind_status status = rooms_reserve(s->cuda, &s->job, true, s->error);
+        if (status == SRCFIND_OK || s->cuda->lost)
+            return status;
+    }
     s->job.image_size = 0;
-    return false;
+    s->job.chunks_size = feed_scan_size();
+    return rooms_reserve(s->cuda, &s->job, true, s->error);
 }
 
-/* Takes the image to the device if it finds room there, and else makes ready for its chunks. */
+/* Takes the image to the device if it is kept there. */
 static enum srcfind_status place_image(struct search *s) {
-    struct cuda *c = s->cuda;
     const double start = clock_seconds();
     s->job.swapped = s->source->swapped;
-    if (!keep_image(s)) {
-        s->job.chunks_size = feed_scan_size();
-        return rooms_reserve(c, &s->job, true, s->error);
-    }
-    uint32_t *image = c->buffers[BUFFER_IMAGE].memory;
+    enum srcfind_status status = reserve_for_image(s);
+    if (status != SRCFIND_OK || s->job.image_size == 0)
+        return status;
+    uint32_t *image = s->cuda->buffers[BUFFER_IMAGE].memory;
     s->job.pixels = image;
-    enum srcfind_status status = feed_image(c, s->source, s->n_threads, image, s->error);
+    status = feed_image(s->cuda, s->source, s->n_threads, image, s->error);
     if (status == SRCFIND_OK)
-        status = check(s, cudaStreamSynchronize(c->stream));
+        status = check(s, cudaStreamSynchronize(s->cuda->stream));
     s->result->timings.transfer = clock_seconds() - start;
     return status;
 }
