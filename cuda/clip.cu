@@ -138,7 +138,7 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     const uint32_t above_zero = exponent == 1 ? 0 : (uint32_t)exponent << 23;
     b.positive = find_group(s, 0x80000000u + above_zero, n_keys);
     b.negative = find_group(s, 0x80000000u - above_zero - n_keys, n_keys);
-    if (totals.n_core > 0 && exponent == plan.exponent - 31 + EXACT_UNIT) {
+    if (exponent == plan.exponent - 31 + EXACT_UNIT) {
         b.core_sum = totals.sum;
         b.core_square = totals.square;
     }
@@ -289,15 +289,16 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
     }
 }
 
+/* Of a list from n_pixels pixels. */
 static __device__ listed_ranks ranks_of(const sorted &list, const scan_plan &plan,
-                                        const scan_totals &totals) {
+                                        const scan_totals &totals, int64_t n_pixels) {
     listed_ranks r = {};
     r.last = list.n;
     r.zero = count_below(list, exact_key(0));
     r.median_first = count_below(list, exact_key(plan.median_low));
     r.median_last = count_below(list, exact_key(plan.median_high) + 1);
     r.n_zero = (int64_t)totals.n_zero;
-    r.n_core = (int64_t)totals.n_core;
+    r.n_core = n_pixels - list.n - (int64_t)(totals.n_zero + totals.n_blank);
     r.n_below = (int64_t)totals.n_below;
     return r;
 }
@@ -343,7 +344,7 @@ static __global__ void __launch_bounds__(THREADS)
     clip_path path = clip_path_none();
     sample.n = count_below(sample, KEY_PADDING);
     if (threadIdx.x == 0)
-        s.ranks = ranks_of(sample, all, none);
+        s.ranks = ranks_of(sample, all, none, sample.n);
     __syncthreads();
     clip_list(sample, all, none, j.detection.kappa, &s, o, &path);
     if (threadIdx.x > 0)
@@ -381,7 +382,7 @@ static __global__ void __launch_bounds__(THREADS)
         o->known = false;
         st->thresholds.island = st->thresholds.detection = INFINITY;
         if (complete)
-            s.ranks = ranks_of(list, plan, totals);
+            s.ranks = ranks_of(list, plan, totals, j.width * j.height);
     }
     __syncthreads();
     if (!complete)

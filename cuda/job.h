@@ -42,10 +42,10 @@ struct extent {
 };
 
 struct scan_totals {
-    int128 sum;     /* of q over the core, in the plan's units */
-    uint128 square; /* of q^2 */
-    unsigned long long n_core, n_below, n_zero, n_blank;
-    unsigned long long n_listed, n_candidates; /* also those for which there was no room */
+    int128 sum;                                  /* of q over the core, in the plan's units */
+    uint128 square;                              /* of q^2 */
+    unsigned long long n_below, n_zero, n_blank; /* what is not listed, 0 or blank is of the core */
+    unsigned long long n_listed, n_candidates;   /* also those for which there was no room */
 };
 
 struct clip_outcome {

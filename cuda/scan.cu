@@ -1,7 +1,7 @@
 /* The one read of the image. A warp takes a tile at a time: pixels of the core are summed in
  * registers; the others go to a list, whose order does not matter; candidates and blanks to maps of
  * a bit a pixel, and the candidates' values, in the order of the pixels, to a place that the tile
- * knows. */
+ * knows. The loop is as short as can be: what is rare stands behind a branch for the whole warp. */
 #include "device.cuh"
 
 enum {
@@ -9,18 +9,17 @@ enum {
     WARPS = THREADS / WARP,
     WORDS = TILE / WARP, /* of a tile in a map: one a lane */
     AT_ONCE = 8,         /* words whose pixels a warp loads before it looks at the first */
-    SHARED_KEYS = 1024,  /* of each warp's list, until it is written out */
+    SHARED_VALUES = 1024 /* of each warp's list, until it is written out */
 };
 
-/* What a lane adds up. */
+/* What a lane adds up of q = high * 2^16 + low, and counts. */
 struct lane_sums {
-    int64_t sum;
-    uint64_t square_low, square_high;
-    unsigned n_core, n_below, n_zero, n_blank;
+    int64_t high, low, high_high, high_low, low_low;
+    unsigned n_below, n_zero, n_blank;
 };
 
 struct warp_list {
-    uint32_t *keys; /* in shared memory */
+    float *values; /* in shared memory */
     int n;
 };
 
@@ -36,39 +35,38 @@ static __device__ void write_list(const job &j, warp_list *list) {
     first = __shfl_sync(ALL_LANES, first, 0);
     for (int i = lane_of_thread(); i < list->n; i += WARP)
         if (first + i < (unsigned long long)j.list_room)
-            j.list[0][first + i] = list->keys[i];
+            j.list[0][first + i] = exact_key(list->values[i]);
     __syncwarp();
     list->n = 0;
 }
 
-/* Sums a pixel if it is of the core, or lists it. */
-static __device__ inline void sort_out(const scan_plan &plan, float v, bool there, lane_sums *sums,
-                                       warp_list *list) {
-    const bool inside =
-        v > plan.core_low && v < plan.core_high && !(v >= plan.median_low && v <= plan.median_high);
-    const bool added = there && inside && fabsf(v) >= plan.zero_band;
-    const bool zero = there && v == 0;
-    const bool listed = there && isfinite(v) && !added && !zero;
-    const int64_t q = added ? __float2int_rn(v * plan.scale) : 0;
-    const uint64_t square = (uint64_t)(q * q);
-    sums->sum += q;
-    sums->square_low += (uint32_t)square;
-    sums->square_high += square >> 32;
-    sums->n_core += added;
-    sums->n_below += added && v < plan.median_low;
-    sums->n_zero += zero;
-    const unsigned listed_lanes = __ballot_sync(ALL_LANES, listed);
-    if (listed) {
-        list->keys[list->n + __popc(listed_lanes & lanes_before())] = exact_key(v);
-    }
-    list->n += __popc(listed_lanes);
+/* Without branches. */
+static __device__ inline bool is_core(const scan_plan &plan, float v) {
+    return (v > plan.core_low) & (v < plan.core_high) &
+           !((v >= plan.median_low) & (v <= plan.median_high)) & (fabsf(v) >= plan.zero_band);
 }
 
-/* Loads a pixel, if it is `there`. */
-static __device__ inline uint32_t load(const job &j, const uint32_t *pixels, int64_t first,
-                                       int64_t number, int64_t end, bool *there) {
-    *there = number < end && is_pixel(j, number);
-    return *there ? __ldg(&pixels[number - first]) : 0;
+/* sum += a * b, in one instruction. */
+static __device__ inline void add_product(int64_t *sum, int a, int b) {
+    asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(*sum) : "r"(a), "r"(b));
+}
+
+/* Sums over a lane's pixels of one tile: of the upper half of q; and of the lower half, with how
+ * many are below the medians in bits that this cannot reach. */
+struct tile_sums {
+    int high, low;
+};
+enum { ONE_BELOW = 1 << 24 };
+
+static __device__ inline void add(const scan_plan &plan, float v, bool added, lane_sums *sums,
+                                  tile_sums *tile) {
+    const int q = __float2int_rn(added ? v * plan.scale : 0.0f);
+    const int high = q >> 16, low = q & 0xffff;
+    tile->high += high;
+    tile->low += low + (added & (v < plan.median_low) ? ONE_BELOW : 0);
+    add_product(&sums->high_high, high, high);
+    add_product(&sums->high_low, high, low);
+    add_product(&sums->low_low, low, low);
 }
 
 /* Writes the values of a tile's candidates, which are loaded once more: they are few. Each lane has
@@ -95,53 +93,105 @@ static __device__ void write_candidates(const job &j, const uint32_t *pixels, in
     }
 }
 
+/* The maps' words of a lane. */
+struct map_words {
+    uint32_t candidates, blank;
+};
+
+/* Marks a word's candidates and blanks, counts zeros, and says which of the pixels that are not of
+ * the core are left to be listed. */
+static __device__ bool look_at_rare(const scan_plan &plan, float v, bool there, bool listed,
+                                    int word, map_words *words, lane_sums *sums) {
+    const bool is_blank = there && !isfinite(v), is_zero = there && v == 0;
+    const unsigned candidates = __ballot_sync(ALL_LANES, there && !is_blank && v >= plan.candidate);
+    const unsigned blank = __ballot_sync(ALL_LANES, is_blank);
+    sums->n_blank += is_blank;
+    sums->n_zero += is_zero;
+    if (word == lane_of_thread()) {
+        words->candidates = candidates;
+        words->blank = blank;
+    }
+    return listed && !is_blank && !is_zero;
+}
+
+/* A pixel of each lane; LIST: also for the clip. */
+template <bool LIST>
+static __device__ inline void look_at(const scan_plan &plan, float v, bool there, int word,
+                                      map_words *words, lane_sums *sums, tile_sums *tile,
+                                      warp_list *list) {
+    bool listed = false;
+    if (LIST) {
+        const bool added = there & is_core(plan, v);
+        add(plan, v, added, sums, tile);
+        listed = there & !added;
+    }
+    const bool rare = there & (!(v < plan.candidate) | (v == 0) | (v == -INFINITY));
+    if (__any_sync(ALL_LANES, rare))
+        listed = look_at_rare(plan, v, there, listed, word, words, sums);
+    if (LIST) {
+        const unsigned lanes = __ballot_sync(ALL_LANES, listed);
+        if (listed)
+            list->values[list->n + __popc(lanes & lanes_before())] = v;
+        list->n += __popc(lanes);
+    }
+}
+
+/* A tile that is WHOLE has all its pixels. */
+template <bool LIST, bool WHOLE>
 static __device__ void scan_tile(const job &j, const scan_plan &plan, const uint32_t *pixels,
                                  int64_t first, int64_t end, int64_t tile, lane_sums *sums,
                                  warp_list *list) {
     const int lane = lane_of_thread();
-    uint32_t candidates = 0, blank = 0; /* the lane's words of the maps */
+    const uint32_t *const at = pixels + (tile * TILE - first) + lane;
+    map_words words = {0, 0};
+    tile_sums of_tile = {0, 0};
     for (int word = 0; word < WORDS; word += AT_ONCE) {
         uint32_t bits[AT_ONCE];
         bool there[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            bits[i] =
-                load(j, pixels, first, tile * TILE + (word + i) * WARP + lane, end, &there[i]);
-        if (list->n > SHARED_KEYS - AT_ONCE * WARP)
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t number = tile * TILE + (word + i) * WARP + lane;
+            there[i] = WHOLE || (number < end && is_pixel(j, number));
+            bits[i] = there[i] ? __ldg(at + (word + i) * WARP) : 0;
+        }
+        if (LIST && list->n > SHARED_VALUES - AT_ONCE * WARP)
             write_list(j, list);
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const float v = value_of(bits[i], j.swapped);
-            const bool is_blank = there[i] && !isfinite(v);
-            if (plan.list_values)
-                sort_out(plan, v, there[i], sums, list);
-            const unsigned placed =
-                __ballot_sync(ALL_LANES, there[i] && isfinite(v) && v >= plan.candidate);
-            const unsigned blanks = __ballot_sync(ALL_LANES, is_blank);
-            sums->n_blank += is_blank;
-            if (word + i == lane) {
-                candidates = placed;
-                blank = blanks;
-            }
-        }
+        for (int i = 0; i < AT_ONCE; i++)
+            look_at<LIST>(plan, value_of(bits[i], j.swapped), there[i], word + i, &words, sums,
+                          &of_tile, list);
     }
-    j.candidates[tile * WORDS + lane] = candidates;
-    j.blank[tile * WORDS + lane] = blank;
-    write_candidates(j, pixels, first, tile, candidates);
+    sums->high += of_tile.high;
+    sums->low += of_tile.low % ONE_BELOW;
+    sums->n_below += of_tile.low / ONE_BELOW;
+    j.candidates[tile * WORDS + lane] = words.candidates;
+    j.blank[tile * WORDS + lane] = words.blank;
+    write_candidates(j, pixels, first, tile, words.candidates);
 }
 
-static __device__ void write_sums(scan_totals *totals, const lane_sums &sums) {
-    const int128 sum = (int128)warp_sum(sums.sum);
-    const uint128 square = warp_sum(sums.square_low) + ((uint128)warp_sum(sums.square_high) << 32);
-    const unsigned long long n_core = warp_sum((unsigned long long)sums.n_core);
-    const unsigned long long n_below = warp_sum((unsigned long long)sums.n_below);
-    const unsigned long long n_zero = warp_sum((unsigned long long)sums.n_zero);
-    const unsigned long long n_blank = warp_sum((unsigned long long)sums.n_blank);
+template <bool LIST>
+static __device__ void scan_tiles(const job &j, const scan_plan &plan, const uint32_t *pixels,
+                                  int64_t first, int64_t end, lane_sums *sums, warp_list *list) {
+    const int64_t end_tile = (end + TILE - 1) / TILE, step = (int64_t)gridDim.x * WARPS;
+    const int64_t start = first / TILE + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+    for (int64_t tile = start; tile < end_tile; tile += step)
+        if (j.pitch == j.width && (tile + 1) * TILE <= end)
+            scan_tile<LIST, true>(j, plan, pixels, first, end, tile, sums, list);
+        else
+            scan_tile<LIST, false>(j, plan, pixels, first, end, tile, sums, list);
+}
+
+static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
+    const int128 sum = (int128)warp_sum(s.high) * 65536 + warp_sum(s.low);
+    const int128 square = ((int128)warp_sum(s.high_high) << 32) +
+                          (int128)warp_sum(s.high_low) * (2 * 65536) + warp_sum(s.low_low);
+    const unsigned long long n_below = warp_sum((unsigned long long)s.n_below);
+    const unsigned long long n_zero = warp_sum((unsigned long long)s.n_zero);
+    const unsigned long long n_blank = warp_sum((unsigned long long)s.n_blank);
     if (lane_of_thread() > 0)
         return;
     atomic_add_128(&totals->sum, (uint128)sum);
-    atomic_add_128(&totals->square, square);
-    atomicAdd(&totals->n_core, n_core);
+    atomic_add_128(&totals->square, (uint128)square);
     atomicAdd(&totals->n_below, n_below);
     atomicAdd(&totals->n_zero, n_zero);
     atomicAdd(&totals->n_blank, n_blank);
@@ -149,17 +199,16 @@ static __device__ void write_sums(scan_totals *totals, const lane_sums &sums) {
 
 static __global__ void __launch_bounds__(THREADS)
     scan(const __grid_constant__ job j, const uint32_t *pixels, int64_t first, int64_t count) {
-    __shared__ uint32_t keys[WARPS][SHARED_KEYS];
-    const int warp = threadIdx.x / WARP;
+    __shared__ float values[WARPS][SHARED_VALUES];
     const scan_plan plan = j.state->plan;
-    const int64_t n_tiles = (count + TILE - 1) / TILE;
     lane_sums sums = {};
-    warp_list list = {keys[warp], 0};
+    warp_list list = {values[threadIdx.x / WARP], 0};
     if (!j.state->scan_wanted)
         return;
-    for (int64_t i = (int64_t)blockIdx.x * WARPS + warp; i < n_tiles;
-         i += (int64_t)gridDim.x * WARPS)
-        scan_tile(j, plan, pixels, first, first + count, first / TILE + i, &sums, &list);
+    if (plan.list_values)
+        scan_tiles<true>(j, plan, pixels, first, first + count, &sums, &list);
+    else
+        scan_tiles<false>(j, plan, pixels, first, first + count, &sums, &list);
     write_list(j, &list);
     write_sums(&j.state->totals, sums);
 }
