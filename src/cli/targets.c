@@ -57,9 +57,13 @@ static int add_list(struct targets *t, int64_t *room, const char *path) {
 
 static int list_images(const struct cli *cli, struct targets *t) {
     int64_t room = 0;
-    for (int i = 0; i < cli->n_images; i++)
+    for (int i = 0; i < cli->n_images; i++) {
+        if (strcmp(cli->images[i], "-") == 0)
+            return usage("%s: images are read from files, not from standard input", cli->images[i],
+                         NULL);
         if (!add_image(t, &room, cli->images[i]))
             return no_memory();
+    }
     const int status = cli->files_from ? add_list(t, &room, cli->files_from) : EXIT_OK;
     if (status == EXIT_OK && t->n == 0)
         return usage(cli->files_from ? "%s: no image in the list"

@@ -157,6 +157,7 @@ class Command(t.Case):
                 ([self.image, "--beam", "0,1,2"], "--beam"), ([self.image, "--plane", "0"], "--plane"),
                 ([self.image, "--plane", "1,,2"], "--plane"), ([self.image, "--threads", "0"], "--threads"),
                 ([self.image, "--threads", "9999"], "--threads"), ([self.image, "--device", "gpu"], "--device"),
+                (["-"], "not from standard input"), ([self.image, "--device-memory", "0"], "--device-memory"),
                 ([self.image, "--progress", "often"], "--progress"), ([self.image, "-f", "fits"], "csv or json"),
                 ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
                 ([self.image, self.image, "-o", self.path("out")], "given twice"),
