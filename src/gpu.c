@@ -4,6 +4,7 @@
 
 #ifdef HAVE_CUDA
 
+#include <signal.h>
 #include <threads.h>
 
 #include "cuda_backend.h"
@@ -44,11 +45,17 @@ enum srcfind_status gpu_check(struct error *error) {
 
 struct gpu *gpu_start(int device, int64_t memory) {
     struct gpu *gpu = calloc(1, sizeof *gpu);
+    sigset_t all, before;
     if (!gpu)
         return NULL;
     gpu->device = device;
     gpu->memory = memory;
+    /* Threads that the driver makes have the mask of this one, for as long as the process lasts:
+     * signals are the caller's, who may be holding them back. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     gpu->started = thrd_create(&gpu->thread, open_device, gpu) == thrd_success;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return gpu;
 }
 
