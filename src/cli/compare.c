@@ -39,12 +39,10 @@ static enum srcfind_status write_text(struct srcfind *finder,
                                       const struct srcfind_catalogue *catalogue,
                                       enum srcfind_format format, char **text, size_t *size) {
     FILE *stream = open_memstream(text, size);
-    enum srcfind_status status = stream ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
-    if (stream) {
-        status = srcfind_catalogue_write(finder, catalogue, format, stream);
-        fclose(stream);
-    }
-    return status;
+    if (!stream)
+        return SRCFIND_ERROR_MEMORY;
+    const enum srcfind_status status = srcfind_catalogue_write(finder, catalogue, format, stream);
+    return fclose(stream) == 0 ? status : SRCFIND_ERROR_MEMORY;
 }
 
 /* Searches twice, so that the times are those of a device and a file cache that are warm. */
@@ -91,8 +89,11 @@ static int write_comparison(const struct sides *s, bool as_json, struct report *
 static int compare_image(struct sides *s, const char *image, bool as_json, struct report *report) {
     int status = EXIT_OK;
     for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
-        status = batch_exit_status(search(s, side, image));
-        if (status != EXIT_OK)
+        const enum srcfind_status found = search(s, side, image);
+        status = batch_exit_status(found);
+        if (found == SRCFIND_ERROR_MEMORY)
+            report_error(report, "%s: out of memory while comparing", image);
+        else if (found != SRCFIND_OK)
             report_error(report, "%s", srcfind_message(s->finder[side]));
     }
     if (status == EXIT_OK)
