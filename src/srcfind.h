@@ -60,7 +60,7 @@ enum srcfind_status {
 enum srcfind_device {
     SRCFIND_DEVICE_AUTO = -1,
     SRCFIND_DEVICE_CPU = -2,
-    SRCFIND_DEVICE_ALL = -3,
+    SRCFIND_DEVICE_ALL = -3, /* refused by this version, which uses one device at a time */
 };
 
 enum srcfind_format { SRCFIND_CSV, SRCFIND_JSON };
@@ -181,7 +181,7 @@ SRCFIND_API struct srcfind_options srcfind_default_options(void);
 
 /* Makes a finder. On an error *finder can still be asked for its message, and must be destroyed; it
  * is NULL only where memory ran out. Texts that options point to must live as long as the finder.
- */
+ * A CUDA device is made ready in the background: what is wrong with it, the first search finds. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 SRCFIND_API void srcfind_destroy(struct srcfind *finder);
@@ -201,7 +201,7 @@ SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const 
 
 /* The same for pixels in memory, in native byte order: pixels[y * row_stride + x], with row_stride
  * in pixels. There is no header, so no sky and no beam area: the options' beam, HDU and plane do
- * not apply. The pixels are not changed or copied. */
+ * not apply. The pixels are not changed. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels,
                                                     int64_t width, int64_t height,
                                                     int64_t row_stride,
