@@ -40,7 +40,7 @@ enum srcfind_status gpu_check(struct error *error) {
     if (driver > 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_DEVICE,
-                     "no CUDA driver is installed; --cpu works without one");
+                     "no CUDA driver is installed, so only the CPU can be used (--cpu)");
 }
 
 struct gpu *gpu_start(int device, int64_t memory) {

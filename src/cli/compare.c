@@ -27,7 +27,9 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
             options.device = 0;
         const enum srcfind_status status = srcfind_create(&options, &s->finder[side]);
         if (status != SRCFIND_OK) {
-            report_error(report, "%s", srcfind_message(s->finder[side]));
+            report_error(report, "%s%s",
+                         status == SRCFIND_ERROR_DEVICE ? "--compare-cpu needs a GPU: " : "",
+                         srcfind_message(s->finder[side]));
             return status;
         }
     }
