@@ -1,16 +1,11 @@
-/* The clip, on the device: on the sorted keys of a sample, from which the plan follows, and on
- * those of the listed values. A block of one thread for each exponent goes through the rounds, by
- * the same rules as the CPU (listed_ranks.h). */
+/* The clip, on the device, by the sorted keys of the listed values. A block of one thread for each
+ * exponent goes through the rounds, by the same rules as the CPU (listed_ranks.h). */
 #include "device.cuh"
 #include "listed_ranks.h"
 
 enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP };
 
 /* --- sums over sorted keys --- */
-
-static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
-    return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
-}
 
 static __device__ inline key_sums operator-(const key_sums &a, const key_sums &b) {
     return {a.m - b.m, a.square_low - b.square_low, a.square_high - b.square_high};
@@ -27,38 +22,66 @@ static __device__ inline key_sums warp_sum_keys(const key_sums &s) {
     return {warp_sum(s.m), warp_sum(s.square_low), warp_sum(s.square_high)};
 }
 
-/* The sums of KEYS_A_SUM keys each, a warp a sum; one more, which is 0. */
-static __global__ void sum_keys(const uint32_t *keys, int64_t n, key_sums *sums, int64_t n_sums) {
-    const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / KEYS_A_SUM;
-    const int64_t place = i * KEYS_A_SUM + lane_of_thread();
-    if (i >= n_sums)
-        return;
-    const key_sums sum = warp_sum_keys(sums_of_key(place < n ? keys[place] : KEY_PADDING));
-    if (lane_of_thread() == 0)
-        sums[i] = sum;
+static __device__ inline key_sums warp_sum_keys_before(const key_sums &s) {
+    return {warp_sum_before(s.m), warp_sum_before(s.square_low), warp_sum_before(s.square_high)};
 }
 
-/* Sorted keys, and the sums of those before each KEYS_A_SUM-th. */
+/* Four keys at a time; what pads a list where there are fewer. */
+struct four_keys {
+    uint32_t key[4];
+};
+
+static __device__ four_keys load_keys(const uint32_t *keys, int64_t place, int64_t n) {
+    four_keys four;
+    for (int i = 0; i < 4; i++)
+        four.key[i] = place + i < n ? keys[place + i] : KEY_PADDING;
+    return four;
+}
+
+/* Notes where the groups of keys begin, for the places of a warp, and the sums since the warp's
+ * first; `before` is the key before the lane's. */
+static __device__ void write_groups(const four_keys &four, int64_t place, int before,
+                                    const key_sums &sum, key_group *groups) {
+    key_sums rest = warp_sum_keys_before(sum);
+    for (int i = 0; i < 4; i++) {
+        const int group = (int)(four.key[i] >> 23);
+        for (int g = before + 1; g <= group; g++)
+            groups[g] = {place + i, rest};
+        before = group;
+        rest = rest + sums_of_key(four.key[i]);
+    }
+}
+
+/* The sums of KEYS_A_SUM keys each, a warp a sum; one more than there are whole ones, so that there
+ * is one for each place. And where the groups of keys begin. */
+static __global__ void sum_keys(const uint32_t *keys, int64_t n, key_sums *sums, int64_t n_sums,
+                                key_group *groups) {
+    const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    const int64_t place = i * KEYS_A_SUM + 4 * lane_of_thread();
+    if (i >= n_sums)
+        return;
+    const four_keys four = load_keys(keys, place, n);
+    const key_sums mine = sums_of_key(four.key[0]) + sums_of_key(four.key[1]) +
+                          (sums_of_key(four.key[2]) + sums_of_key(four.key[3]));
+    const key_sums sum = warp_sum_keys(mine);
+    if (lane_of_thread() == 0)
+        sums[i] = sum;
+    int before = __shfl_up_sync(ALL_LANES, (int)(four.key[3] >> 23), 1);
+    if (lane_of_thread() == 0)
+        before = place > 0 ? (int)(keys[place - 1] >> 23) : -1;
+    if (__any_sync(ALL_LANES, before < (int)(four.key[3] >> 23)))
+        write_groups(four, place, before, mine, groups);
+}
+
+/* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. */
 struct sorted {
     const uint32_t *keys;
     int64_t n;
     const key_sums *sums;
+    const key_group *groups;
 };
 
-/* How many keys are below one; by a single thread. */
-static __device__ int64_t count_below(const sorted &s, uint32_t key) {
-    int64_t low = 0, high = s.n;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (s.keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The same by a warp: 32 places at a time. */
+/* How many keys are below one; by a warp, 32 places at a time. */
 static __device__ int64_t warp_count_below(const sorted &s, uint32_t key) {
     int64_t low = 0, high = s.n; /* the answer is within, both inclusive */
     while (low < high) {
@@ -75,19 +98,13 @@ static __device__ int64_t warp_count_below(const sorted &s, uint32_t key) {
     return low;
 }
 
-/* The sums of the first n keys; by a single thread. */
-static __device__ key_sums sums_before(const sorted &s, int64_t n) {
-    key_sums sum = s.sums[n / KEYS_A_SUM];
-    for (int64_t i = n / KEYS_A_SUM * KEYS_A_SUM; i < n; i++)
-        sum = sum + sums_of_key(s.keys[i]);
-    return sum;
-}
-
-/* The same by a warp. */
+/* The sums of the first n keys; by a warp. */
 static __device__ key_sums warp_sums_before(const sorted &s, int64_t n) {
-    const int64_t place = n / KEYS_A_SUM * KEYS_A_SUM + lane_of_thread();
-    return s.sums[n / KEYS_A_SUM] +
-           warp_sum_keys(sums_of_key(place < n ? s.keys[place] : KEY_PADDING));
+    const int64_t first = n / KEYS_A_SUM * KEYS_A_SUM + lane_of_thread();
+    key_sums sum = {0, 0, 0};
+    for (int i = 0; i < KEYS_A_SUM; i += WARP)
+        sum = sum + sums_of_key(first + i < n ? s.keys[first + i] : KEY_PADDING);
+    return s.sums[n / KEYS_A_SUM] + warp_sum_keys(sum);
 }
 
 /* --- the pixels of one exponent --- */
@@ -98,11 +115,17 @@ struct group {
     key_sums sums_first, sums_last;
 };
 
-static __device__ group find_group(const sorted &s, uint32_t least, uint32_t n_keys) {
-    group g = {count_below(s, least), count_below(s, least + n_keys), {}, {}};
+static __device__ key_sums sums_before_group(const sorted &s, const key_group &g) {
+    return s.sums[g.first / KEYS_A_SUM] + g.rest;
+}
+
+/* Groups first to last - 1 in one. */
+static __device__ group find_group(const sorted &s, int first, int last) {
+    const key_group from = s.groups[first], to = s.groups[last];
+    group g = {from.first, to.first, {}, {}};
     if (g.first < g.last) {
-        g.sums_first = sums_before(s, g.first);
-        g.sums_last = sums_before(s, g.last);
+        g.sums_first = sums_before_group(s, from);
+        g.sums_last = sums_before_group(s, to);
     }
     return g;
 }
@@ -134,10 +157,9 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     bin b = {};
     if (exponent == 0 || exponent == EXACT_EXPONENTS - 1)
         return b;
-    const uint32_t n_keys = exponent == 1 ? 2u << 23 : 1u << 23;
-    const uint32_t above_zero = exponent == 1 ? 0 : (uint32_t)exponent << 23;
-    b.positive = find_group(s, 0x80000000u + above_zero, n_keys);
-    b.negative = find_group(s, 0x80000000u - above_zero - n_keys, n_keys);
+    const int least = exponent == 1 ? 0 : exponent, zero = KEY_GROUPS / 2;
+    b.positive = find_group(s, zero + least, zero + exponent + 1);
+    b.negative = find_group(s, zero - exponent - 1, zero - least);
     if (exponent == plan.exponent - 31 + EXACT_UNIT) {
         b.core_sum = totals.sum;
         b.core_square = totals.square;
@@ -223,8 +245,7 @@ static __device__ void find_bounds(const sorted &list, clip_shared *s, const sca
 }
 
 /* Cuts the ends off. Two warps look for them. */
-static __device__ void trim(const sorted &list, clip_shared *s, double kappa, clip_outcome *o,
-                            clip_path *path) {
+static __device__ void trim(const sorted &list, clip_shared *s, clip_outcome *o) {
     const int warp = threadIdx.x / WARP;
     if (warp < 2) {
         const uint32_t key = warp == 0 ? exact_key(s->low) : exact_key(s->high) + 1;
@@ -235,7 +256,6 @@ static __device__ void trim(const sorted &list, clip_shared *s, double kappa, cl
     __syncthreads();
     if (threadIdx.x == 0) {
         const int64_t n = listed_keep(&s->ranks, s->below_low, s->below_high, s->low, s->high);
-        clip_path_extend(path, o->median, o->median - kappa * o->rms, o->median + kappa * o->rms);
         o->rounds++;
         o->empty = n == 0;
         s->ended = n == 0 || n == s->n;
@@ -261,7 +281,7 @@ static __device__ void update_left(const sorted &list, clip_shared *s) {
  * of the last round. */
 static __device__ void clip_list(const sorted &list, const scan_plan &plan,
                                  const scan_totals &totals, double kappa, clip_shared *s,
-                                 clip_outcome *o, clip_path *path) {
+                                 clip_outcome *o) {
     const bin b = find_bin(list, threadIdx.x, plan, totals);
     if (threadIdx.x == 0) {
         o->rounds = 0;
@@ -285,78 +305,30 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
         __syncthreads();
         if (!s->known)
             break;
-        trim(list, s, kappa, o, path);
+        trim(list, s, o);
     }
 }
 
-/* Of a list from n_pixels pixels. */
-static __device__ listed_ranks ranks_of(const sorted &list, const scan_plan &plan,
-                                        const scan_totals &totals, int64_t n_pixels) {
-    listed_ranks r = {};
-    r.last = list.n;
-    r.zero = count_below(list, exact_key(0));
-    r.median_first = count_below(list, exact_key(plan.median_low));
-    r.median_last = count_below(list, exact_key(plan.median_high) + 1);
-    r.n_zero = (int64_t)totals.n_zero;
-    r.n_core = n_pixels - list.n - (int64_t)(totals.n_zero + totals.n_blank);
-    r.n_below = (int64_t)totals.n_below;
-    return r;
-}
-
-/* --- the sample, and the plan --- */
-
-static __device__ uint64_t scramble(uint64_t i) {
-    i = (i + 1) * 0x9e3779b97f4a7c15;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
-    return i ^ i >> 27;
-}
-
-/* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
- * together. */
-static __global__ void draw_sample(const __grid_constant__ job j) {
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= j.n_sample)
-        return;
-    const int64_t length = j.n_pixels / j.n_sample;
-    const int64_t number = i * length + (int64_t)(scramble((uint64_t)i) % (uint64_t)length);
-    const float v = is_pixel(j, number) ? value_of(j.pixels[number], j.swapped) : NAN;
-    j.sample[0][i] = isfinite(v) ? exact_key(v) : KEY_PADDING;
-}
-
-/* The share of the sample that a scan by the plan would list, or a little more. */
-static __device__ double listed_share(const sorted &list, const scan_plan &plan) {
-    const int64_t core = count_below(list, exact_key(plan.core_high)) -
-                         count_below(list, exact_key(plan.core_low) + 1);
-    const int64_t median = count_below(list, exact_key(plan.median_high) + 1) -
-                           count_below(list, exact_key(plan.median_low));
-    const int64_t small = count_below(list, exact_key(plan.zero_band)) -
-                          count_below(list, exact_key(-plan.zero_band) + 1);
-    return 1 - (double)(core - median - small) / (double)list.n;
-}
-
-static __global__ void __launch_bounds__(THREADS)
-    make_plan(const __grid_constant__ job j, const uint32_t *keys) {
-    __shared__ clip_shared s;
-    sorted sample = {keys, j.n_sample, j.key_sums};
-    const scan_totals none = {};
-    const scan_plan all = scan_plan_all(INFINITY);
-    clip_outcome *o = &j.state->clip;
-    clip_path path = clip_path_none();
-    sample.n = count_below(sample, KEY_PADDING);
-    if (threadIdx.x == 0)
-        s.ranks = ranks_of(sample, all, none, sample.n);
+/* Of a list from n_pixels pixels; all threads of the block take part. */
+static __device__ void find_ranks(const sorted &list, const scan_plan &plan,
+                                  const scan_totals &totals, int64_t n_pixels, listed_ranks *r) {
+    const uint32_t keys[] = {exact_key(0), exact_key(plan.median_low),
+                             exact_key(plan.median_high) + 1};
+    int64_t *const ranks[] = {&r->zero, &r->median_first, &r->median_last};
+    const int warp = threadIdx.x / WARP;
+    if (warp < 3) {
+        const int64_t n = warp_count_below(list, keys[warp]);
+        if (lane_of_thread() == 0)
+            *ranks[warp] = n;
+    }
+    if (threadIdx.x == 0) {
+        r->first = 0;
+        r->last = list.n;
+        r->n_zero = (int64_t)totals.n_zero;
+        r->n_core = n_pixels - list.n - (int64_t)(totals.n_zero + totals.n_blank);
+        r->n_below = (int64_t)totals.n_below;
+    }
     __syncthreads();
-    clip_list(sample, all, none, j.detection.kappa, &s, o, &path);
-    if (threadIdx.x > 0)
-        return;
-    scan_plan plan = all;
-    j.state->totals = none;
-    j.state->scan_wanted =
-        o->n_kept > 0 && s.known && !o->empty &&
-        scan_plan_predict(&plan, &path, o->median, o->rms, sample.n, &j.detection) &&
-        listed_share(sample, plan) * (double)j.n_pixels < (double)j.list_room;
-    j.state->plan = j.state->scan_wanted ? plan : all;
-    o->known = false;
 }
 
 /* --- the list --- */
@@ -375,19 +347,16 @@ static __global__ void __launch_bounds__(THREADS)
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const sorted list = {keys, (int64_t)totals.n_listed, j.key_sums};
-    clip_path path = clip_path_none();
+    const sorted list = {keys, (int64_t)totals.n_listed, j.key_sums, j.key_groups};
     const bool complete = st->scan_wanted && list.n <= j.list_room;
     if (threadIdx.x == 0) {
         o->known = false;
         st->thresholds.island = st->thresholds.detection = INFINITY;
-        if (complete)
-            s.ranks = ranks_of(list, plan, totals, j.width * j.height);
     }
-    __syncthreads();
     if (!complete)
         return;
-    clip_list(list, plan, totals, j.detection.kappa, &s, o, &path);
+    find_ranks(list, plan, totals, j.width * j.height, &s.ranks);
+    clip_list(list, plan, totals, j.detection.kappa, &s, o);
     if (threadIdx.x > 0)
         return;
     o->known = o->n_kept == 0 ? s.known : s.known && find_extremes(list, s.ranks, plan, o);
@@ -397,39 +366,24 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- putting it to work --- */
 
-/* Sorts keys and sums them up; *sorted tells in which of the two buffers they are then. */
-static cudaError_t prepare(const struct job *job, uint32_t *const keys[2], int64_t n, int *sorted,
-                           cudaStream_t stream) {
+/* Sums sorted keys up. */
+static cudaError_t sum_up(const struct job *job, const uint32_t *keys, int64_t n,
+                          cudaStream_t stream) {
     enum { SUMS_A_BLOCK = 8 };
     const int64_t n_sums = n / KEYS_A_SUM + 1;
     size_t size = job->temporary_size;
-    cudaError_t status = cub_sort(job->temporary, &size, keys, n, sorted, stream);
-    if (status)
-        return status;
     sum_keys<<<(unsigned)((n_sums + SUMS_A_BLOCK - 1) / SUMS_A_BLOCK), SUMS_A_BLOCK * WARP, 0,
-               stream>>>(keys[*sorted], n, job->key_sums, n_sums);
-    status = cudaGetLastError();
-    size = job->temporary_size;
+               stream>>>(keys, n, job->key_sums, n_sums, job->key_groups);
+    const cudaError_t status = cudaGetLastError();
     return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
-}
-
-cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
-    draw_sample<<<(unsigned)((job->n_sample + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
-}
-
-cudaError_t launch_plan(const struct job *job, cudaStream_t stream) {
-    int sorted;
-    const cudaError_t status = prepare(job, job->sample, job->n_sample, &sorted, stream);
-    if (status)
-        return status;
-    make_plan<<<1, THREADS, 0, stream>>>(*job, job->sample[sorted]);
-    return cudaGetLastError();
 }
 
 cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream) {
     int sorted;
-    const cudaError_t status = prepare(job, job->list, n_keys, &sorted, stream);
+    size_t size = job->temporary_size;
+    cudaError_t status = cub_sort(job->temporary, &size, job->list, n_keys, &sorted, stream);
+    if (!status)
+        status = sum_up(job, job->list[sorted], n_keys, stream);
     if (status)
         return status;
     clip<<<1, THREADS, 0, stream>>>(*job, job->list[sorted]);

@@ -2,11 +2,11 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "job.h"
+#include "device.cuh"
 
 struct add_key_sums {
-    __host__ __device__ key_sums operator()(const key_sums &a, const key_sums &b) const {
-        return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
+    __device__ key_sums operator()(const key_sums &a, const key_sums &b) const {
+        return a + b;
     }
 };
 

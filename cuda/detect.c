@@ -64,7 +64,7 @@ static enum srcfind_status upload_sample(struct search *s) {
         keys[i] = from < sample.n ? exact_key(sample.values[from]) : KEY_PADDING;
     }
     if (status == SRCFIND_OK)
-        status = check(s, cudaMemcpyAsync(s->job.sample[0], keys, (size_t)room * sizeof *keys,
+        status = check(s, cudaMemcpyAsync(s->job.sample, keys, (size_t)room * sizeof *keys,
                                           cudaMemcpyHostToDevice, s->cuda->stream));
     if (status == SRCFIND_OK)
         status = check(s, cudaStreamSynchronize(s->cuda->stream));
@@ -175,7 +175,7 @@ static double seconds_between(const struct search *s, enum mark a, enum mark b) 
 }
 
 /* The way that ordinary images go: one read, and all that follows from it. */
-static enum srcfind_status search_once(struct search *s) {
+static enum srcfind_status search_in_one_read(struct search *s) {
     struct srcfind_timings *t = &s->result->timings;
     enum srcfind_status status = is_whole(s) ? launch_whole(s) : launch_in_parts(s);
     if (status == SRCFIND_OK)
@@ -185,6 +185,24 @@ static enum srcfind_status search_once(struct search *s) {
         t->clip += seconds_between(s, MARK_SCANNED, MARK_CLIPPED);
         t->islands += seconds_between(s, MARK_CLIPPED, MARK_ENDED);
     }
+    return status;
+}
+
+/* The same, once more with a longer list where one as long as those before is too short. */
+static enum srcfind_status search_once(struct search *s) {
+    const int64_t longest = rooms_longest_list(s->job.n_pixels);
+    const struct state *state = s->cuda->state;
+    enum srcfind_status status = search_in_one_read(s);
+    const bool is_short = state->n_expected >= s->job.list_room ||
+                          (int64_t)state->totals.n_listed > s->job.list_room;
+    if (status == SRCFIND_OK && is_short && s->job.list_room < longest) {
+        s->job.list_room = longest;
+        status = rooms_reserve(s->cuda, &s->job, false, s->error);
+        if (status == SRCFIND_OK)
+            status = search_in_one_read(s);
+    }
+    if (status == SRCFIND_OK && state->clip.known)
+        rooms_learn_list(s->cuda, (int64_t)state->totals.n_listed, s->job.n_pixels);
     return status;
 }
 
@@ -278,8 +296,7 @@ static enum srcfind_status find_more_islands(struct search *s,
     const double start = clock_seconds();
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK &&
-           (found->n_runs > s->job.runs_room || found->n_islands > s->job.islands_room ||
-            found->n_counting > s->job.counting_room)) {
+           (found->n_runs > s->job.runs_room || found->n_counting > s->job.counting_room)) {
         const int64_t n = s->job.n_pixels;
         struct shares *shares = &s->cuda->shares;
         if (found->n_runs > MOST_RUNS)
@@ -288,7 +305,6 @@ static enum srcfind_status find_more_islands(struct search *s,
                              "above the threshold; --cpu takes them",
                              s->cuda->device, s->cuda->name);
         rooms_grow(&s->job.runs_room, found->n_runs, &shares->runs, n);
-        rooms_grow(&s->job.islands_room, found->n_islands, &shares->islands, n);
         rooms_grow(&s->job.counting_room, found->n_counting, &shares->counting, n);
         status = rooms_reserve(s->cuda, &s->job, false, s->error);
         if (status == SRCFIND_OK)

@@ -21,6 +21,20 @@ static __device__ inline bool is_pixel(const job &j, int64_t number) {
     return j.pitch == j.width || number % j.pitch < j.width;
 }
 
+/* How far a value is from the middle of the core's half on its side; grows with |v - centre|. */
+static __device__ inline float core_distance(const scan_window &w, float v) {
+    return fabsf(v - w.centre) - w.middle;
+}
+
+/* ZERO: the window has it. */
+template <bool ZERO> static __device__ inline bool is_core(const scan_window &w, float v) {
+    return (fabsf(core_distance(w, v)) < w.half) & (!ZERO | (fabsf(v) >= w.zero_band));
+}
+
+static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
+    return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
+}
+
 /* Numbers of 128 bits in memory, to which many threads add. A carry is known from what was there
  * before, so that the order does not matter. */
 static __device__ inline void atomic_add_128(void *number, uint128 value) {

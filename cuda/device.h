@@ -19,7 +19,6 @@ enum buffer_kind {
     BUFFER_VALUES,
     BUFFER_RUNS,
     BUFFER_ISLANDS,
-    BUFFER_MOMENTS,
     BUFFER_TEMPORARY,
     BUFFERS
 };
@@ -56,7 +55,7 @@ struct recording {
 
 /* Elements that an image needs room for, as shares of its pixels. */
 struct shares {
-    double values, runs, islands, counting;
+    double listed, values, runs, counting;
 };
 
 struct cuda {

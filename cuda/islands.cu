@@ -15,6 +15,11 @@ static __device__ bool is_ready(const job &j) {
            s.totals.n_candidates <= (unsigned long long)j.values_room;
 }
 
+/* The row of a pixel. Divisions of 64 bits take long. */
+static __device__ int64_t row_of(const job &j, int64_t pixel) {
+    return j.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)j.pitch : pixel / j.pitch;
+}
+
 /* --- runs --- */
 
 /* The pixels of a lane, one after the other, a bit each. */
@@ -24,21 +29,36 @@ struct lane_pixels {
     int64_t value;                     /* of its first candidate */
 };
 
-/* The candidates that are above the threshold. */
-static __device__ uint32_t above_threshold(const job &j, const lane_pixels &p) {
+/* Which of a lane's candidates are above the threshold: bit k for the k-th of them. The warp's n
+ * values lie together; `before` of them belong to the lanes before. */
+static __device__ uint32_t test_values(const job &j, int64_t value, int n, int before) {
     const float threshold = j.state->thresholds.island;
-    uint32_t above = 0;
-    int64_t value = p.value;
-    for (uint32_t rest = p.candidates; rest; rest &= rest - 1)
-        if (j.values[value++] >= threshold)
-            above |= rest & -rest;
-    return above;
+    uint64_t above = 0; /* of those from `first` on */
+    uint32_t mine = 0;
+    for (int first = 0; first < n; first += WARP) {
+        const int i = first + lane_of_thread();
+        above = __ballot_sync(ALL_LANES, i < n && j.values[value + i] >= threshold);
+        const int shift = before - first;
+        if (shift > -WARP && shift < WARP)
+            mine |= (uint32_t)(shift >= 0 ? above >> shift : above << -shift);
+    }
+    return mine;
+}
+
+/* Gives each bit of `mask` the next one of `bits`. */
+static __device__ uint32_t deposit(uint32_t bits, uint32_t mask) {
+    uint32_t result = 0;
+    for (; mask && bits; mask &= mask - 1, bits >>= 1)
+        if (bits & 1)
+            result |= mask & -mask;
+    return result;
 }
 
 /* Pixels that are the first of a row. */
 static __device__ uint32_t row_starts(const job &j, int64_t first) {
     uint32_t starts = 0;
-    for (int64_t i = (j.pitch - first % j.pitch) % j.pitch; i < LANE_PIXELS; i += j.pitch)
+    for (int64_t i = (row_of(j, first + j.pitch - 1) * j.pitch) - first; i < LANE_PIXELS;
+         i += j.pitch)
         starts |= 1u << i;
     return starts;
 }
@@ -51,8 +71,13 @@ static __device__ lane_pixels take_apart(const job &j, int64_t tile) {
     if (!__any_sync(ALL_LANES, p.candidates != 0))
         return p;
     p.first = tile * TILE + lane * LANE_PIXELS;
-    p.value = j.tile_value[tile] + warp_sum_before(__popc(p.candidates));
-    const uint32_t above = above_threshold(j, p), rows = row_starts(j, p.first);
+    const int n = __popc(p.candidates), before_lane = warp_sum_before(n);
+    const int64_t value = j.tile_value[tile];
+    p.value = value + before_lane;
+    const uint32_t all = n < WARP ? (1u << n) - 1 : ~0u;
+    const uint32_t bits = test_values(j, value, warp_sum(n), before_lane) & all;
+    const uint32_t above = bits == all ? p.candidates : deposit(bits, p.candidates);
+    const uint32_t rows = row_starts(j, p.first);
     const uint32_t last_before = __shfl_up_sync(ALL_LANES, above >> (LANE_PIXELS - 1), 1);
     const uint32_t first_after = __shfl_down_sync(ALL_LANES, above & ~rows & 1, 1);
     const uint32_t before = above << 1 | (lane > 0 ? last_before : 0);
@@ -145,73 +170,40 @@ static __device__ int64_t find_run(const job &j, int64_t pixel) {
     return low;
 }
 
-/* Joins each run with those it touches in the row above, and with the one before it where a tile's
- * end has cut a run in two. */
-static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
-    const int64_t n = runs_with_room(j);
-    const int reach = j.detection.connectivity == 8 ? 1 : 0;
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * THREADS) {
-        const run r = j.runs[i];
-        const int64_t row = r.first / j.pitch * j.pitch; /* its first pixel */
-        if (i > 0 && r.first > row && j.runs[i - 1].last == r.first - 1)
-            join(j.parent, (int)i - 1, (int)i);
-        if (row == 0)
-            continue;
-        const int64_t above = row - j.pitch;
-        const int64_t first = max(r.first - j.pitch - reach, above);
-        const int64_t last = min(r.last - j.pitch + reach, above + j.width - 1);
-        for (int64_t k = find_run(j, first); k < i && j.runs[k].first <= last; k++)
-            join(j.parent, (int)k, (int)i);
-    }
-}
-
-/* Leads each run to its root, and marks the roots, up to the end of the room. */
-static __global__ void __launch_bounds__(THREADS) mark_roots(const __grid_constant__ job j) {
-    const int64_t n = runs_with_room(j);
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i <= j.runs_room;
-         i += (int64_t)gridDim.x * THREADS) {
-        const int root = i < n ? root_of(j.parent, (int)i) : -1;
-        j.number[i] = root == i;
-        if (i < n)
-            j.parent[i] = root;
-    }
-}
-
-/* --- what tells whether an island counts --- */
-
-static __device__ int64_t islands_with_room(const job &j) {
-    const int64_t n = j.number[j.runs_room];
-    return n <= j.islands_room ? n : 0;
-}
-
-static __global__ void __launch_bounds__(THREADS) start_extents(const __grid_constant__ job j) {
-    const int64_t n = islands_with_room(j);
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        j.state->n_islands = j.number[j.runs_room];
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * THREADS)
-        j.extents[i] = {0, 0, INT_MAX, -1, INT_MAX, -1, 0};
-}
-
-/* A run as part of an island. */
+/* A run as a part of an island. */
 struct part {
-    int island;
     int x0, x1, y;
 };
 
-static __device__ part part_of(const job &j, int64_t i) {
-    const run r = j.runs[i];
-    const int y = (int)(r.first / j.pitch);
+static __device__ part part_of(const job &j, const run &r) {
+    const int y = (int)row_of(j, r.first);
     const int x0 = (int)(r.first - y * j.pitch);
-    return {j.number[j.parent[i]], x0, x0 + (int)(r.last - r.first), y};
+    return {x0, x0 + (int)(r.last - r.first), y};
 }
 
-/* Of a run, as if it were an island. */
-static __device__ extent extent_of(const job &j, int64_t i, const part &p) {
+/* Joins a run with those it touches in the row above, and with the one before it where a tile's end
+ * has cut a run in two. */
+static __device__ void join_run(const job &j, int i, const run &r) {
+    const int reach = j.detection.connectivity == 8 ? 1 : 0;
+    const int64_t row = row_of(j, r.first) * j.pitch; /* its first pixel */
+    if (i > 0 && r.first > row && j.runs[i - 1].last == r.first - 1)
+        join(j.parent, i - 1, i);
+    if (row == 0)
+        return;
+    const int64_t above = row - j.pitch;
+    const int64_t first = max(r.first - j.pitch - reach, above);
+    const int64_t last = min(r.last - j.pitch + reach, above + j.width - 1);
+    for (int64_t k = find_run(j, first); k < i && j.runs[k].first <= last; k++)
+        join(j.parent, (int)k, i);
+}
+
+/* Of run i, as if it were an island. */
+static __device__ extent extent_of(const job &j, int i, const run &r) {
     const uint64_t *blank = j.state->totals.n_blank > 0 ? (const uint64_t *)j.blank : NULL;
-    const float *value = j.values + j.runs[i].value;
+    const part p = part_of(j, r);
+    const float *value = j.values + r.value;
     uint32_t key = 0;
+#pragma unroll 8
     for (int x = p.x0; x <= p.x1; x++)
         key = max(key, exact_key(value[x - p.x0]));
     extent e;
@@ -223,6 +215,18 @@ static __device__ extent extent_of(const job &j, int64_t i, const part &p) {
     e.edge = edges_touch(p.x0, p.x1, p.y, j.width, j.height, j.pitch, blank);
     return e;
 }
+
+static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
+    const int n = (int)runs_with_room(j);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * THREADS) {
+        const run r = j.runs[i];
+        join_run(j, (int)i, r);
+        j.extents[i] = extent_of(j, (int)i, r);
+    }
+}
+
+/* --- what tells whether an island counts --- */
 
 static __device__ void add_extent(extent *to, const extent &e) {
     atomicAdd(&to->n_pixels, e.n_pixels);
@@ -242,28 +246,29 @@ static __device__ extent warp_extent(const extent &e) {
 
 /* Whether all lanes have runs of one island: then they add up first, so that large islands do not
  * make all threads of the device wait for one number. */
-static __device__ bool is_one_island(int island) {
-    const int first = __shfl_sync(ALL_LANES, island, 0);
-    return __all_sync(ALL_LANES, island >= 0 && island == first);
+static __device__ bool is_one_island(int root) {
+    const int first = __shfl_sync(ALL_LANES, root, 0);
+    return __all_sync(ALL_LANES, root >= 0 && root == first);
 }
 
+/* Leads each run to its root, to whose extent it adds its own; that of the root is there. */
 static __global__ void __launch_bounds__(THREADS) add_extents(const __grid_constant__ job j) {
-    const int64_t n = islands_with_room(j) > 0 ? runs_with_room(j) : 0;
+    const int64_t n = runs_with_room(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
-        part p = {-1, 0, 0, 0};
-        extent e = {};
-        if (i < n) {
-            p = part_of(j, i);
-            e = extent_of(j, i, p);
+        const int root = i < n ? root_of(j.parent, (int)i) : -1;
+        extent e = {0, 0, INT_MAX, -1, INT_MAX, -1, 0};
+        if (i < n && root != i) {
+            e = j.extents[i];
+            j.parent[i] = root;
         }
-        if (is_one_island(p.island)) {
+        if (is_one_island(root)) {
             e = warp_extent(e);
             if (lane_of_thread() == 0)
-                add_extent(&j.extents[p.island], e);
-        } else if (i < n) {
-            add_extent(&j.extents[p.island], e);
+                add_extent(&j.extents[root], e);
+        } else if (e.n_pixels > 0) {
+            add_extent(&j.extents[root], e);
         }
     }
 }
@@ -272,24 +277,26 @@ static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
+/* Marks the roots of islands that count, up to the end of the room. */
 static __global__ void __launch_bounds__(THREADS) mark_counting(const __grid_constant__ job j) {
-    const int64_t n = islands_with_room(j);
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i <= j.islands_room;
+    const int64_t n = runs_with_room(j);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i <= j.runs_room;
          i += (int64_t)gridDim.x * THREADS)
-        j.place[i] = i < n && peak_of(j.extents[i]) >= j.state->thresholds.detection &&
+        j.place[i] = i < n && j.parent[i] == i &&
+                     peak_of(j.extents[i]) >= j.state->thresholds.detection &&
                      j.extents[i].n_pixels >= (unsigned long long)j.detection.min_pixels;
 }
 
 /* --- moments --- */
 
-/* How many islands there are to sum up: all that count, if there is room for them; else none. */
-static __device__ int64_t counting_with_room(const job &j) {
-    const int64_t n = j.place[j.islands_room];
-    return n <= j.counting_room ? n : 0;
+/* How many runs there are to sum up: all, if there is room for the islands that count; else none.
+ */
+static __device__ int64_t runs_to_sum(const job &j) {
+    return j.place[j.runs_room] <= j.counting_room ? runs_with_room(j) : 0;
 }
 
-static __device__ bool counts(const job &j, int island) {
-    return j.place[island + 1] > j.place[island];
+static __device__ bool counts(const job &j, int64_t root) {
+    return j.place[root + 1] > j.place[root];
 }
 
 /* The host takes islands whole, with what lies between their members. */
@@ -300,12 +307,12 @@ static __device__ void clear(island *i) {
 }
 
 static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_constant__ job j) {
-    const int64_t n = counting_with_room(j) > 0 ? islands_with_room(j) : 0;
+    const int64_t n = runs_to_sum(j);
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        j.state->n_counting = j.place[j.islands_room];
+        j.state->n_counting = j.place[j.runs_room];
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS) {
-        if (!counts(j, (int)i))
+        if (!counts(j, i))
             continue;
         const extent &e = j.extents[i];
         island &start = j.islands[j.place[i]];
@@ -321,36 +328,46 @@ static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_con
     }
 }
 
+enum { MOMENTS = 11 };
+
+/* The additions of lower halves are under way together, before any of them is waited for. */
 static __device__ void add_moments(island *to, const island &m) {
-    atomic_add_128(&to->q, (uint128)m.q);
-    atomic_add_128(&to->qx, (uint128)m.qx);
-    atomic_add_128(&to->qy, (uint128)m.qy);
-    atomic_add_128(&to->qxx, (uint128)m.qxx);
-    atomic_add_128(&to->qyy, (uint128)m.qyy);
-    atomic_add_128(&to->qxy, (uint128)m.qxy);
-    atomic_add_128(&to->x, (uint128)m.x);
-    atomic_add_128(&to->y, (uint128)m.y);
-    atomic_add_128(&to->xx, (uint128)m.xx);
-    atomic_add_128(&to->yy, (uint128)m.yy);
-    atomic_add_128(&to->xy, (uint128)m.xy);
+    int128 *const sums[MOMENTS] = {&to->q, &to->qx, &to->qy, &to->qxx, &to->qyy, &to->qxy,
+                                   &to->x, &to->y,  &to->xx, &to->yy,  &to->xy};
+    const int128 values[MOMENTS] = {m.q, m.qx, m.qy, m.qxx, m.qyy, m.qxy,
+                                    m.x, m.y,  m.xx, m.yy,  m.xy};
+    unsigned long long low[MOMENTS];
+#pragma unroll
+    for (int i = 0; i < MOMENTS; i++)
+        low[i] = atomicAdd((unsigned long long *)sums[i], (unsigned long long)values[i]);
+#pragma unroll
+    for (int i = 0; i < MOMENTS; i++) {
+        const bool carry = low[i] + (unsigned long long)values[i] < low[i];
+        const unsigned long long high = (unsigned long long)((uint128)values[i] >> 64) + carry;
+        if (high)
+            atomicAdd((unsigned long long *)sums[i] + 1, high);
+    }
 }
 
 static __device__ void warp_moments(island *m) {
     int128 *const moments[] = {&m->q, &m->qx, &m->qy, &m->qxx, &m->qyy, &m->qxy,
                                &m->x, &m->y,  &m->xx, &m->yy,  &m->xy};
+#pragma unroll
     for (int128 *moment : moments)
         *moment = (int128)warp_sum_128((uint128)*moment);
 }
 
 /* Adds a run's pixels up, in its island's units; and if it has the peak, says where. */
-static __device__ island moments_of(const job &j, int64_t i, const part &p, island *to) {
-    const float *value = j.values + j.runs[i].value;
+static __device__ island moments_of(const job &j, int64_t i, int root, island *to) {
+    const run r = j.runs[i];
+    const part p = part_of(j, r);
+    const float *value = j.values + r.value;
     const double per_unit = ldexp(1.0, -to->unit);
     island m = {};
     for (int x = p.x0; x <= p.x1; x++)
         moments_add(&m, moments_quantise(value[x - p.x0], per_unit), (int64_t)x - to->x_min,
                     (int64_t)p.y - to->y_min);
-    if ((uint32_t)j.extents[p.island].peak == (uint32_t)~i) {
+    if ((uint32_t)j.extents[root].peak == (uint32_t)~i) {
         int x = p.x0;
         while (value[x - p.x0] != to->peak)
             x++;
@@ -362,19 +379,17 @@ static __device__ island moments_of(const job &j, int64_t i, const part &p, isla
 }
 
 static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_constant__ job j) {
-    const int64_t n = counting_with_room(j) > 0 ? runs_with_room(j) : 0;
+    const int64_t n = runs_to_sum(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
-        part p = {-1, 0, 0, 0};
+        const int root = i < n ? j.parent[i] : -1;
+        const bool counted = i < n && counts(j, root);
+        island *to = counted ? &j.islands[j.place[root]] : NULL;
         island m = {};
-        if (i < n)
-            p = part_of(j, i);
-        const bool counted = i < n && counts(j, p.island);
-        island *to = counted ? &j.islands[j.place[p.island]] : NULL;
         if (counted)
-            m = moments_of(j, i, p, to);
-        if (is_one_island(counted ? p.island : -1)) {
+            m = moments_of(j, i, root, to);
+        if (is_one_island(counted ? root : -1)) {
             warp_moments(&m);
             if (lane_of_thread() == 0)
                 add_moments(to, m);
@@ -405,35 +420,24 @@ static cudaError_t find_runs(const struct job *job, cudaStream_t stream) {
     return status ? status : launch(write_runs, job, job->n_tiles * WARP, stream);
 }
 
-static cudaError_t number_islands(const struct job *job, cudaStream_t stream) {
+static cudaError_t find_extents(const struct job *job, cudaStream_t stream) {
     size_t size = job->temporary_size;
     cudaError_t status = launch(join_runs, job, job->runs_room, stream);
     if (!status)
-        status = launch(mark_roots, job, job->runs_room, stream);
-    return status ? status
-                  : cub_sum_int(job->temporary, &size, job->number, job->runs_room + 1, stream);
-}
-
-static cudaError_t find_extents(const struct job *job, cudaStream_t stream) {
-    size_t size = job->temporary_size;
-    cudaError_t status = launch(start_extents, job, job->islands_room, stream);
-    if (!status)
         status = launch(add_extents, job, job->runs_room, stream);
     if (!status)
-        status = launch(mark_counting, job, job->islands_room, stream);
+        status = launch(mark_counting, job, job->runs_room, stream);
     return status ? status
-                  : cub_sum_int(job->temporary, &size, job->place, job->islands_room + 1, stream);
+                  : cub_sum_int(job->temporary, &size, job->place, job->runs_room + 1, stream);
 }
 
 static cudaError_t find_moments(const struct job *job, cudaStream_t stream) {
-    const cudaError_t status = launch(start_islands, job, job->islands_room, stream);
+    const cudaError_t status = launch(start_islands, job, job->runs_room, stream);
     return status ? status : launch(sum_moments, job, job->runs_room, stream);
 }
 
 cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
     cudaError_t status = find_runs(job, stream);
-    if (!status)
-        status = number_islands(job, stream);
     if (!status)
         status = find_extents(job, stream);
     return status ? status : find_moments(job, stream);

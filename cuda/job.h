@@ -10,8 +10,9 @@
 #include "scan_plan.h"
 
 enum {
-    TILE = 1024,     /* pixels that a warp scans at a time; pieces begin at a multiple of it */
-    KEYS_A_SUM = 32, /* of a sorted list, whose sums are kept together */
+    TILE = 1024,      /* pixels that a warp scans at a time; pieces begin at a multiple of it */
+    KEYS_A_SUM = 128, /* of a sorted list, whose sums are kept together */
+    KEY_GROUPS = 512, /* keys of one sign and exponent: key >> 23 */
     ROUNDS_MOST = 1 << 20,
 };
 
@@ -28,21 +29,37 @@ struct key_sums {
     uint64_t m, square_low, square_high;
 };
 
+/* Where the keys of a group, and of those after it, begin in the sorted list; and the sums of the
+ * keys before that place, but of those that key_sums has. */
+struct key_group {
+    int64_t first;
+    struct key_sums rest;
+};
+
 /* Neighbouring pixels of one row and one tile, all above the island threshold. */
 struct run {
     int64_t first, last; /* pixels */
     int64_t value;       /* of the first pixel, in job.values; the others follow */
 };
 
-/* What tells whether an island counts, with the place of its first run. */
+/* What tells whether an island counts. */
 struct extent {
     unsigned long long n_pixels;
     unsigned long long peak; /* key of the highest pixel, and ~ the first run that has it */
     int x_min, x_max, y_min, y_max, edge;
 };
 
+/* A plan as the scan looks at pixels, with few comparisons: v is of the core if
+ * ||v - centre| - middle| < half, each difference being rounded to a float, and |v| >= zero_band,
+ * which is only asked if the window has_zero. Then v * scale is an integer q below 2^31 in
+ * magnitude. The plan's bounds say the same of v itself. */
+struct scan_window {
+    float centre, middle, half, zero_band, scale, candidate;
+    bool has_zero, list_values;
+};
+
 struct scan_totals {
-    int128 sum;                                  /* of q over the core, in the plan's units */
+    int128 sum;                                  /* of q over the core */
     uint128 square;                              /* of q^2 */
     unsigned long long n_below, n_zero, n_blank; /* what is not listed, 0 or blank is of the core */
     unsigned long long n_listed, n_candidates;   /* also those for which there was no room */
@@ -60,11 +77,13 @@ struct clip_outcome {
 /* What kernels find out and leave for the next ones, and in the end for the host. */
 struct state {
     struct scan_plan plan;
-    bool scan_wanted; /* the plan is worth a scan */
+    struct scan_window window;
+    int64_t n_expected; /* values that the plan would list; 0 without one */
+    bool scan_wanted;   /* the plan is worth a scan */
     struct scan_totals totals;
     struct clip_outcome clip;
     struct thresholds thresholds;
-    int64_t n_runs, n_islands, n_counting; /* also where there was no room for them */
+    int64_t n_runs, n_counting; /* also where there was no room for them */
 };
 
 /* All that kernels are told. Pointers are to device memory; rooms are numbers of elements. */
@@ -76,11 +95,12 @@ struct job {
     const uint32_t *pixels;          /* NULL if they come in chunks */
     int64_t image_size, chunks_size; /* bytes, of buffers that are not laid out further */
 
-    uint32_t *sample[2]; /* keys; two buffers, for sorting */
+    uint32_t *sample; /* keys */
     int64_t n_sample;
     uint32_t *list[2]; /* keys of the listed values */
     int64_t list_room;
-    struct key_sums *key_sums; /* one for KEYS_A_SUM keys of the longer of the two, and one more */
+    struct key_sums *key_sums;    /* one for KEYS_A_SUM keys of the list, and one more */
+    struct key_group *key_groups; /* KEY_GROUPS of them */
 
     uint32_t *candidates, *blank; /* a bit a pixel, whole tiles */
     float *values;                /* of the candidates, tile after tile in any order */
@@ -89,12 +109,10 @@ struct job {
     int64_t *tile_runs;  /* runs before a tile; one more for all */
 
     struct run *runs;
-    int *parent; /* an earlier run of the same island, or the run itself */
-    int *number; /* of an island, at its first run; one more for all */
+    int *parent;            /* an earlier run of the same island, or the run itself */
+    struct extent *extents; /* of a run, and of an island at its first one */
+    int *place; /* of an island among those that count, at its first run; one more for all */
     int64_t runs_room;
-    struct extent *extents;
-    int *place; /* of an island among those that count; one more for all */
-    int64_t islands_room;
     struct island *islands; /* those that count */
     int64_t counting_room;
 
@@ -109,12 +127,12 @@ extern "C" {
 
 /* Each puts work into a stream and returns at once. */
 
-/* Sets all of the state but the totals, which become 0. */
+/* Takes a plan without a core; the totals become 0. */
 cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
                                 cudaStream_t stream);
 /* Draws the sample from job->pixels. */
 cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
-/* Makes the plan from the sample, whose keys are in sample[0], in any order. */
+/* Makes the plan from the sample's keys, in any order; the totals become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
 /* Scans the pixels [first, first + count), which are at `pixels`. */
 cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,

@@ -1,15 +1,15 @@
 #include "rooms.h"
 
-#include "cpu/plan.h"
-
-enum { SAMPLE_MOST = 1 << 16, RUNS_LEAST = 1 << 14, ISLANDS_LEAST = 1 << 12 };
+enum {
+    SAMPLE_LEAST = 1 << 13,
+    SAMPLE_MOST = 1 << 18,
+    PIXELS_A_SAMPLE = 256,
+    RUNS_LEAST = 1 << 14,
+    ISLANDS_LEAST = 1 << 12
+};
 
 static int64_t at_most(int64_t a, int64_t b) {
     return a < b ? a : b;
-}
-
-static int64_t longer_list(const struct job *job) {
-    return job->list_room > job->n_sample ? job->list_room : job->n_sample;
 }
 
 /* --- numbers --- */
@@ -20,23 +20,35 @@ static int64_t room_for(double usual, double learned, int64_t n, int64_t least) 
     return at_most((int64_t)(share * (double)n) + least, n);
 }
 
+int64_t rooms_longest_list(int64_t n_pixels) {
+    return n_pixels <= LIST_PIXELS ? n_pixels : n_pixels / (n_pixels <= WHOLE_PIXELS ? 8 : 12);
+}
+
 /* Ordinary images have a few hundredths of candidates, and a run in 700 pixels. */
 static void choose(struct job *job, const struct shares *learned) {
     const int64_t n = job->n_pixels;
     const bool all = n <= LIST_PIXELS;
-    job->n_sample = all ? 0 : at_most(plan_sample_size(n), SAMPLE_MOST);
-    job->list_room = all ? n : n <= WHOLE_PIXELS ? n / 8 : n / 12;
+    job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
+    job->list_room = rooms_longest_list(n);
+    if (!all && learned->listed > 0)
+        job->list_room = at_most(job->list_room, (int64_t)(learned->listed * (double)n));
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
-    job->islands_room = room_for(1.0 / 1024, learned->islands, n, ISLANDS_LEAST);
     job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);
 }
 
 void rooms_choose(struct job *job, const struct cuda *cuda) {
     const struct shares none = {0, 0, 0, 0};
     choose(job, &cuda->shares);
-    if (!rooms_fit((struct cuda *)cuda, job))
+    if (!rooms_fit(cuda, job))
         choose(job, &none);
+}
+
+/* Lists of the same kind of images differ by a little. */
+void rooms_learn_list(struct cuda *cuda, int64_t n_listed, int64_t n_pixels) {
+    const double share = 1.25 * (double)(n_listed + LIST_PIXELS / 16) / (double)n_pixels;
+    if (share > cuda->shares.listed)
+        cuda->shares.listed = share;
 }
 
 void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels) {
@@ -78,15 +90,15 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
         take(&l, job->chunks_size, 1);
         break;
     case BUFFER_SAMPLE:
-        for (int i = 0; i < 2; i++)
-            job->sample[i] = take(&l, job->n_sample, sizeof *job->sample[i]);
+        job->sample = take(&l, job->n_sample, sizeof *job->sample);
         break;
     case BUFFER_LIST:
         for (int i = 0; i < 2; i++)
             job->list[i] = take(&l, job->list_room, sizeof *job->list[i]);
         break;
     case BUFFER_KEY_SUMS:
-        job->key_sums = take(&l, longer_list(job) / KEYS_A_SUM + 1, sizeof *job->key_sums);
+        job->key_sums = take(&l, job->list_room / KEYS_A_SUM + 1, sizeof *job->key_sums);
+        job->key_groups = take(&l, KEY_GROUPS, sizeof *job->key_groups);
         break;
     case BUFFER_MAPS:
         job->candidates = take(&l, job->n_tiles * TILE / 32, sizeof *job->candidates);
@@ -102,14 +114,11 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
     case BUFFER_RUNS:
         job->runs = take(&l, job->runs_room, sizeof *job->runs);
         job->parent = take(&l, job->runs_room, sizeof *job->parent);
-        job->number = take(&l, job->runs_room + 1, sizeof *job->number);
-        break;
-    case BUFFER_MOMENTS:
-        job->islands = take(&l, job->counting_room, sizeof *job->islands);
+        job->extents = take(&l, job->runs_room, sizeof *job->extents);
+        job->place = take(&l, job->runs_room + 1, sizeof *job->place);
         break;
     case BUFFER_ISLANDS:
-        job->extents = take(&l, job->islands_room, sizeof *job->extents);
-        job->place = take(&l, job->islands_room + 1, sizeof *job->place);
+        job->islands = take(&l, job->counting_room, sizeof *job->islands);
         break;
     case BUFFER_TEMPORARY:
         job->temporary = take(&l, (int64_t)job->temporary_size, 1);
@@ -127,18 +136,16 @@ static size_t greater(size_t a, size_t b) {
 /* How much room CUB wants for the longest of each kind. */
 static cudaError_t size_temporary(struct job *j) {
     uint32_t *const no_keys[2] = {NULL, NULL};
-    size_t sort = 0, sums = 0, tiles = 0, runs = 0, islands = 0;
+    size_t sort = 0, sums = 0, tiles = 0, runs = 0;
     int sorted;
-    cudaError_t code = cub_sort(NULL, &sort, no_keys, longer_list(j), &sorted, NULL);
+    cudaError_t code = cub_sort(NULL, &sort, no_keys, j->list_room, &sorted, NULL);
     if (!code)
-        code = cub_sum_keys(NULL, &sums, NULL, longer_list(j) / KEYS_A_SUM + 1, NULL);
+        code = cub_sum_keys(NULL, &sums, NULL, j->list_room / KEYS_A_SUM + 1, NULL);
     if (!code)
         code = cub_sum_int64(NULL, &tiles, NULL, j->n_tiles + 1, NULL);
     if (!code)
         code = cub_sum_int(NULL, &runs, NULL, j->runs_room + 1, NULL);
-    if (!code)
-        code = cub_sum_int(NULL, &islands, NULL, j->islands_room + 1, NULL);
-    j->temporary_size = greater(greater(greater(sort, sums), greater(tiles, runs)), islands);
+    j->temporary_size = greater(greater(sort, sums), greater(tiles, runs));
     return code;
 }
 
@@ -151,7 +158,7 @@ static int64_t find_needs(const struct job *job, int64_t *needs) {
     return sum;
 }
 
-bool rooms_fit(struct cuda *cuda, const struct job *job) {
+bool rooms_fit(const struct cuda *cuda, const struct job *job) {
     struct job copy = *job;
     int64_t needs[BUFFERS];
     return size_temporary(&copy) == cudaSuccess && find_needs(&copy, needs) <= cuda->limit;

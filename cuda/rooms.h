@@ -15,13 +15,20 @@ enum { WHOLE_PIXELS = 1 << 24 };
 void rooms_choose(struct job *job, const struct cuda *cuda);
 
 /* Whether the device may hold all that the job has room for. */
-bool rooms_fit(struct cuda *cuda, const struct job *job);
+bool rooms_fit(const struct cuda *cuda, const struct job *job);
 
 /* Makes all buffers as large as the job says, and lays them out. Where memory is scarce, what they
  * have too much is freed: of all of them for a `new_image`; else of those only that a clip needs,
  * since the others are in use. */
 enum srcfind_status rooms_reserve(struct cuda *cuda, struct job *job, bool new_image,
                                   struct error *error);
+
+/* The most values that a list may have; an image with more is not worth one. */
+int64_t rooms_longest_list(int64_t n_pixels);
+
+/* Remembers for images to come how long a list was that served: with less padding it is sorted in
+ * less time. */
+void rooms_learn_list(struct cuda *cuda, int64_t n_listed, int64_t n_pixels);
 
 /* Makes a room large enough, and remembers for images to come what share of the pixels it took. */
 void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels);

@@ -1,78 +1,168 @@
-/* The one read of the image. A warp takes a tile at a time: pixels of the core are summed in
- * registers; the others go to a list, whose order does not matter; candidates and blanks to maps of
- * a bit a pixel, and the candidates' values, in the order of the pixels, to a place that the tile
+/* The one read of the image. A warp takes a tile at a time, in rows of four neighbouring pixels a
+ * lane. Pixels of the core are summed in registers; the others wait in the lane's column of shared
+ * memory until they go to the list, whose order does not matter; candidates and blanks become bits
+ * of two maps, and the candidates' values go, in the order of the pixels, to a place that the tile
  * knows. The loop is as short as can be: what is rare stands behind a branch for the whole warp. */
 #include "device.cuh"
 
 enum {
-    THREADS = 256,
+    THREADS = 128,
     WARPS = THREADS / WARP,
+    BLOCKS = 5,          /* of a multiprocessor, at least */
     WORDS = TILE / WARP, /* of a tile in a map: one a lane */
-    AT_ONCE = 8,         /* words whose pixels a warp loads before it looks at the first */
-    SHARED_VALUES = 1024 /* of each warp's list, until it is written out */
+    QUAD = 4,            /* pixels that a lane takes of a row */
+    ROW = QUAD * WARP,
+    ROWS_AT_ONCE = 4,                 /* that a warp loads before it looks at the first */
+    COLUMN = 2 * QUAD * ROWS_AT_ONCE, /* values */
+    COLUMN_STEP = WARP * sizeof(float),
 };
+static_assert(TILE == 2 * ROW * ROWS_AT_ONCE && TILE == WARP * WARP,
+              "a tile is whole rows, a word a lane");
+static_assert(QUAD <= 4, "four squares of q fit in 64 bits");
 
-/* What a lane adds up of q = high * 2^16 + low, and counts. */
+/* What a lane adds up of the core's q and q^2, and counts. Pixels below the centre are counted with
+ * those that are to be listed, which are taken off later. */
 struct lane_sums {
-    int64_t high, low, high_high, high_low, low_low;
+    int64_t sum;
+    uint64_t square_low, square_high; /* of the lower and upper 32 bits of sums of squares */
     unsigned n_below, n_zero, n_blank;
 };
 
-struct warp_list {
-    float *values; /* in shared memory */
-    int n;
+/* A lane's values that are to be listed, in shared memory, from first to before next (byte
+ * addresses there), COLUMN_STEP apart. */
+struct column {
+    uint32_t first, next;
+    int one; /* which the compiler must not know */
+};
+
+/* The pixels [first, end), which are at `pixels`. */
+struct chunk {
+    const uint32_t *pixels;
+    int64_t first, end;
+};
+
+/* Four neighbouring pixels, and which of them the image has. */
+struct quad {
+    uint32_t bits[QUAD];
+    unsigned there; /* a bit each */
 };
 
 static __device__ inline unsigned lanes_before() {
     return (1u << lane_of_thread()) - 1;
 }
 
-static __device__ void write_list(const job &j, warp_list *list) {
-    unsigned long long first = 0;
-    __syncwarp();
-    if (lane_of_thread() == 0 && list->n > 0)
-        first = atomicAdd(&j.state->totals.n_listed, (unsigned long long)list->n);
-    first = __shfl_sync(ALL_LANES, first, 0);
-    for (int i = lane_of_thread(); i < list->n; i += WARP)
-        if (first + i < (unsigned long long)j.list_room)
-            j.list[0][first + i] = exact_key(list->values[i]);
-    __syncwarp();
-    list->n = 0;
+/* --- the list --- */
+
+/* A value at an address in shared memory. */
+static __device__ inline float load_shared(uint32_t address) {
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+    return v;
 }
 
-/* Without branches. */
-static __device__ inline bool is_core(const scan_plan &plan, float v) {
-    return (v > plan.core_low) & (v < plan.core_high) &
-           !((v >= plan.median_low) & (v <= plan.median_high)) & (fabsf(v) >= plan.zero_band);
+static __device__ inline bool is_listed(float v) {
+    return isfinite(v) && v != 0;
 }
+
+/* Writes out what waits in a warp's columns, but for blanks, and for zeros, which are counted. */
+static __device__ void write_list(const job &j, float centre, column *c, lane_sums *sums) {
+    const uint32_t size = c->next - c->first, most = warp_max(size);
+    unsigned long long to = 0;
+    int total = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
+        const float v = i < size ? load_shared(c->first + i) : NAN;
+        total += __popc(__ballot_sync(ALL_LANES, is_listed(v)));
+        sums->n_zero += v == 0;
+        if (i < size)
+            sums->n_below -= __float_as_uint(v - centre) >> 31;
+    }
+    if (lane_of_thread() == 0 && total > 0)
+        to = atomicAdd(&j.state->totals.n_listed, (unsigned long long)total);
+    to = __shfl_sync(ALL_LANES, to, 0);
+#pragma unroll 1
+    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
+        const float v = i < size ? load_shared(c->first + i) : NAN;
+        const unsigned listed = __ballot_sync(ALL_LANES, is_listed(v));
+        const unsigned long long place = to + __popc(listed & lanes_before());
+        if (is_listed(v) && place < (unsigned long long)j.list_room)
+            j.list[0][place] = exact_key(v);
+        to += __popc(listed);
+    }
+    c->next = c->first;
+}
+
+/* --- pixels --- */
 
 /* sum += a * b, in one instruction. */
 static __device__ inline void add_product(int64_t *sum, int a, int b) {
     asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(*sum) : "r"(a), "r"(b));
 }
 
-/* Sums over a lane's pixels of one tile: of the upper half of q; and of the lower half, with how
- * many are below the medians in bits that this cannot reach. */
-struct tile_sums {
-    int high, low;
-};
-enum { ONE_BELOW = 1 << 24 };
-
-static __device__ inline void add(const scan_plan &plan, float v, bool added, lane_sums *sums,
-                                  tile_sums *tile) {
-    const int q = __float2int_rn(added ? v * plan.scale : 0.0f);
-    const int high = q >> 16, low = q & 0xffff;
-    tile->high += high;
-    tile->low += low + (added & (v < plan.median_low) ? ONE_BELOW : 0);
-    add_product(&sums->high_high, high, high);
-    add_product(&sums->high_low, high, low);
-    add_product(&sums->low_low, low, low);
+/* Puts a value at a column's end if it is wanted. */
+static __device__ inline void keep_if(bool wanted, column *c, float v) {
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0;"
+                 "@p st.shared.f32 [%0], %1; @p add.u32 %0, %0, %3;}"
+                 : "+r"(c->next)
+                 : "f"(v), "r"((int)wanted), "r"((uint32_t)COLUMN_STEP)
+                 : "memory");
 }
+
+/* n += the sign bit of a number; the unit that multiplies has more time for it. */
+static __device__ inline void add_sign(unsigned *n, float v) {
+    asm("mad.hi.u32 %0, %1, 2, %0;" : "+r"(*n) : "r"(__float_as_uint(v)));
+}
+
+/* Adds a pixel of the core up, or keeps it for the list; without a branch. */
+template <bool ZERO>
+static __device__ inline void look_at(const scan_window &w, float v, bool there, lane_sums *sums,
+                                      int64_t *square, column *c) {
+    const bool core = is_core<ZERO>(w, v) & there;
+    const int q = __float2int_rn(core ? v * w.scale : 0.0f);
+    add_product(&sums->sum, q, c->one);
+    add_product(square, q, q);
+    if (there)
+        add_sign(&sums->n_below, v - w.centre);
+    keep_if(!core & there, c, v);
+}
+
+/* The maps' words of a lane. */
+struct map_words {
+    uint32_t candidates, blank;
+};
+
+/* The word of a map that begins at the lane's quad, in each eighth lane: from a bit a pixel. */
+static __device__ inline uint32_t gather_word(unsigned bits) {
+    uint32_t word = bits << QUAD * (lane_of_thread() % (WARP / QUAD));
+    for (int step = 1; step < WARP / QUAD; step *= 2)
+        word |= __shfl_xor_sync(ALL_LANES, word, step);
+    return word;
+}
+
+/* Marks a row's candidates and blanks. */
+static __device__ void mark_rare(const scan_window &w, const float v[QUAD], unsigned there, int row,
+                                 map_words *words, lane_sums *sums) {
+    unsigned candidates = 0, blank = 0;
+    for (int i = 0; i < QUAD; i++) {
+        blank |= !isfinite(v[i]) << i;
+        candidates |= (isfinite(v[i]) && v[i] >= w.candidate) << i;
+    }
+    sums->n_blank += __popc(blank & there);
+    const uint32_t candidate_word = gather_word(candidates & there);
+    const uint32_t blank_word = gather_word(blank & there);
+    const int from = lane_of_thread() % QUAD * (WARP / QUAD);
+    const map_words mine = {__shfl_sync(ALL_LANES, candidate_word, from),
+                            __shfl_sync(ALL_LANES, blank_word, from)};
+    if (lane_of_thread() / QUAD == row)
+        *words = mine;
+}
+
+/* --- tiles --- */
 
 /* Writes the values of a tile's candidates, which are loaded once more: they are few. Each lane has
  * the bits of a word. */
-static __device__ void write_candidates(const job &j, const uint32_t *pixels, int64_t first,
-                                        int64_t tile, uint32_t word) {
+static __device__ void write_candidates(const job &j, const chunk &chunk, int64_t tile,
+                                        uint32_t word) {
     const unsigned n = __popc(word), before = warp_sum_before(n), total = warp_sum(n);
     unsigned long long to = 0;
     if (lane_of_thread() == 0 && total > 0)
@@ -89,127 +179,167 @@ static __device__ void write_candidates(const job &j, const uint32_t *pixels, in
         const int64_t number = tile * TILE + lane * WARP + lane_of_thread();
         if (bits >> lane_of_thread() & 1)
             j.values[place + __popc(bits & lanes_before())] =
-                value_of(pixels[number - first], j.swapped);
+                value_of(chunk.pixels[number - chunk.first], j.swapped);
     }
 }
 
-/* The maps' words of a lane. */
-struct map_words {
-    uint32_t candidates, blank;
+/* A lane's pixels of a row that begins at `number`. WHOLE: the image has them all, and four are
+ * loaded at a time. */
+template <bool WHOLE>
+static __device__ inline quad load(const job &j, const uint32_t *at, int64_t number, int64_t end) {
+    if (WHOLE) {
+        const uint4 four = __ldg(reinterpret_cast<const uint4 *>(at));
+        return {{four.x, four.y, four.z, four.w}, (1u << QUAD) - 1};
+    }
+    quad q = {{0, 0, 0, 0}, 0};
+    for (int i = 0; i < QUAD; i++) {
+        if (number + i < end && is_pixel(j, number + i)) {
+            q.bits[i] = __ldg(at + i);
+            q.there |= 1u << i;
+        }
+    }
+    return q;
+}
+
+/* A row of a tile; LIST: also for the clip. */
+template <bool LIST, bool ZERO, bool WHOLE>
+static __device__ inline void scan_row(const job &j, const scan_window &w, const quad &q, int row,
+                                       map_words *words, lane_sums *sums, column *c) {
+    float v[QUAD];
+    int64_t square = 0; /* of four pixels, which fit */
+    bool rare = false;
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        const bool there = WHOLE || (q.there >> i & 1);
+        v[i] = value_of(q.bits[i], j.swapped);
+        rare |= there & !(fabsf(v[i]) < w.candidate);
+        if (LIST)
+            look_at<ZERO>(w, v[i], there, sums, &square, c);
+    }
+    sums->square_low += (uint32_t)square;
+    sums->square_high += (uint64_t)square >> 32;
+    if (__any_sync(ALL_LANES, rare))
+        mark_rare(w, v, q.there, row, words, sums);
+}
+
+/* The rows of a tile that a warp has at a time. */
+struct rows {
+    quad quads[ROWS_AT_ONCE];
 };
 
-/* Marks a word's candidates and blanks, counts zeros, and says which of the pixels that are not of
- * the core are left to be listed. */
-static __device__ bool look_at_rare(const scan_plan &plan, float v, bool there, bool listed,
-                                    int word, map_words *words, lane_sums *sums) {
-    const bool is_blank = there && !isfinite(v), is_zero = there && v == 0;
-    const unsigned candidates = __ballot_sync(ALL_LANES, there && !is_blank && v >= plan.candidate);
-    const unsigned blank = __ballot_sync(ALL_LANES, is_blank);
-    sums->n_blank += is_blank;
-    sums->n_zero += is_zero;
-    if (word == lane_of_thread()) {
-        words->candidates = candidates;
-        words->blank = blank;
-    }
-    return listed && !is_blank && !is_zero;
-}
-
-/* A pixel of each lane; LIST: also for the clip. */
-template <bool LIST>
-static __device__ inline void look_at(const scan_plan &plan, float v, bool there, int word,
-                                      map_words *words, lane_sums *sums, tile_sums *tile,
-                                      warp_list *list) {
-    bool listed = false;
-    if (LIST) {
-        const bool added = there & is_core(plan, v);
-        add(plan, v, added, sums, tile);
-        listed = there & !added;
-    }
-    const bool rare = there & (!(v < plan.candidate) | (v == 0) | (v == -INFINITY));
-    if (__any_sync(ALL_LANES, rare))
-        listed = look_at_rare(plan, v, there, listed, word, words, sums);
-    if (LIST) {
-        const unsigned lanes = __ballot_sync(ALL_LANES, listed);
-        if (listed)
-            list->values[list->n + __popc(lanes & lanes_before())] = v;
-        list->n += __popc(lanes);
-    }
-}
-
-/* A tile that is WHOLE has all its pixels. */
-template <bool LIST, bool WHOLE>
-static __device__ void scan_tile(const job &j, const scan_plan &plan, const uint32_t *pixels,
-                                 int64_t first, int64_t end, int64_t tile, lane_sums *sums,
-                                 warp_list *list) {
-    const int lane = lane_of_thread();
-    const uint32_t *const at = pixels + (tile * TILE - first) + lane;
-    map_words words = {0, 0};
-    tile_sums of_tile = {0, 0};
-    for (int word = 0; word < WORDS; word += AT_ONCE) {
-        uint32_t bits[AT_ONCE];
-        bool there[AT_ONCE];
+/* Rows of a tile from one on; `at` is where the lane's first quad of the tile is. */
+template <bool WHOLE>
+static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t tile, int row) {
+    const int64_t number = tile * TILE + row * ROW + QUAD * lane_of_thread();
+    rows r;
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t number = tile * TILE + (word + i) * WARP + lane;
-            there[i] = WHOLE || (number < end && is_pixel(j, number));
-            bits[i] = there[i] ? __ldg(at + (word + i) * WARP) : 0;
-        }
-        if (LIST && list->n > SHARED_VALUES - AT_ONCE * WARP)
-            write_list(j, list);
+    for (int i = 0; i < ROWS_AT_ONCE; i++)
+        r.quads[i] =
+            load<WHOLE>(j, c.pixels + (number + i * ROW - c.first), number + i * ROW, c.end);
+    return r;
+}
+
+template <bool LIST, bool ZERO, bool WHOLE>
+static __device__ inline void scan_rows(const job &j, const scan_window &w, const rows &r, int row,
+                                        map_words *words, lane_sums *sums, column *c) {
+    if (LIST && __any_sync(ALL_LANES, c->next - c->first > COLUMN / 2 * COLUMN_STEP))
+        write_list(j, w.centre, c, sums);
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            look_at<LIST>(plan, value_of(bits[i], j.swapped), there[i], word + i, &words, sums,
-                          &of_tile, list);
-    }
-    sums->high += of_tile.high;
-    sums->low += of_tile.low % ONE_BELOW;
-    sums->n_below += of_tile.low / ONE_BELOW;
-    j.candidates[tile * WORDS + lane] = words.candidates;
-    j.blank[tile * WORDS + lane] = words.blank;
-    write_candidates(j, pixels, first, tile, words.candidates);
+    for (int i = 0; i < ROWS_AT_ONCE; i++)
+        scan_row<LIST, ZERO, WHOLE>(j, w, r.quads[i], row + i, words, sums, c);
 }
 
-template <bool LIST>
-static __device__ void scan_tiles(const job &j, const scan_plan &plan, const uint32_t *pixels,
-                                  int64_t first, int64_t end, lane_sums *sums, warp_list *list) {
-    const int64_t end_tile = (end + TILE - 1) / TILE, step = (int64_t)gridDim.x * WARPS;
-    const int64_t start = first / TILE + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
-    for (int64_t tile = start; tile < end_tile; tile += step)
-        if (j.pitch == j.width && (tile + 1) * TILE <= end)
-            scan_tile<LIST, true>(j, plan, pixels, first, end, tile, sums, list);
-        else
-            scan_tile<LIST, false>(j, plan, pixels, first, end, tile, sums, list);
-}
-
-static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
-    const int128 sum = (int128)warp_sum(s.high) * 65536 + warp_sum(s.low);
-    const int128 square = ((int128)warp_sum(s.high_high) << 32) +
-                          (int128)warp_sum(s.high_low) * (2 * 65536) + warp_sum(s.low_low);
-    const unsigned long long n_below = warp_sum((unsigned long long)s.n_below);
-    const unsigned long long n_zero = warp_sum((unsigned long long)s.n_zero);
-    const unsigned long long n_blank = warp_sum((unsigned long long)s.n_blank);
-    if (lane_of_thread() > 0)
+/* A warp's share of some tiles. While it looks at some rows, the next ones are on their way. */
+template <bool LIST, bool ZERO, bool WHOLE>
+static __device__ void scan_tiles(const job &j, const scan_window &w, const chunk &chunk,
+                                  int64_t first, int64_t end, lane_sums *sums, column *c) {
+    const int64_t step = (int64_t)gridDim.x * WARPS;
+    int64_t tile = first + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+    if (tile >= end)
         return;
-    atomic_add_128(&totals->sum, (uint128)sum);
-    atomic_add_128(&totals->square, (uint128)square);
-    atomicAdd(&totals->n_below, n_below);
-    atomicAdd(&totals->n_zero, n_zero);
-    atomicAdd(&totals->n_blank, n_blank);
+    rows upper, lower = load_rows<WHOLE>(j, chunk, tile, 0);
+    for (; tile < end; tile += step) {
+        map_words words = {0, 0};
+        upper = load_rows<WHOLE>(j, chunk, tile, ROWS_AT_ONCE);
+        scan_rows<LIST, ZERO, WHOLE>(j, w, lower, 0, &words, sums, c);
+        if (tile + step < end)
+            lower = load_rows<WHOLE>(j, chunk, tile + step, 0);
+        scan_rows<LIST, ZERO, WHOLE>(j, w, upper, ROWS_AT_ONCE, &words, sums, c);
+        j.candidates[tile * WORDS + lane_of_thread()] = words.candidates;
+        j.blank[tile * WORDS + lane_of_thread()] = words.blank;
+        write_candidates(j, chunk, tile, words.candidates);
+    }
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    scan(const __grid_constant__ job j, const uint32_t *pixels, int64_t first, int64_t count) {
-    __shared__ float values[WARPS][SHARED_VALUES];
-    const scan_plan plan = j.state->plan;
+/* Whole tiles first, and then what is left: one tile, unless rows or addresses are not as four
+ * pixels at a time want them. */
+template <bool LIST, bool ZERO>
+static __device__ void scan_chunk(const job &j, const scan_window &w, const chunk &chunk,
+                                  lane_sums *sums, column *c) {
+    const bool aligned =
+        j.pitch == j.width && reinterpret_cast<uintptr_t>(chunk.pixels) % sizeof(uint4) == 0;
+    const int64_t first = chunk.first / TILE, end = (chunk.end + TILE - 1) / TILE;
+    const int64_t whole = aligned ? chunk.end / TILE : first;
+    scan_tiles<LIST, ZERO, true>(j, w, chunk, first, whole, sums, c);
+    scan_tiles<LIST, ZERO, false>(j, w, chunk, whole, end, sums, c);
+}
+
+/* --- totals --- */
+
+/* The same over many lanes. */
+struct block_sums {
+    int64_t sum;
+    uint64_t square_low, square_high;
+    unsigned long long n_below, n_zero, n_blank;
+};
+
+/* A block's sums come together before they go to the totals, which all blocks wait for. */
+static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
+    __shared__ block_sums of_warp[WARPS];
+    const block_sums sums = {warp_sum(s.sum),
+                             warp_sum(s.square_low),
+                             warp_sum(s.square_high),
+                             warp_sum((unsigned long long)s.n_below),
+                             warp_sum((unsigned long long)s.n_zero),
+                             warp_sum((unsigned long long)s.n_blank)};
+    if (lane_of_thread() == 0)
+        of_warp[threadIdx.x / WARP] = sums;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    block_sums all = {};
+    for (const block_sums &one : of_warp) {
+        all.sum += one.sum;
+        all.square_low += one.square_low;
+        all.square_high += one.square_high;
+        all.n_below += one.n_below;
+        all.n_zero += one.n_zero;
+        all.n_blank += one.n_blank;
+    }
+    atomic_add_128(&totals->sum, (uint128)(int128)all.sum);
+    atomic_add_128(&totals->square, ((uint128)all.square_high << 32) + all.square_low);
+    atomicAdd(&totals->n_below, all.n_below);
+    atomicAdd(&totals->n_zero, all.n_zero);
+    atomicAdd(&totals->n_blank, all.n_blank);
+}
+
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    scan(const __grid_constant__ job j, const __grid_constant__ chunk chunk) {
+    __shared__ float values[WARPS][COLUMN * WARP];
+    const uint32_t mine =
+        (uint32_t)__cvta_generic_to_shared(values[threadIdx.x / WARP] + lane_of_thread());
+    const scan_window window = j.state->window;
     lane_sums sums = {};
-    warp_list list = {values[threadIdx.x / WARP], 0};
+    column c = {mine, mine, (int)(j.n_pixels > 0)};
     if (!j.state->scan_wanted)
         return;
-    if (plan.list_values)
-        scan_tiles<true>(j, plan, pixels, first, first + count, &sums, &list);
+    if (!window.list_values)
+        scan_chunk<false, false>(j, window, chunk, &sums, &c);
+    else if (window.has_zero)
+        scan_chunk<true, true>(j, window, chunk, &sums, &c);
     else
-        scan_tiles<false>(j, plan, pixels, first, first + count, &sums, &list);
-    write_list(j, &list);
+        scan_chunk<true, false>(j, window, chunk, &sums, &c);
+    write_list(j, window.centre, &c, &sums);
     write_sums(&j.state->totals, sums);
 }
 
@@ -220,23 +350,11 @@ cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t f
     const cudaError_t status = blocks_for(scan, THREADS, (n_tiles + WARPS - 1) / WARPS, &blocks);
     if (status)
         return status;
-    scan<<<blocks, THREADS, 0, stream>>>(*job, pixels, first, count);
+    scan<<<blocks, THREADS, 0, stream>>>(*job, {pixels, first, first + count});
     return cudaGetLastError();
 }
 
 cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream) {
     return cudaMemsetAsync(job->list[0], 0xff, (size_t)job->list_room * sizeof *job->list[0],
                            stream);
-}
-
-static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan) {
-    j.state->plan = plan;
-    j.state->scan_wanted = true;
-    j.state->totals = {};
-}
-
-cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
-                                cudaStream_t stream) {
-    set_plan<<<1, 1, 0, stream>>>(*job, *plan);
-    return cudaGetLastError();
 }

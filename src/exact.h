@@ -322,18 +322,31 @@ EXACT_FUNCTION bool exact_difference(const struct exact_aligned *a, int64_t n,
     return more_high > less_high || (more_high == less_high && more >= less);
 }
 
+/* Of a number that is not 0. */
+EXACT_FUNCTION int exact_leading_zeros(uint128 x) {
+    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+#ifdef __CUDA_ARCH__
+    return high ? __clzll((long long)high) : 64 + __clzll((long long)low);
+#else
+    return high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
+#endif
+}
+
+/* 2^exponent, of which a double is capable. */
+EXACT_FUNCTION double exact_power(int exponent) {
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
 /* The number as (a + b 2^-53) 2^*exponent, with 2^52 <= a < 2^53; it is not 0. */
 EXACT_FUNCTION void exact_head(struct exact_double_wide d, double *a, double *b, int *exponent) {
     const uint64_t last53 = ((uint64_t)1 << 53) - 1;
-    int shift = d.high ? 0 : 128;
     uint128 head = d.high ? d.high : d.low, rest = d.high ? d.low : 0;
-    for (int step = 64; step > 0; step /= 2) {
-        if (head >> (128 - step) == 0) {
-            head = head << step | rest >> (128 - step);
-            rest <<= step;
-            shift += step;
-        }
-    }
+    const int zeros = exact_leading_zeros(head), shift = zeros + (d.high ? 0 : 128);
+    if (zeros > 0)
+        head = head << zeros | rest >> (128 - zeros);
     *a = (double)(uint64_t)(head >> 75);
     *b = (double)((uint64_t)(head >> 22) & last53);
     *exponent = 256 - 53 - shift;
@@ -348,7 +361,7 @@ EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64
     if (n > EXACT_QUICK || !exact_difference(aligned, n, &d) || (d.high == 0 && d.low == 0))
         return false;
     exact_head(d, &a, &b, &exponent);
-    const double size = ldexp(a, exponent);
+    const double size = a * exact_power(exponent);
     const double cut =
         EXACT_EXPONENTS * (0x1p97 * (double)n + 4 * fabs((double)aligned->sum) + 256);
     exponent += 2 * aligned->top - 128 - 300;
@@ -364,7 +377,7 @@ EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64
     const double value = quotient + rest;
     const double off = (quotient - value) + rest;
     const double doubt = value * (cut / size + 0x1p-95);
-    *rms = ldexp(value, exponent / 2);
+    *rms = value * exact_power(exponent / 2);
     return value + (off + doubt) == value && value + (off - doubt) == value;
 }
 

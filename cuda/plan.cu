@@ -1,0 +1,358 @@
+/* The plan of a scan, from a sample of the pixels: what it predicts is verified by the clip, so it
+ * need not be exact. One block counts the sample in bins, fine ones in the middle and coarse ones
+ * far out, clips by these counts, and turns the result into a window whose bounds are exact. */
+#include "device.cuh"
+
+enum {
+    THREADS = 1024,
+    WARPS = THREADS / WARP,
+    OCTAVE_BITS =
+        7, /* of the bins' numbers; each octave's are twice as wide as those of the last */
+    OCTAVES = 16,
+    SIDE = OCTAVES << OCTAVE_BITS, /* bins on either side of the centre */
+    BINS = 2 * SIDE,
+    THREAD_BINS = BINS / THREADS,
+    AT_ONCE = 8,
+    DRAW_THREADS = 256,
+};
+
+/* --- the sample --- */
+
+static __device__ uint64_t scramble(uint64_t i) {
+    i = (i + 1) * 0x9e3779b97f4a7c15;
+    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
+    return i ^ i >> 27;
+}
+
+/* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
+ * together. */
+static __global__ void draw_sample(const __grid_constant__ job j) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= j.n_sample)
+        return;
+    const int64_t length = j.n_pixels / j.n_sample;
+    const int64_t number = i * length + (int64_t)(scramble((uint64_t)i) % (uint64_t)length);
+    const float v = is_pixel(j, number) ? value_of(j.pixels[number], j.swapped) : NAN;
+    j.sample[i] = isfinite(v) ? exact_key(v) : KEY_PADDING;
+}
+
+/* Calls f(value) for all values of the sample; a thread loads a few keys at a time. */
+template <typename Function> static __device__ void for_sample(const job &j, const Function &f) {
+    for (int64_t first = threadIdx.x; first < j.n_sample; first += AT_ONCE * THREADS) {
+        uint32_t keys[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t place = first + i * THREADS;
+            keys[i] = place < j.n_sample ? j.sample[place] : KEY_PADDING;
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (keys[i] != KEY_PADDING)
+                f(exact_unkey(keys[i]));
+    }
+}
+
+/* --- bins --- */
+
+/* Values are counted by their distance x from a first guess of the median, in units of about half
+ * the rms: bins of 2^-OCTAVE_BITS up to 1, twice as wide up to 3, and so on. */
+struct bins {
+    float centre, unit, per_unit;
+    int count[BINS];
+    int before[THREADS];                  /* values before each thread's bins */
+    double sum[THREADS], square[THREADS]; /* of x and x^2, over the same */
+    double warp_totals[WARPS];
+};
+
+static __device__ int bin_of(const bins &b, float v) {
+    const float x = (v - b.centre) * b.per_unit;
+    const uint32_t step =
+        (__float_as_uint(1 + fabsf(x)) - __float_as_uint(1.0f)) >> (23 - OCTAVE_BITS);
+    const int i = step < SIDE ? (int)step : SIDE - 1;
+    return x < 0 ? SIDE - 1 - i : SIDE + i;
+}
+
+/* The distance of the lower bound of step i, from the centre outwards. */
+static __device__ float step_bound(int i) {
+    return __uint_as_float(((uint32_t)i << (23 - OCTAVE_BITS)) + __float_as_uint(1.0f)) - 1;
+}
+
+/* x at some part (0 to 1) of a bin. */
+static __device__ float bin_x(int bin, float part) {
+    const int i = bin < SIDE ? SIDE - 1 - bin : bin - SIDE;
+    const float near = step_bound(i), far = step_bound(i + 1);
+    return bin < SIDE ? -(far + (near - far) * part) : near + (far - near) * part;
+}
+
+/* Sorts a key of each thread (Batcher 1968, AFIPS 32, 307). */
+static __device__ uint32_t sort_block(uint32_t key, uint32_t *shared) {
+    const int i = threadIdx.x;
+    for (int size = 2; size <= THREADS; size *= 2) {
+        for (int step = size / 2; step > 0; step /= 2) {
+            uint32_t other;
+            if (step < WARP) {
+                other = __shfl_xor_sync(ALL_LANES, key, step);
+            } else {
+                __syncthreads();
+                shared[i] = key;
+                __syncthreads();
+                other = shared[i ^ step];
+            }
+            key = ((i & step) == 0) == ((i & size) == 0) ? min(key, other) : max(key, other);
+        }
+    }
+    return key;
+}
+
+/* Guesses the median and the rms from a few keys, by quantiles. False where they tell nothing. */
+static __device__ bool guess_scale(const job &j, bins *b) {
+    uint32_t *const keys = reinterpret_cast<uint32_t *>(b->count);
+    const uint32_t key = j.sample[threadIdx.x * j.n_sample / THREADS];
+    const int n = __syncthreads_count(key != KEY_PADDING);
+    const uint32_t sorted = sort_block(key, keys);
+    __syncthreads();
+    keys[threadIdx.x] = sorted;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const float low = exact_unkey(keys[n * 16 / 100]), high = exact_unkey(keys[n * 84 / 100]);
+        b->centre = exact_unkey(keys[n / 2]);
+        b->unit = (high - low) / 4;
+        b->per_unit = 1 / b->unit;
+    }
+    __syncthreads();
+    return n > 0 && isfinite(b->unit) && b->unit > 0 && isfinite(b->per_unit);
+}
+
+/* The sum over the threads before this one. */
+template <typename T> static __device__ T block_sum_before(T value, double *shared) {
+    T *const totals = reinterpret_cast<T *>(shared);
+    const T before = warp_sum_before(value);
+    if (lane_of_thread() == WARP - 1)
+        totals[threadIdx.x / WARP] = before + value;
+    __syncthreads();
+    if (threadIdx.x < WARP)
+        totals[threadIdx.x] = warp_sum_before(totals[threadIdx.x]);
+    __syncthreads();
+    const T sum = totals[threadIdx.x / WARP] + before;
+    __syncthreads();
+    return sum;
+}
+
+static __device__ void count_sample(const job &j, bins *b) {
+    for (int i = threadIdx.x; i < BINS; i += THREADS)
+        b->count[i] = 0;
+    __syncthreads();
+    for_sample(j, [b](float v) { atomicAdd(&b->count[bin_of(*b, v)], 1); });
+    __syncthreads();
+    int n = 0;
+    double sum = 0, square = 0;
+    for (int bin = THREAD_BINS * threadIdx.x; bin < THREAD_BINS * (int)(threadIdx.x + 1); bin++) {
+        const double x = bin_x(bin, 0.5f);
+        n += b->count[bin];
+        sum += b->count[bin] * x;
+        square += b->count[bin] * x * x;
+    }
+    b->before[threadIdx.x] = block_sum_before(n, b->warp_totals);
+    b->sum[threadIdx.x] = block_sum_before(sum, b->warp_totals);
+    b->square[threadIdx.x] = block_sum_before(square, b->warp_totals);
+    __syncthreads();
+}
+
+/* --- the clip of the sample, by one thread --- */
+
+struct bin_sums {
+    int n;
+    double sum, square;
+};
+
+/* Over the bins before one. */
+static __device__ bin_sums sums_before(const bins &b, int bin) {
+    const int thread = bin / THREAD_BINS < THREADS ? bin / THREAD_BINS : THREADS - 1;
+    bin_sums s = {b.before[thread], b.sum[thread], b.square[thread]};
+    for (int i = THREAD_BINS * thread; i < bin; i++) {
+        const double x = bin_x(i, 0.5f);
+        s.n += b.count[i];
+        s.sum += b.count[i] * x;
+        s.square += b.count[i] * x * x;
+    }
+    return s;
+}
+
+/* x at a rank, as if values were spread evenly over their bin. */
+static __device__ float x_at_rank(const bins &b, float rank) {
+    int low = 0, high = THREADS - 1; /* the last thread with no more than that before it */
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (b.before[middle] <= rank)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    int bin = THREAD_BINS * low;
+    float rest = rank - b.before[low];
+    while (bin < BINS - 1 && rest >= b.count[bin])
+        rest -= b.count[bin++];
+    return bin_x(bin, rest / (float)b.count[bin]);
+}
+
+struct sample_clip {
+    clip_path path;
+    double median, rms;
+    int n;
+};
+
+static __device__ sample_clip clip_sample(const bins &b, double kappa) {
+    sample_clip c = {clip_path_none(), 0, 0, 0};
+    int first = 0, last = BINS;
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        const bin_sums before = sums_before(b, first), until = sums_before(b, last);
+        const int n = until.n - before.n;
+        if (n == 0 || n == c.n)
+            break;
+        const float mean = (float)(until.sum - before.sum) / (float)n;
+        const float variance = (float)(until.square - before.square) / (float)n - mean * mean;
+        c.n = n;
+        c.median = b.centre + b.unit * x_at_rank(b, (float)before.n + 0.5f * (float)n);
+        c.rms = b.unit * sqrtf(fmaxf(variance, 0));
+        const double low = c.median - kappa * c.rms, high = c.median + kappa * c.rms;
+        clip_path_extend(&c.path, c.median, low, high);
+        first = max(first, bin_of(b, (float)low));
+        last = min(last, bin_of(b, (float)high) + 1);
+    }
+    return c;
+}
+
+/* --- the window --- */
+
+/* The value from which on, away from the centre, the core's distance is at least a bound: by
+ * bisection over the keys, since rounding keeps the order. */
+static __device__ float least_beyond(const scan_window &w, bool above, float bound) {
+    uint32_t near = exact_key(w.centre), far = exact_key(above ? INFINITY : -INFINITY);
+    if (core_distance(w, w.centre) >= bound)
+        return w.centre;
+    while (near + 1 != far && near - 1 != far) {
+        const uint32_t middle = near / 2 + far / 2 + (near & far & 1);
+        if (core_distance(w, exact_unkey(middle)) >= bound)
+            far = middle;
+        else
+            near = middle;
+    }
+    return exact_unkey(far);
+}
+
+/* A window that lists no less than the plan does, and the plan's bounds made to say the same. False
+ * where nothing is left. By a warp, whose lanes look for a bound each. */
+static __device__ bool fit_window(scan_plan *plan, scan_window *w) {
+    const float centre = plan->median_low / 2 + plan->median_high / 2;
+    const float outer = fminf(plan->core_high - centre, centre - plan->core_low);
+    float inner = fmaxf(plan->median_high - centre, centre - plan->median_low);
+    const float to_zero = fabsf(centre) + plan->zero_band;
+    if (to_zero < inner + plan->zero_band) /* no need to ask */
+        inner = fmaxf(inner, to_zero);
+    w->centre = centre;
+    w->middle = inner / 2 + outer / 2;
+    w->half = outer / 2 - inner / 2;
+    w->has_zero = to_zero > inner && fabsf(centre) < outer + plan->zero_band;
+    if (!(w->half > 0) || !(core_distance(*w, centre) <= -w->half))
+        return false;
+    const bool above = lane_of_thread() & 1, inside = lane_of_thread() & 2;
+    const float bound = inside ? nextafterf(-w->half, INFINITY) : w->half;
+    const float beyond = least_beyond(*w, above, bound);
+    plan->core_low = __shfl_sync(ALL_LANES, beyond, 0);
+    plan->core_high = __shfl_sync(ALL_LANES, beyond, 1);
+    plan->median_low = nextafterf(__shfl_sync(ALL_LANES, beyond, 2), INFINITY);
+    plan->median_high = nextafterf(__shfl_sync(ALL_LANES, beyond, 3), -INFINITY);
+    if (!scan_plan_scale(plan))
+        return false;
+    w->zero_band = plan->zero_band;
+    w->scale = plan->scale;
+    w->candidate = plan->candidate;
+    w->list_values = true;
+    return true;
+}
+
+/* Of a plan without a core. */
+static __host__ __device__ scan_window open_window(const scan_plan &plan) {
+    return {0, 0, -1, 0, 0, plan.candidate, false, plan.list_values};
+}
+
+/* How many keys of the sample the scan would list. */
+static __device__ int count_listed(const job &j, const scan_window &w) {
+    int n = 0;
+    for_sample(j, [&](float v) {
+        n += v != 0 && !(w.has_zero ? is_core<true>(w, v) : is_core<false>(w, v));
+    });
+    return n;
+}
+
+/* The plan and its window, by a warp. */
+static __device__ bool predict(const job &j, const bins &b, scan_plan *plan, scan_window *window) {
+    const sample_clip c = clip_sample(b, j.detection.kappa);
+    return c.n > 0 &&
+           scan_plan_predict(plan, &c.path, c.median, c.rms, sums_before(b, BINS).n,
+                             &j.detection) &&
+           fit_window(plan, window);
+}
+
+static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
+    __shared__ bins b;
+    __shared__ scan_window shared_window;
+    __shared__ bool useful;
+    __shared__ int n_listed;
+    const bool scaled = guess_scale(j, &b);
+    scan_plan plan = scan_plan_all(INFINITY);
+    scan_window window = open_window(plan);
+    if (scaled)
+        count_sample(j, &b);
+    if (threadIdx.x < WARP) {
+        const bool fits = scaled && predict(j, b, &plan, &window);
+        if (threadIdx.x == 0) {
+            useful = fits;
+            shared_window = window;
+            n_listed = 0;
+        }
+    }
+    __syncthreads();
+    if (useful) {
+        const int n = warp_sum(count_listed(j, shared_window));
+        if (lane_of_thread() == 0)
+            atomicAdd(&n_listed, n);
+    }
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    state *s = j.state;
+    const double share = useful ? (double)n_listed / (double)j.n_sample : 0;
+    s->n_expected = (int64_t)(share * (double)j.n_pixels);
+    s->scan_wanted = useful && s->n_expected < j.list_room;
+    s->plan = s->scan_wanted ? plan : scan_plan_all(INFINITY);
+    s->window = s->scan_wanted ? window : open_window(s->plan);
+    s->totals = {};
+    s->clip.known = false;
+}
+
+/* --- putting it to work --- */
+
+cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
+    draw_sample<<<(unsigned)((job->n_sample + DRAW_THREADS - 1) / DRAW_THREADS), DRAW_THREADS, 0,
+                  stream>>>(*job);
+    return cudaGetLastError();
+}
+
+cudaError_t launch_plan(const struct job *job, cudaStream_t stream) {
+    make_plan<<<1, THREADS, 0, stream>>>(*job);
+    return cudaGetLastError();
+}
+
+static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, scan_window window) {
+    j.state->plan = plan;
+    j.state->window = window;
+    j.state->scan_wanted = true;
+    j.state->totals = {};
+}
+
+cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
+                                cudaStream_t stream) {
+    set_plan<<<1, 1, 0, stream>>>(*job, *plan, open_window(*plan));
+    return cudaGetLastError();
+}
