@@ -1,4 +1,6 @@
-/* The door to the CUDA backend: the same islands as cpu_detect's, bit for bit, from a GPU. */
+/* The door to the CUDA backend: the same islands as cpu_detect's, bit for bit, from a GPU. It is a
+ * module of its own, loaded when a device is first used (gpu_module.h): kernels and the CUDA
+ * runtime take a millisecond to load, which those who use the CPU need not wait for. */
 #ifndef CUDA_BACKEND_H
 #define CUDA_BACKEND_H
 
@@ -38,5 +40,19 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, int n_threads,
                                        struct detection_result *result, struct error *error);
+
+/* All of that as the module shows it. */
+#define CUDA_FUNCTIONS(f)                                                                          \
+    f(open) f(close) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)
+
+struct cuda_backend {
+    const char *version; /* of srcfind: that of the library and of its module are the same */
+#define CUDA_MEMBER(function) __typeof__(cuda_##function) *function;
+    CUDA_FUNCTIONS(CUDA_MEMBER)
+#undef CUDA_MEMBER
+};
+
+/* The one name that the module has. */
+SRCFIND_API extern const struct cuda_backend srcfind_cuda;
 
 #endif

@@ -20,10 +20,10 @@
  * library that you link with.
  *
  * Nothing here prints, exits, or changes the state of the process, but for loading CFITSIO when the
- * first compressed file comes, or its version is asked for; and for starting CUDA in a thread of
- * its own when a finder is made that may use a device. Pixel coordinates are 0-based: the centre of
- * the first pixel is 0. A double that does not apply (no beam, no sky) is NaN; a text that does not
- * apply is "".
+ * first compressed file comes, or its version is asked for; and for loading CUDA, and starting it
+ * in a thread of its own, when a finder is made that may use a device. Pixel coordinates are
+ * 0-based: the centre of the first pixel is 0. A double that does not apply (no beam, no sky) is
+ * NaN; a text that does not apply is "".
  */
 #ifndef SRCFIND_H
 #define SRCFIND_H
