@@ -9,7 +9,7 @@ _srcfind() {
     -f | --format) mapfile -t COMPREPLY < <(compgen -W 'csv json' -- "$current") ;;
     --background) mapfile -t COMPREPLY < <(compgen -W 'median zero' -- "$current") ;;
     --connectivity) mapfile -t COMPREPLY < <(compgen -W '4 8' -- "$current") ;;
-    --device) mapfile -t COMPREPLY < <(compgen -W 'auto cpu 0' -- "$current") ;;
+    --device) mapfile -t COMPREPLY < <(compgen -W 'auto cpu all 0' -- "$current") ;;
     --progress) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$current") ;;
     -k | --kappa | -n | --threshold | -i | --island | --min-pixels | --beam | --hdu | --plane | --device-memory | --threads) ;;
     *)

@@ -9,13 +9,18 @@
 /* A device made ready: its context, streams, buffers. One thread at a time may use it. */
 struct cuda;
 
-/* Makes a device ready, which takes a quarter of a second. No more than `memory` bytes of its
- * memory are used, or nearly all that is free where memory is 0. *cuda is to be closed, and NULL on
- * an error. */
-enum srcfind_status cuda_open(int device, int64_t memory, struct cuda **cuda, struct error *error);
+/* Makes a device ready, which takes a quarter of a second, or less where the process has it ready
+ * already. Of `memory` bytes of its memory, or nearly all that is free where memory is 0 or more
+ * than that, an n_sharing-th is used at most. Up to n_feeders threads (there is a limit) will bring
+ * pixels to it. *cuda is to be closed, and NULL on an error. */
+enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_feeders,
+                              struct cuda **cuda, struct error *error);
 
 /* cuda may be NULL. */
 void cuda_close(struct cuda *cuda);
+
+/* Bytes of the device's memory that it may use. */
+int64_t cuda_memory(const struct cuda *cuda);
 
 /* What the maker calls the device. */
 const char *cuda_name(const struct cuda *cuda);
@@ -43,7 +48,7 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
 
 /* All of that as the module shows it. */
 #define CUDA_FUNCTIONS(f)                                                                          \
-    f(open) f(close) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)
+    f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)
 
 struct cuda_backend {
     const char *version; /* of srcfind: that of the library and of its module are the same */

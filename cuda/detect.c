@@ -426,7 +426,7 @@ static enum srcfind_status reserve_for_image(struct search *s) {
             return status;
     }
     s->job.image_size = 0;
-    s->job.chunks_size = feed_scan_size();
+    s->job.chunks_size = feed_scan_size(s->cuda);
     return rooms_reserve(s->cuda, &s->job, true, s->error);
 }
 

@@ -80,7 +80,7 @@ static cudaError_t open_feeder(struct feeder *f) {
     return code;
 }
 
-static cudaError_t open_all(struct cuda *cuda, int64_t memory) {
+static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
     size_t free_bytes = 0, all;
     struct cudaDeviceProp properties;
     cudaError_t code = cudaSetDevice(cuda->device);
@@ -93,26 +93,29 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory) {
     cuda->limit = (int64_t)(SHARE_OF_FREE * (double)free_bytes);
     if (memory > 0 && memory < cuda->limit)
         cuda->limit = memory;
+    cuda->limit /= n_sharing;
     if (!code)
         code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
     for (int i = 0; !code && i < MARKS; i++)
         code = cudaEventCreate(&cuda->mark[i]);
     if (!code)
         code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
-    for (int i = 0; !code && i < FEEDERS; i++)
+    for (int i = 0; !code && i < cuda->n_feeders; i++)
         code = open_feeder(&cuda->feeders[i]);
     return code ? code : cudaMallocHost((void **)&cuda->state, sizeof *cuda->state);
 }
 
-enum srcfind_status cuda_open(int device, int64_t memory, struct cuda **result,
-                              struct error *error) {
+enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_feeders,
+                              struct cuda **result, struct error *error) {
     const char *failing = getenv("SRCFIND_FAILING_CUDA_CALL");
     struct cuda *cuda = *result = calloc(1, sizeof *cuda);
     if (!cuda)
         return error_memory(error, "starting CUDA");
     cuda->device = device;
     cuda->keeps_images = true;
-    enum srcfind_status status = cuda_check(cuda, open_all(cuda, memory), "starting", error);
+    cuda->n_feeders = n_feeders < FEEDERS ? n_feeders : FEEDERS;
+    enum srcfind_status status =
+        cuda_check(cuda, open_all(cuda, memory, n_sharing), "starting", error);
     cuda->failing_call = failing ? atoi(failing) : 0;
     cuda->calls = 0;
     if (status != SRCFIND_OK) {
@@ -138,7 +141,7 @@ void cuda_close(struct cuda *cuda) {
     const int callers_device = cuda_enter(cuda);
     if (cuda->recording.graph)
         cudaGraphExecDestroy(cuda->recording.graph);
-    for (int i = 0; i < FEEDERS; i++)
+    for (int i = 0; i < cuda->n_feeders; i++)
         close_feeder(&cuda->feeders[i]);
     for (int i = 0; i < BUFFERS; i++)
         cuda_release(cuda, i);
@@ -158,6 +161,10 @@ void cuda_close(struct cuda *cuda) {
 
 bool cuda_is_lost(const struct cuda *cuda) {
     return cuda->lost;
+}
+
+int64_t cuda_memory(const struct cuda *cuda) {
+    return cuda->limit;
 }
 
 const char *cuda_name(const struct cuda *cuda) {

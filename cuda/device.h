@@ -30,7 +30,7 @@ struct buffer {
 };
 
 enum {
-    FEEDERS = 8, /* threads that read an image and copy it to the device */
+    FEEDERS = 8, /* threads that read an image and copy it to the device, at most */
     SLOTS = 2,   /* of each: one is copied while the other is filled */
     SLOT_PIXELS = 1 << 17,
 };
@@ -68,6 +68,7 @@ struct cuda {
     cudaEvent_t mark[MARKS], before;
     struct buffer buffers[BUFFERS];
     struct feeder feeders[FEEDERS];
+    int n_feeders;
     struct state *state; /* pinned; a copy of the device's */
     struct recording recording;
     atomic_bool lost; /* an error has left the device unusable */

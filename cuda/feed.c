@@ -76,7 +76,7 @@ static int64_t piece_size(const struct pixel_source *source, bool scanned) {
 
 /* Makes the main stream wait for all that the feeders have put into theirs. */
 static void join_streams(struct feed *feed) {
-    for (int i = 0; i < FEEDERS; i++)
+    for (int i = 0; i < feed->cuda->n_feeders; i++)
         for (int slot = 0; slot < SLOTS; slot++)
             check(feed, i,
                   cudaStreamWaitEvent(feed->cuda->stream, feed->cuda->feeders[i].copied[slot], 0));
@@ -84,7 +84,7 @@ static void join_streams(struct feed *feed) {
 
 /* After an error: nothing of this image may arrive later, among another one's pixels. */
 static void wait_for_streams(struct feed *feed) {
-    for (int i = 0; i < FEEDERS; i++)
+    for (int i = 0; i < feed->cuda->n_feeders; i++)
         cudaStreamSynchronize(feed->cuda->feeders[i].stream);
     cudaGetLastError();
 }
@@ -95,10 +95,11 @@ static enum srcfind_status run(struct feed *feed, const struct pixel_source *sou
     const struct piece_work work = {
         .work = send_piece, .room = source->parallel ? next_slot : NULL, .context = feed};
     pieces.piece = piece_size(source, !feed->image);
+    const int n_feeders = feed->cuda->n_feeders;
     enum srcfind_status status =
-        pieces_run(&pieces, n_threads < FEEDERS ? n_threads : FEEDERS, &work, error);
+        pieces_run(&pieces, n_threads < n_feeders ? n_threads : n_feeders, &work, error);
     join_streams(feed);
-    for (int i = 0; i < FEEDERS; i++) {
+    for (int i = 0; i < feed->cuda->n_feeders; i++) {
         if (feed->status[i] != SRCFIND_OK) {
             *error = feed->error[i];
             status = feed->status[i];
@@ -115,8 +116,8 @@ enum srcfind_status feed_image(struct cuda *cuda, const struct pixel_source *sou
     return run(&feed, source, n_threads, error);
 }
 
-int64_t feed_scan_size(void) {
-    return (int64_t)FEEDERS * SLOTS * SLOT_PIXELS * (int64_t)sizeof(uint32_t);
+int64_t feed_scan_size(const struct cuda *cuda) {
+    return (int64_t)cuda->n_feeders * SLOTS * SLOT_PIXELS * (int64_t)sizeof(uint32_t);
 }
 
 enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,

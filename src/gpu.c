@@ -4,33 +4,138 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "clock.h"
+#include "cost.h"
 #include "gpu_module.h"
 
-struct gpu {
+/* As many threads as keep the way to a device busy; more are of better use on the CPU. */
+enum { CONTEXTS_A_DEVICE = 8 };
+
+enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
+
+struct gpu_context {
+    enum context_state state;
     int device;
-    int64_t memory;
-    thrd_t thread;
-    bool started, done;
-    const struct cuda_backend *backend;
     struct cuda *cuda;
-    enum srcfind_status status;
-    struct error error;
 };
 
-static int open_device(void *argument) {
-    struct gpu *gpu = argument;
-    gpu->backend = gpu_module_load(&gpu->error);
-    const int n = gpu->backend ? gpu->backend->count(&gpu->error) : 0;
-    if (n == 0)
-        gpu->status = SRCFIND_ERROR_DEVICE;
-    else if (gpu->device >= n)
-        gpu->status = error_set(&gpu->error, SRCFIND_ERROR_DEVICE,
-                                "there is no CUDA device %d: they are counted from 0, and there "
-                                "%s %d",
-                                gpu->device, n == 1 ? "is" : "are", n);
-    else
-        gpu->status = gpu->backend->open(gpu->device, gpu->memory, &gpu->cuda, &gpu->error);
+enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
+
+struct gpu {
+    int device; /* or SRCFIND_DEVICE_AUTO, or _ALL */
+    int64_t memory;
+    int n_finders, n_threads;
+    const struct cuda_backend *backend; /* from here on to n_contexts: known when it has started */
+    enum srcfind_status status;         /* of the start */
+    int n_devices;
+    int n_contexts; /* that there may be; no more than n_finders */
+    mtx_t lock;     /* of all that follows */
+    cnd_t changed;
+    int n_shares;
+    enum gpu_state state;
+    double since; /* when it was started */
+    thrd_t thread;
+    bool has_thread;
+    double n_pixels, n_images; /* counted so far */
+    struct error error;        /* why a context cannot be used */
+    struct gpu_context contexts[];
+};
+
+/* --- starting --- */
+
+/* Bytes that one of the contexts of a device may use: all get the same. */
+static int64_t memory_of_others(const struct gpu *gpu, int device) {
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].cuda && gpu->contexts[i].device == device)
+            return gpu->backend->memory(gpu->contexts[i].cuda);
     return 0;
+}
+
+/* Threads that the driver makes have the mask of the one that they are made by, for as long as the
+ * process lasts: signals are the caller's. */
+static sigset_t block_signals(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+static void restore_signals(const sigset_t *before) {
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static enum srcfind_status open_context(const struct gpu *gpu, const struct gpu_context *context,
+                                        int64_t memory, struct cuda **cuda, struct error *error) {
+    const int feeders = gpu->n_threads / gpu->n_finders + (gpu->n_threads % gpu->n_finders > 0);
+    const int sharing = (gpu->n_contexts + gpu->n_devices - 1) / gpu->n_devices;
+    const sigset_t before = block_signals();
+    const enum srcfind_status status =
+        memory > 0
+            ? gpu->backend->open(context->device, memory, 1, feeders, cuda, error)
+            : gpu->backend->open(context->device, gpu->memory, sharing, feeders, cuda, error);
+    restore_signals(&before);
+    return status;
+}
+
+/* Finds out which devices there are to be used, from device `first` on. */
+static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
+    const int first = gpu->device >= 0 ? gpu->device : 0;
+    gpu->backend = gpu_module_load(error);
+    const int n = gpu->backend ? gpu->backend->count(error) : 0;
+    if (n == 0)
+        return SRCFIND_ERROR_DEVICE;
+    if (first >= n)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "there is no CUDA device %d: they are counted from 0, and there %s %d",
+                         first, n == 1 ? "is" : "are", n);
+    gpu->n_devices = gpu->device == SRCFIND_DEVICE_ALL ? n : 1;
+    gpu->n_contexts = gpu->n_finders < gpu->n_devices * CONTEXTS_A_DEVICE
+                          ? gpu->n_finders
+                          : gpu->n_devices * CONTEXTS_A_DEVICE;
+    for (int i = 0; i < gpu->n_contexts; i++)
+        gpu->contexts[i].device = first + i % gpu->n_devices;
+    return SRCFIND_OK;
+}
+
+static int start(void *argument) {
+    struct gpu *gpu = argument;
+    struct cuda *cuda = NULL;
+    struct error error;
+    enum srcfind_status status = find_devices(gpu, &error);
+    if (status == SRCFIND_OK)
+        status = open_context(gpu, &gpu->contexts[0], 0, &cuda, &error);
+    mtx_lock(&gpu->lock);
+    gpu->state = GPU_STARTED;
+    gpu->status = status;
+    gpu->contexts[0].cuda = cuda;
+    gpu->contexts[0].state = CONTEXT_FREE;
+    if (status != SRCFIND_OK)
+        gpu->error = error;
+    cnd_broadcast(&gpu->changed);
+    mtx_unlock(&gpu->lock);
+    return 0;
+}
+
+/* With the lock; gives it up for a while where no thread can be made. */
+static void start_locked(struct gpu *gpu) {
+    if (gpu->state != GPU_IDLE)
+        return;
+    gpu->state = GPU_STARTING;
+    gpu->since = clock_seconds();
+    const sigset_t before = block_signals();
+    gpu->has_thread = thrd_create(&gpu->thread, start, gpu) == thrd_success;
+    if (!gpu->has_thread) {
+        mtx_unlock(&gpu->lock);
+        start(gpu);
+        mtx_lock(&gpu->lock);
+    }
+    restore_signals(&before);
+}
+
+void gpu_start(struct gpu *gpu) {
+    mtx_lock(&gpu->lock);
+    start_locked(gpu);
+    mtx_unlock(&gpu->lock);
 }
 
 enum srcfind_status gpu_check(struct error *error) {
@@ -45,66 +150,203 @@ enum srcfind_status gpu_check(struct error *error) {
                      backend ? "no CUDA driver is installed" : why.text);
 }
 
-struct gpu *gpu_start(int device, int64_t memory) {
-    struct gpu *gpu = calloc(1, sizeof *gpu);
-    sigset_t all, before;
+/* --- the pool --- */
+
+struct gpu *gpu_create(int device, int64_t memory, int n_finders, int n_threads) {
+    struct gpu *gpu = calloc(1, sizeof *gpu + (size_t)n_finders * sizeof *gpu->contexts);
     if (!gpu)
         return NULL;
     gpu->device = device;
     gpu->memory = memory;
-    /* Threads that the driver makes have the mask of this one, for as long as the process lasts:
-     * signals are the caller's, who may be holding them back. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    gpu->started = thrd_create(&gpu->thread, open_device, gpu) == thrd_success;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    gpu->n_finders = n_finders;
+    gpu->n_threads = n_threads;
+    gpu->n_shares = 1;
+    if (mtx_init(&gpu->lock, mtx_plain) != thrd_success) {
+        free(gpu);
+        return NULL;
+    }
+    if (cnd_init(&gpu->changed) != thrd_success) {
+        mtx_destroy(&gpu->lock);
+        free(gpu);
+        return NULL;
+    }
     return gpu;
 }
 
-enum srcfind_status gpu_wait(struct gpu *gpu, struct error *error) {
-    if (!gpu->done && gpu->started)
-        thrd_join(gpu->thread, NULL);
-    else if (!gpu->done)
-        open_device(gpu);
-    gpu->done = true;
-    if (gpu->status != SRCFIND_OK)
-        *error = gpu->error;
-    return gpu->status;
+struct gpu *gpu_share(struct gpu *gpu) {
+    if (gpu) {
+        mtx_lock(&gpu->lock);
+        gpu->n_shares++;
+        mtx_unlock(&gpu->lock);
+    }
+    return gpu;
 }
 
-void gpu_stop(struct gpu *gpu) {
+void gpu_release(struct gpu *gpu) {
     if (!gpu)
         return;
-    if (gpu->started && !gpu->done)
+    mtx_lock(&gpu->lock);
+    const bool last = --gpu->n_shares == 0;
+    mtx_unlock(&gpu->lock);
+    if (!last)
+        return;
+    if (gpu->has_thread)
         thrd_join(gpu->thread, NULL);
-    if (gpu->cuda)
-        gpu->backend->close(gpu->cuda);
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].cuda)
+            gpu->backend->close(gpu->contexts[i].cuda);
+    cnd_destroy(&gpu->changed);
+    mtx_destroy(&gpu->lock);
     free(gpu);
 }
 
-bool gpu_is_starting(const struct gpu *gpu) {
-    return gpu->started && !gpu->done;
+/* The first context in a state, on whichever device, or on the first one. */
+static struct gpu_context *find(struct gpu *gpu, enum context_state state, bool first_device) {
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].state == state && !(first_device && i % gpu->n_devices))
+            return &gpu->contexts[i];
+    return NULL;
+}
+
+/* Makes a context of the caller's ready; it is lost where that fails. */
+static bool open_taken(struct gpu *gpu, struct gpu_context *context) {
+    struct error error;
+    const int64_t memory = memory_of_others(gpu, context->device);
+    struct cuda *cuda = NULL;
+    mtx_unlock(&gpu->lock);
+    const enum srcfind_status status = open_context(gpu, context, memory, &cuda, &error);
+    mtx_lock(&gpu->lock);
+    context->cuda = cuda;
+    if (status == SRCFIND_OK)
+        return true;
+    context->state = CONTEXT_LOST;
+    gpu->error = error;
+    cnd_broadcast(&gpu->changed); /* this may have been the last one that somebody waits for */
+    return false;
+}
+
+/* A context for the caller alone, or NULL if there is none at the moment. */
+static struct gpu_context *take(struct gpu *gpu, bool first_device) {
+    for (;;) {
+        struct gpu_context *context = find(gpu, CONTEXT_FREE, first_device);
+        if (context) {
+            context->state = CONTEXT_TAKEN;
+            return context;
+        }
+        context = find(gpu, CONTEXT_CLOSED, first_device);
+        if (!context)
+            return NULL;
+        context->state = CONTEXT_TAKEN;
+        if (open_taken(gpu, context))
+            return context;
+    }
+}
+
+static void wait_for_start(struct gpu *gpu) {
+    start_locked(gpu);
+    while (gpu->state != GPU_STARTED)
+        cnd_wait(&gpu->changed, &gpu->lock);
+}
+
+/* Whether a context is there, or will be. */
+static bool has_any(struct gpu *gpu, bool first_device) {
+    return find(gpu, CONTEXT_FREE, first_device) || find(gpu, CONTEXT_CLOSED, first_device) ||
+           find(gpu, CONTEXT_TAKEN, first_device);
+}
+
+enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
+                             struct error *error) {
+    const bool first_device = wait == GPU_WAIT_FIRST;
+    *context = NULL;
+    mtx_lock(&gpu->lock);
+    wait_for_start(gpu);
+    enum srcfind_status status = gpu->status;
+    while (status == SRCFIND_OK && !(*context = take(gpu, first_device))) {
+        if (!has_any(gpu, first_device))
+            status = SRCFIND_ERROR_DEVICE;
+        else if (wait == GPU_IF_FREE)
+            break;
+        else
+            cnd_wait(&gpu->changed, &gpu->lock);
+    }
+    if (status != SRCFIND_OK)
+        *error = gpu->error;
+    mtx_unlock(&gpu->lock);
+    return status;
+}
+
+void gpu_give(struct gpu *gpu, struct gpu_context *context) {
+    const bool lost = gpu->backend->is_lost(context->cuda);
+    mtx_lock(&gpu->lock);
+    context->state = lost ? CONTEXT_LOST : CONTEXT_FREE;
+    if (lost)
+        error_set(&gpu->error, SRCFIND_ERROR_DEVICE,
+                  "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
+                  context->device, gpu->backend->name(context->cuda));
+    cnd_broadcast(&gpu->changed);
+    mtx_unlock(&gpu->lock);
+}
+
+/* --- where to search --- */
+
+void gpu_expect(struct gpu *gpu, double n_pixels) {
+    if (cost_is_worth_a_start(n_pixels, 1, gpu->n_threads))
+        gpu_start(gpu);
+}
+
+const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads) {
+    static const char *const reasons[] = {
+        [COST_GPU] = NULL,
+        [COST_TOO_LITTLE_FOR_A_START] = "sooner than starting a GPU",
+        [COST_SOONER_THAN_THE_START] = "the GPU is still starting",
+        [COST_SMALL] = "small enough to be sooner than on a GPU",
+    };
+    mtx_lock(&gpu->lock);
+    gpu->n_pixels += n_pixels;
+    gpu->n_images++;
+    if (cost_is_worth_a_start(gpu->n_pixels, gpu->n_images, gpu->n_threads))
+        start_locked(gpu);
+    const struct cost_device device = {.started = gpu->state != GPU_IDLE,
+                                       .ready = gpu->state == GPU_STARTED,
+                                       .elapsed = clock_seconds() - gpu->since};
+    const bool failed = gpu->state == GPU_STARTED && gpu->status != SRCFIND_OK;
+    mtx_unlock(&gpu->lock);
+    return failed ? NULL : reasons[cost_choose(n_pixels, n_threads, &device)];
+}
+
+bool gpu_is_starting(struct gpu *gpu) {
+    mtx_lock(&gpu->lock);
+    const bool starting = gpu->state == GPU_STARTING;
+    mtx_unlock(&gpu->lock);
+    return starting;
 }
 
 bool gpu_is_usable(struct gpu *gpu) {
-    struct error ignored;
-    return gpu_wait(gpu, &ignored) == SRCFIND_OK && !gpu->backend->is_lost(gpu->cuda);
+    mtx_lock(&gpu->lock);
+    wait_for_start(gpu);
+    const bool usable = gpu->status == SRCFIND_OK && has_any(gpu, false);
+    mtx_unlock(&gpu->lock);
+    return usable;
 }
 
-const char *gpu_name(const struct gpu *gpu) {
-    return gpu->backend->name(gpu->cuda);
+/* --- the backend --- */
+
+const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context) {
+    return gpu->backend->name(context->cuda);
 }
 
-enum srcfind_status gpu_detect(struct gpu *gpu, const struct pixel_source *source,
-                               const struct detection *detection, int n_threads,
-                               struct detection_result *result, struct error *error) {
-    return gpu->backend->detect(gpu->cuda, source, detection, n_threads, result, error);
+enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
+                               const struct pixel_source *source, const struct detection *detection,
+                               int n_threads, struct detection_result *result,
+                               struct error *error) {
+    return gpu->backend->detect(context->cuda, source, detection, n_threads, result, error);
 }
 
-enum srcfind_status gpu_detect_pixels(struct gpu *gpu, const struct device_pixels *pixels,
+enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
+                                      const struct device_pixels *pixels,
                                       const struct detection *detection, int n_threads,
                                       struct detection_result *result, struct error *error) {
-    return gpu->backend->detect_pixels(gpu->cuda, pixels, detection, n_threads, result, error);
+    return gpu->backend->detect_pixels(context->cuda, pixels, detection, n_threads, result, error);
 }
 
 void gpu_versions(char *text, size_t size) {

@@ -1,4 +1,4 @@
-/* The public calls: a finder, and the stages in their order. */
+/* The public calls: finders, and the stages in their order. */
 #include "srcfind.h"
 
 #include <math.h>
@@ -15,13 +15,14 @@
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
 #include "gpu.h"
+#include "gpu_module.h"
 #include "image.h"
 #include "measure.h"
 #include "save.h"
 
 struct srcfind {
     struct srcfind_options options;
-    struct gpu *gpu; /* NULL where only the CPU is to be used */
+    struct gpu *gpu; /* NULL where only the CPU is to be used; shared by finders made together */
     struct error error;
 };
 
@@ -39,6 +40,11 @@ struct srcfind_options srcfind_default_options(void) {
 
 static bool is_positive(double value) {
     return isfinite(value) && value > 0;
+}
+
+/* Whether a device was asked for, and not the CPU or whatever is there. */
+static bool wants_gpu(const struct srcfind_options *o) {
+    return o->device >= 0 || o->device == SRCFIND_DEVICE_ALL;
 }
 
 static enum srcfind_status check_options(const struct srcfind_options *o, struct error *error) {
@@ -67,35 +73,78 @@ static enum srcfind_status check_options(const struct srcfind_options *o, struct
         return error_set(error, bad, "a beam's axes must be above 0, and its angle a number");
     if (o->device_memory < 0)
         return error_set(error, bad, "device-memory must not be negative");
-    if (o->device == SRCFIND_DEVICE_ALL)
-        return error_set(error, SRCFIND_ERROR_DEVICE,
-                         "this version uses one CUDA device at a time: name it by its number");
+    if (o->expected_pixels < 0)
+        return error_set(error, bad, "expected-pixels must not be negative");
     if (o->device < SRCFIND_DEVICE_ALL)
         return error_set(error, bad, "device must be auto, cpu, all or a number from 0");
-    return o->device >= 0 ? gpu_check(error) : SRCFIND_OK;
+    return wants_gpu(o) ? gpu_check(error) : SRCFIND_OK;
 }
 
 /* --- finders --- */
 
+int srcfind_available_threads(void) {
+    return parallel_available();
+}
+
+/* The GPUs that finders share. */
+static enum srcfind_status make_gpu(const struct srcfind_options *options, int n, int n_threads,
+                                    struct srcfind *finder) {
+    if (options->device == SRCFIND_DEVICE_CPU || !gpu_module_exists())
+        return SRCFIND_OK;
+    finder->gpu = gpu_create(options->device, options->device_memory, n, n_threads);
+    if (!finder->gpu)
+        return error_memory(&finder->error, "starting CUDA");
+    if (wants_gpu(options))
+        gpu_start(finder->gpu);
+    else
+        gpu_expect(finder->gpu, (double)options->expected_pixels);
+    return SRCFIND_OK;
+}
+
+/* Finders with the options given, and their share of the threads. */
+static bool make_finders(const struct srcfind_options *options, int n, int n_threads,
+                         struct srcfind **finders) {
+    for (int i = 0; i < n; i++) {
+        struct srcfind *f = finders[i] = calloc(1, sizeof *f);
+        if (!f)
+            return false;
+        f->options = *options;
+        if (f->options.island == 0)
+            f->options.island = f->options.threshold;
+        f->options.threads = n_threads / n + (i < n_threads % n);
+        if (f->options.threads < 1)
+            f->options.threads = 1;
+    }
+    return true;
+}
+
+enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
+                                        struct srcfind **finders) {
+    const int n_threads = options->threads == 0 ? parallel_available() : options->threads;
+    for (int i = 0; i < n; i++)
+        finders[i] = NULL;
+    if (n < 1)
+        return SRCFIND_ERROR_OPTIONS;
+    if (!make_finders(options, n, n_threads, finders))
+        return finders[0] ? error_memory(&finders[0]->error, "making finders")
+                          : SRCFIND_ERROR_MEMORY;
+    struct srcfind_options whole = finders[0]->options;
+    whole.threads = n_threads;
+    enum srcfind_status status = check_options(&whole, &finders[0]->error);
+    if (status == SRCFIND_OK)
+        status = make_gpu(options, n, n_threads, finders[0]);
+    for (int i = 1; i < n; i++)
+        finders[i]->gpu = gpu_share(finders[0]->gpu);
+    return status;
+}
+
 enum srcfind_status srcfind_create(const struct srcfind_options *options, struct srcfind **finder) {
-    struct srcfind *f = *finder = calloc(1, sizeof *f);
-    if (!f)
-        return SRCFIND_ERROR_MEMORY;
-    f->options = *options;
-    if (f->options.island == 0)
-        f->options.island = f->options.threshold;
-    if (f->options.threads == 0)
-        f->options.threads = parallel_available();
-    const enum srcfind_status status = check_options(&f->options, &f->error);
-    if (status != SRCFIND_OK || f->options.device == SRCFIND_DEVICE_CPU)
-        return status;
-    f->gpu = gpu_start(f->options.device < 0 ? 0 : f->options.device, f->options.device_memory);
-    return f->gpu ? SRCFIND_OK : error_memory(&f->error, "starting CUDA");
+    return srcfind_create_many(options, 1, finder);
 }
 
 void srcfind_destroy(struct srcfind *finder) {
     if (finder)
-        gpu_stop(finder->gpu);
+        gpu_release(finder->gpu);
     free(finder);
 }
 
@@ -139,37 +188,57 @@ static void note_backend(struct srcfind_catalogue *c, const char *backend, const
     snprintf(c->reason, sizeof c->reason, "%.*s", (int)sizeof c->reason - 1, reason);
 }
 
+/* On a device, if one is free or the user asked for it; else *done is false. */
 static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct input *input,
                                          const struct detection *detection,
                                          struct srcfind_catalogue *catalogue,
-                                         struct detection_result *result) {
+                                         struct detection_result *result, bool *done) {
+    const bool asked = wants_gpu(&finder->options);
+    const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST : asked ? GPU_WAIT : GPU_IF_FREE;
     const int n_threads = finder->options.threads;
     const double start = clock_seconds();
-    enum srcfind_status status = gpu_wait(finder->gpu, &finder->error);
+    struct gpu_context *context;
+    enum srcfind_status status = gpu_take(finder->gpu, wait, &context, &finder->error);
     catalogue->timings.start = clock_seconds() - start;
-    if (status != SRCFIND_OK)
+    *done = status != SRCFIND_OK || context;
+    if (!context)
         return status;
-    note_backend(catalogue, "cuda", gpu_name(finder->gpu),
-                 finder->options.device >= 0 ? "as asked" : "there is one");
-    if (input->on_device)
-        return gpu_detect_pixels(finder->gpu, input->on_device, detection, n_threads, result,
-                                 &finder->error);
-    return gpu_detect(finder->gpu, input->source, detection, n_threads, result, &finder->error);
+    note_backend(catalogue, "cuda", gpu_name(finder->gpu, context),
+                 asked ? "as asked" : "sooner than the CPU");
+    status = input->on_device ? gpu_detect_pixels(finder->gpu, context, input->on_device, detection,
+                                                  n_threads, result, &finder->error)
+                              : gpu_detect(finder->gpu, context, input->source, detection,
+                                           n_threads, result, &finder->error);
+    gpu_give(finder->gpu, context);
+    return status;
 }
 
-/* On the GPU, if one may be used; on the CPU, if it may and the GPU cannot be. */
+/* Why the CPU is to be used before a GPU is even tried; NULL if it is not. */
+static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
+    if (!finder->gpu)
+        return finder->options.device == SRCFIND_DEVICE_CPU ? "as asked" : "built without CUDA";
+    if (input->on_device || wants_gpu(&finder->options))
+        return NULL;
+    return gpu_declines(finder->gpu, (double)input->source->width * (double)input->source->height,
+                        finder->options.threads);
+}
+
+/* On a GPU or the CPU; where the choice is not the user's, on the CPU also if a GPU cannot do it.
+ */
 static enum srcfind_status detect(struct srcfind *finder, const struct input *input,
                                   const struct detection *detection,
                                   struct srcfind_catalogue *catalogue,
                                   struct detection_result *result) {
-    enum srcfind_status status = SRCFIND_ERROR_DEVICE;
-    const char *reason = "as asked";
-    if (finder->gpu) {
-        status = detect_on_gpu(finder, input, detection, catalogue, result);
-        reason = srcfind_message(finder);
+    const char *reason = reason_for_cpu(finder, input);
+    if (!reason) {
+        bool done;
+        const enum srcfind_status status =
+            detect_on_gpu(finder, input, detection, catalogue, result, &done);
+        const bool may_use_cpu = !wants_gpu(&finder->options) && !input->on_device;
+        if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
+            return status;
+        reason = done ? srcfind_message(finder) : "the GPU is busy";
     }
-    if (status != SRCFIND_ERROR_DEVICE || finder->options.device >= 0 || !input->source)
-        return status;
     note_backend(catalogue, "cpu", "", reason);
     return cpu_detect(input->source, detection, finder->options.threads, result, &finder->error);
 }

@@ -21,7 +21,7 @@
  *
  * Nothing here prints, exits, or changes the state of the process, but for loading CFITSIO when the
  * first compressed file comes, or its version is asked for; and for loading CUDA, and starting it
- * in a thread of its own, when a finder is made that may use a device. Pixel coordinates are
+ * in a thread of its own, when a device is to be used. Pixel coordinates are
  * 0-based: the centre of the first pixel is 0. A double that does not apply (no beam, no sky) is
  * NaN; a text that does not apply is "".
  */
@@ -60,7 +60,7 @@ enum srcfind_status {
 enum srcfind_device {
     SRCFIND_DEVICE_AUTO = -1,
     SRCFIND_DEVICE_CPU = -2,
-    SRCFIND_DEVICE_ALL = -3, /* refused by this version, which uses one device at a time */
+    SRCFIND_DEVICE_ALL = -3, /* all CUDA devices, in turn: for several finders */
 };
 
 enum srcfind_format { SRCFIND_CSV, SRCFIND_JSON };
@@ -84,9 +84,11 @@ struct srcfind_options {
     const char *hdu;          /* number (0 is the primary) or EXTNAME; NULL: first image. Kept. */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based plane on axes 3, 4, ...; 0 counts as 1 */
     int n_plane;
-    int device;            /* enum srcfind_device, or a CUDA device */
-    int threads;           /* of the CPU; 0: all that the process may use */
-    int64_t device_memory; /* bytes of a CUDA device's memory to use at most; 0: what is free */
+    int device;              /* enum srcfind_device, or a CUDA device */
+    int threads;             /* of the CPU; 0: all that the process may use */
+    int64_t device_memory;   /* bytes of a CUDA device's memory to use at most; 0: what is free */
+    int64_t expected_pixels; /* of all images that will be searched, as far as is known; 0: nothing
+                                is. With SRCFIND_DEVICE_AUTO a device is started for many at once */
 };
 
 /* What an image is, as far as its header tells. */
@@ -181,13 +183,25 @@ SRCFIND_API struct srcfind_options srcfind_default_options(void);
 
 /* Makes a finder. On an error *finder can still be asked for its message, and must be destroyed; it
  * is NULL only where memory ran out. Texts that options point to must live as long as the finder.
- * A CUDA device is made ready in the background: what is wrong with it, the first search finds. */
+ * A CUDA device that is asked for is made ready in the background at once: what is wrong with it,
+ * the first search finds. With SRCFIND_DEVICE_AUTO one is started as soon as the images, of which
+ * there may be just a small one, would have been searched sooner with it, start included. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 SRCFIND_API void srcfind_destroy(struct srcfind *finder);
 
-/* Whether the finder has a CUDA device that can be used: waits until it is ready. False without
- * one, and after an error that has left it unusable. */
+/* Makes n finders that are to work at the same time, each in a thread of its own, and share what
+ * they have: options.threads are divided among them (each has one at least), and a device's memory;
+ * each search has the use of a device to itself. On an error finders[0] can be asked for its
+ * message, and all must be destroyed; those are NULL for which memory ran out. n is 1 or more. */
+SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
+                                                    struct srcfind **finders);
+
+/* How many CPUs the process may use, which is what 0 threads stand for. */
+SRCFIND_API int srcfind_available_threads(void);
+
+/* Whether the finder has a CUDA device that can be used: starts it and waits until it is ready.
+ * False without one, and after an error that has left it unusable. */
 SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
 
 /* What went wrong in the last call that did not return SRCFIND_OK: one line, without a newline.
@@ -208,9 +222,9 @@ SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder, cons
                                                     struct srcfind_catalogue **catalogue);
 
 /* The same for pixels in the memory of a CUDA device, which must be the one that the finder's
- * options name (the first one, for SRCFIND_DEVICE_AUTO). stream is a cudaStream_t: the pixels are
- * read when the work that is in it now is done (NULL: in the default stream). Returns when the
- * catalogue is there. */
+ * options name (the first one, for SRCFIND_DEVICE_AUTO and SRCFIND_DEVICE_ALL). stream is a
+ * cudaStream_t: the pixels are read when the work that is in it now is done (NULL: in the default
+ * stream). Returns when the catalogue is there. */
 SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                                            const float *pixels, int64_t width,
                                                            int64_t height, int64_t row_stride,

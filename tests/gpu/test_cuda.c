@@ -302,7 +302,7 @@ static void failing_calls(void **state) {
     for (int call = 1;; call += 1 + call / 8) {
         struct cuda *failing;
         struct detection_result result;
-        assert_int_equal(cuda_open(0, 0, &failing, &error), SRCFIND_OK);
+        assert_int_equal(cuda_open(0, 0, 1, FEEDERS, &failing, &error), SRCFIND_OK);
         failing->failing_call = failing->calls + call;
         const enum srcfind_status first =
             cuda_detect(failing, &m->source, &ORDINARY, 2, &result, &error);
@@ -345,7 +345,7 @@ int main(int argc, char **argv) {
         printf("skipped: %s\n", error.text);
         return 77;
     }
-    if (cuda_open(0, 0, &cuda, &error) != SRCFIND_OK) {
+    if (cuda_open(0, 0, 1, FEEDERS, &cuda, &error) != SRCFIND_OK) {
         printf("%s\n", error.text);
         return 1;
     }

@@ -160,6 +160,65 @@ static void finders_in_threads(void **state) {
     picture_free(&p);
 }
 
+enum { MANY = 12 };
+
+struct share {
+    struct srcfind *finder;
+    const struct picture *picture;
+    const char *expected;
+    int on_gpu, wrong;
+};
+
+static int search_share(void *argument) {
+    struct share *s = argument;
+    for (int i = 0; i < 20; i++) {
+        struct srcfind_catalogue *catalogue = NULL;
+        char *text = NULL;
+        if (srcfind_find_pixels(s->finder, s->picture->pixels, WIDTH, HEIGHT, WIDTH, &catalogue) ==
+            SRCFIND_OK)
+            text = text_of(s->finder, catalogue);
+        s->wrong += !text || strcmp(text, s->expected) != 0;
+        s->on_gpu += catalogue && strcmp(catalogue->backend, "cuda") == 0;
+        free(text);
+        srcfind_catalogue_destroy(catalogue);
+    }
+    return 0;
+}
+
+/* Finders that were made together: more of them than contexts, on one device, on all of them, and
+ * with the CPU's help. */
+static void finders_made_together(void **state) {
+    static const int devices[] = {0, SRCFIND_DEVICE_ALL, SRCFIND_DEVICE_AUTO};
+    struct srcfind_options options = srcfind_default_options();
+    struct random r = {6};
+    struct picture p = picture_make(6, WIDTH, HEIGHT, &r);
+    char *expected = find_on_host(&p, SRCFIND_DEVICE_CPU);
+    (void)state;
+    options.threads = MANY;
+    for (int i = 0; i < 3; i++) {
+        struct srcfind *finders[MANY];
+        struct share shares[MANY];
+        thrd_t threads[MANY];
+        int on_gpu = 0;
+        options.device = devices[i];
+        assert_int_equal(srcfind_create_many(&options, MANY, finders), SRCFIND_OK);
+        assert_true(srcfind_device_is_usable(finders[MANY - 1]));
+        for (int j = 0; j < MANY; j++) {
+            shares[j] = (struct share){.finder = finders[j], .picture = &p, .expected = expected};
+            assert_int_equal(thrd_create(&threads[j], search_share, &shares[j]), thrd_success);
+        }
+        for (int j = 0; j < MANY; j++) {
+            thrd_join(threads[j], NULL);
+            srcfind_destroy(finders[j]);
+            assert_int_equal(shares[j].wrong, 0);
+            on_gpu += shares[j].on_gpu;
+        }
+        assert_true(options.device == SRCFIND_DEVICE_AUTO ? on_gpu > 0 : on_gpu == 20 * MANY);
+    }
+    free(expected);
+    picture_free(&p);
+}
+
 static void wrong_pixels(void **state) {
     struct srcfind_options options = srcfind_default_options();
     struct srcfind *finder;
@@ -204,6 +263,7 @@ static void falls_back(void **state) {
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
     char *expected = find_on_host(&p, SRCFIND_DEVICE_CPU);
     (void)state;
+    options.threads = 1; /* so few that the GPU would be sooner */
     for (int i = 0; i < 2; i++) {
         struct srcfind *finder;
         struct srcfind_catalogue *catalogue;
@@ -211,6 +271,7 @@ static void falls_back(void **state) {
         if (i == 1)
             setenv("SRCFIND_FAILING_CUDA_CALL", "7", 1);
         assert_int_equal(srcfind_create(&options, &finder), SRCFIND_OK);
+        assert_true(srcfind_device_is_usable(finder)); /* and so started */
         for (int search = 0; search < 2; search++) {
             assert_int_equal(
                 srcfind_find_pixels(finder, p.pixels, WIDTH, HEIGHT, WIDTH, &catalogue),
@@ -232,7 +293,7 @@ int main(void) {
         cmocka_unit_test(device_pixels), cmocka_unit_test(narrow_device_pixels),
         cmocka_unit_test(same_place),    cmocka_unit_test(finders_in_threads),
         cmocka_unit_test(wrong_pixels),  cmocka_unit_test(missing_device),
-        cmocka_unit_test(falls_back),
+        cmocka_unit_test(falls_back),    cmocka_unit_test(finders_made_together),
     };
     int n = 0;
     if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {

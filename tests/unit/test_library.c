@@ -117,8 +117,9 @@ static void wrong_options(void **state) {
     o = srcfind_default_options();
     o.device = -4;
     assert_refused(&o, "device");
-    o.device = SRCFIND_DEVICE_ALL;
-    assert_refused(&o, "CUDA");
+    o = srcfind_default_options();
+    o.expected_pixels = -1;
+    assert_refused(&o, "expected-pixels");
 }
 
 /* Refused at once where there is no CUDA, and else when it is first needed. */

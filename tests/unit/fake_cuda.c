@@ -1,0 +1,106 @@
+#include "fake_cuda.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct fake_facts fake_facts;
+
+struct cuda {
+    int device, n_searches;
+    int64_t memory;
+    bool lost;
+    atomic_bool in_use;
+};
+
+static int setting(const char *name, int otherwise) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+static void rest(int milliseconds) {
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+int cuda_count(struct error *error) {
+    const int n = setting("FAKE_CUDA_DEVICES", 1);
+    if (n == 0)
+        error_set(error, SRCFIND_ERROR_DEVICE, "no CUDA-capable device is detected");
+    return n;
+}
+
+void cuda_versions(int *built, int *driver) {
+    *built = *driver = 13000;
+}
+
+enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_feeders,
+                              struct cuda **cuda, struct error *error) {
+    const int refused = setting("FAKE_CUDA_REFUSED", 0);
+    rest(setting("FAKE_CUDA_START", 0));
+    *cuda = NULL;
+    if (atomic_fetch_add(&fake_facts.opened, 1) + 1 >= refused && refused > 0) {
+        atomic_fetch_sub(&fake_facts.opened, 1);
+        return error_set(error, SRCFIND_ERROR_DEVICE, "CUDA device %d: refused", device);
+    }
+    *cuda = calloc(1, sizeof **cuda);
+    if (!*cuda)
+        return error_memory(error, "opening");
+    (*cuda)->device = device;
+    (*cuda)->memory = (memory > 0 ? memory : 1 << 30) / n_sharing;
+    fake_facts.feeders = n_feeders;
+    return SRCFIND_OK;
+}
+
+void cuda_close(struct cuda *cuda) {
+    fake_facts.closed++;
+    free(cuda);
+}
+
+int64_t cuda_memory(const struct cuda *cuda) {
+    return cuda->memory;
+}
+
+const char *cuda_name(const struct cuda *cuda) {
+    (void)cuda;
+    return "fake";
+}
+
+bool cuda_is_lost(const struct cuda *cuda) {
+    return cuda->lost;
+}
+
+static void begin_search(struct cuda *cuda) {
+    const int at_once = atomic_fetch_add(&fake_facts.at_once, 1) + 1;
+    int most = fake_facts.most_at_once;
+    while (most < at_once &&
+           !atomic_compare_exchange_weak(&fake_facts.most_at_once, &most, at_once))
+        ;
+    if (atomic_exchange(&cuda->in_use, true))
+        fake_facts.overlaps++;
+    fake_facts.searches++;
+    fake_facts.searches_of[cuda->device % FAKE_DEVICES_MOST]++;
+    cuda->lost = ++cuda->n_searches == setting("FAKE_CUDA_LOST", 0);
+    rest(setting("FAKE_CUDA_SEARCH", 0));
+}
+
+enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
+                                const struct detection *detection, int n_threads,
+                                struct detection_result *result, struct error *error) {
+    begin_search(cuda);
+    const enum srcfind_status status =
+        cuda->lost ? error_set(error, SRCFIND_ERROR_DEVICE,
+                               "CUDA device %d (fake): unspecified "
+                               "launch failure while searching; --cpu works without it",
+                               cuda->device)
+                   : cpu_detect(source, detection, n_threads, result, error);
+    fake_facts.at_once--;
+    cuda->in_use = false;
+    return status;
+}
+
+enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
+                                       const struct detection *detection, int n_threads,
+                                       struct detection_result *result, struct error *error) {
+    (void)cuda, (void)pixels, (void)detection, (void)n_threads, (void)result;
+    return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no memory on this device");
+}

@@ -1,0 +1,29 @@
+/* A CUDA module without CUDA, so that what is done with devices can be tested where there is none:
+ * it searches with the CPU's backend, and is as slow, scarce or fragile as the environment says.
+ *
+ * FAKE_CUDA_DEVICES  how many devices there are (1); 0: none
+ * FAKE_CUDA_START    milliseconds that opening a device takes (0)
+ * FAKE_CUDA_SEARCH   milliseconds that a search takes at least (0)
+ * FAKE_CUDA_LOST     the search of each context, from 1, in which it is lost (0: none)
+ * FAKE_CUDA_REFUSED  the opening, from 1, from which on all are refused (0: none) */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdatomic.h>
+
+#include "cuda_backend.h"
+
+enum { FAKE_DEVICES_MOST = 8 };
+
+/* What has happened so far. */
+struct fake_facts {
+    atomic_int opened, closed, searches,
+        overlaps;                              /* overlaps: of one context; there must be none */
+    atomic_int at_once, most_at_once;          /* searches */
+    atomic_int searches_of[FAKE_DEVICES_MOST]; /* devices */
+    atomic_int feeders;                        /* that were asked for last */
+};
+
+SRCFIND_API extern struct fake_facts fake_facts;
+
+#endif
