@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,9 +77,10 @@ static FILE *open_like(const char *path, int descriptor) {
 
 /* Makes a new file beside path. *name is to be freed. */
 static FILE *open_beside(const char *path, char **name) {
+    static atomic_uint number; /* as many threads may save in one directory as there are */
     for (int i = 0; i < 100; i++) {
-        if (asprintf(name, "%.*s.srcfind-%ld-%d.part", directory_length(path), path, (long)getpid(),
-                     i) < 0) {
+        if (asprintf(name, "%.*s.srcfind-%ld-%u.part", directory_length(path), path, (long)getpid(),
+                     atomic_fetch_add(&number, 1)) < 0) {
             *name = NULL;
             return NULL;
         }

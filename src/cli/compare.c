@@ -93,6 +93,7 @@ static int compare_image(struct sides *s, const char *image, bool as_json, struc
     for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
         const enum srcfind_status found = search(s, side, image);
         status = batch_exit_status(found);
+        report_clear(report);
         if (found == SRCFIND_ERROR_MEMORY)
             report_error(report, "%s: out of memory while comparing", image);
         else if (found != SRCFIND_OK)

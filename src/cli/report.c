@@ -13,6 +13,7 @@ struct report report_for(const struct cli *cli) {
         .verbose = cli->verbose,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
+        .stream = stderr,
     };
 }
 
@@ -22,13 +23,17 @@ void report_clear(struct report *report) {
     report->drawn = false;
 }
 
-void report_error(struct report *report, const char *format, ...) {
-    va_list args;
+void report_text(struct report *report, const char *text) {
     report_clear(report);
+    fputs(text, stderr);
+}
+
+void report_error(const struct report *report, const char *format, ...) {
+    va_list args;
     va_start(args, format);
-    fputs("srcfind: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fputs("srcfind: ", report->stream);
+    vfprintf(report->stream, format, args);
+    fputc('\n', report->stream);
     va_end(args);
 }
 
@@ -48,10 +53,10 @@ static const char *plural(int64_t n) {
     return n == 1 ? "" : "s";
 }
 
-static void report_stages(const struct srcfind_catalogue *c) {
+static void report_stages(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_timings *t = &c->timings;
     const struct srcfind_background *b = &c->background;
-    fprintf(stderr,
+    fprintf(stream,
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms\n",
@@ -61,76 +66,76 @@ static void report_stages(const struct srcfind_catalogue *c) {
 }
 
 /* Which part of the file, where there is a choice. */
-static void write_part(const struct srcfind_image *image) {
+static void write_part(const struct srcfind_image *image, FILE *stream) {
     bool cube = false;
     for (int i = 2; i < image->n_axes; i++)
         cube = cube || image->axes[i] > 1;
-    fprintf(stderr, ", %lld x %lld pixels", (long long)image->width, (long long)image->height);
+    fprintf(stream, ", %lld x %lld pixels", (long long)image->width, (long long)image->height);
     if (image->hdu > 0)
-        fprintf(stderr, " of HDU %d", image->hdu);
+        fprintf(stream, " of HDU %d", image->hdu);
     if (image->hdu > 0 && *image->hdu_name)
-        fprintf(stderr, " (%s)", image->hdu_name);
+        fprintf(stream, " (%s)", image->hdu_name);
     for (int i = 2; cube && i < image->n_axes; i++)
-        fprintf(stderr, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
+        fprintf(stream, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
 }
 
-static void write_beam(const struct srcfind_image *image) {
+static void write_beam(const struct srcfind_image *image, FILE *stream) {
     if (*image->beam_source)
-        fprintf(stderr, ", beam %.4g x %.4g arcsec", 3600 * image->beam.major,
+        fprintf(stream, ", beam %.4g x %.4g arcsec", 3600 * image->beam.major,
                 3600 * image->beam.minor);
     else
-        fputs(", no beam", stderr);
+        fputs(", no beam", stream);
 }
 
-static void write_noise(const struct srcfind_catalogue *c) {
+static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_background *b = &c->background;
     if (!b->empty)
-        fprintf(stderr, ", rms %.4g, median %.4g %s", b->rms, b->median,
+        fprintf(stream, ", rms %.4g, median %.4g %s", b->rms, b->median,
                 *c->image.unit ? c->image.unit : "(no unit)");
     else if (b->rms == 0)
-        fprintf(stderr, ", no noise to measure: the clip leaves pixels of one value only, %g",
+        fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
                 b->median);
     else
-        fprintf(stderr,
+        fprintf(stream,
                 ", no noise to measure: no pixel is within %g standard deviations of the "
                 "median: is --kappa too small?",
                 c->options.kappa);
 }
 
-static void warn_of_beam(const struct srcfind_catalogue *c) {
+static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
     if (c->image.beam_pixels > (double)c->background.n_pixels)
-        fprintf(stderr,
+        fprintf(stream,
                 "srcfind: %s: the beam is larger than the image: are BMAJ and BMIN in degrees?\n",
                 c->image.path);
 }
 
-void report_image(struct report *report, const struct srcfind_catalogue *c, double seconds) {
+void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
+    FILE *stream = report->stream;
     if (report->quiet)
         return;
-    report_clear(report);
-    fprintf(stderr, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
+    fprintf(stream, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
             plural(c->n_sources));
-    write_noise(c);
-    write_beam(&c->image);
-    write_part(&c->image);
+    write_noise(c, stream);
+    write_beam(&c->image, stream);
+    write_part(&c->image, stream);
     if (*c->device)
-        fprintf(stderr, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, c->reason, c->device);
+        fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, c->reason, c->device);
     else
-        fprintf(stderr, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, c->reason,
+        fprintf(stream, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, c->reason,
                 c->threads, plural(c->threads));
-    warn_of_beam(c);
+    warn_of_beam(c, stream);
     if (report->verbose)
-        report_stages(c);
+        report_stages(c, stream);
 }
 
-void report_skipped(struct report *report, const char *path, const char *catalogue) {
+void report_skipped(const struct report *report, const char *path, const char *catalogue) {
     if (report->quiet)
         return;
-    report_clear(report);
-    fprintf(stderr, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
+    fprintf(report->stream, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
 }
 
 void report_given_up(struct report *report, int64_t n) {
+    report_clear(report);
     if (n > 0)
         report_error(report, "%lld more image%s not searched: the device cannot be used",
                      (long long)n, n == 1 ? " was" : "s were");

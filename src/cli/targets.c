@@ -22,12 +22,30 @@ static int no_memory(void) {
     return EXIT_IMAGE;
 }
 
+static bool ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
 /* --- images --- */
+
+/* What packs a file, with the images in it, to something like a quarter. */
+static const char *const packings[] = {".gz", ".fz", ".bz2", ".Z"};
+
+static int64_t count_bytes(const char *path) {
+    struct stat facts;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return 0;
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        if (ends_with(path, packings[i]))
+            return 4 * (int64_t)facts.st_size;
+    return facts.st_size;
+}
 
 static bool add_image(struct targets *t, int64_t *room, const char *path) {
     if (!GROW(t->target, *room, t->n + 1))
         return false;
-    t->target[t->n] = (struct target){.image = strdup(path)};
+    t->target[t->n] = (struct target){.image = strdup(path), .bytes = count_bytes(path)};
     return t->target[t->n++].image != NULL;
 }
 
@@ -74,11 +92,6 @@ static int list_images(const struct cli *cli, struct targets *t) {
 
 /* --- names --- */
 
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcasecmp(text + n - m, end) == 0;
-}
-
 /* Length of a name without its suffix, if it has that suffix and something before it. */
 static size_t without(const char *name, size_t length, const char *suffix) {
     const size_t n = strlen(suffix);
@@ -89,7 +102,6 @@ static size_t without(const char *name, size_t length, const char *suffix) {
 /* DIR/STEM.csv for .../STEM.fits, .fit, .fts, and these with .gz or .fz or the like behind. */
 static char *name_in_directory(const char *directory, const char *image,
                                enum srcfind_format format) {
-    static const char *const packings[] = {".gz", ".fz", ".bz2", ".Z"};
     static const char *const suffixes[] = {".fits", ".fit", ".fts"};
     const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
     const char *separator = ends_with(directory, "/") ? "" : "/";

@@ -7,6 +7,7 @@
 struct target {
     char *image;
     char *catalogue; /* NULL: standard output */
+    int64_t bytes;   /* that its pixels take, about; 0 where nobody knows */
 };
 
 struct targets {

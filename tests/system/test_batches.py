@@ -1,0 +1,199 @@
+"""Many images in one run, on many workers: what comes out is what comes out one image after the other."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+MANY = "9"  # threads, and so workers
+
+
+def needs_fake(test):
+    return t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")(test)
+
+
+def fake(**settings):
+    """The environment for a run with devices that are none."""
+    return {**os.environ, "SRCFIND_CUDA_MODULE": FAKE,
+            **{"FAKE_CUDA_" + name: str(value) for name, value in settings.items()}}
+
+
+def contents(directory):
+    found = {}
+    for name in os.listdir(directory):
+        with open(os.path.join(directory, name), newline="") as stream:
+            found[name] = stream.read()
+    return found
+
+
+def messages(result):
+    """What a run said, without its directory, the times, and what they depend on."""
+    text = re.sub(r"[0-9.]+ ms on the .PU \(.*\)", "T", result.stderr.replace("/many/", "/one/"))
+    return re.sub(r"[0-9.]+ s$", "T", text, flags=re.M).splitlines()
+
+
+class Batches(t.Case):
+
+    def images(self, n=24):
+        """Images of many sizes and kinds; the first ones are the largest, and so are done last."""
+        paths = []
+        for i in range(n):
+            side = 1100 if i < 2 else 40 + 17 * (i * 7 % 13)
+            image, name = t.noise(side, side + i, seed=i, n_sources=5 + i), "%02d.fits" % i
+            if i % 6 == 3:
+                name += ".gz"
+            if i % 6 == 4:
+                image = np.round(image * 100).astype(np.int16)
+            paths.append(self.write(name, image, t.sky_header()))
+            if i % 6 == 5:
+                tiles = fits.CompImageHDU(image, t.sky_header(), compression_type="GZIP_1", quantize_level=0)
+                fits.HDUList([fits.PrimaryHDU(), tiles]).writeto(paths[-1], overwrite=True)
+        return paths
+
+    def run_into(self, name, images, *options, **settings):
+        return t.run(*images, "-o", self.path(name), *options, **settings)
+
+    def assert_same_runs(self, images, *options):
+        """One after the other, and on many workers; returns the first."""
+        one = self.run_into("one", images, "--cpu", "--threads", "1", *options)
+        many = self.run_into("many", images, "--cpu", "--threads", MANY, *options)
+        self.assertEqual(messages(many), messages(one))
+        self.assertEqual(many.returncode, one.returncode)
+        self.assertEqual(contents(self.path("many")), contents(self.path("one")))
+        return one
+
+    def test_same_as_one_after_the_other(self):
+        images = self.images()
+        for options in ([], ["-f", "json", "-i", "3"]):
+            one = self.assert_same_runs(images, *options)
+            self.assertEqual(one.returncode, 0)
+            self.assertEqual(len(one.stderr.splitlines()), len(images) + 1)
+            self.assertTrue(one.stderr.splitlines()[0].startswith("srcfind: " + images[0]))
+
+    def test_failures_in_the_midst(self):
+        images = self.images(12)
+        for at, name in ((1, "missing.fits"), (5, "missing too.fits"), (12, "last.fits")):
+            images.insert(at, self.path(name))
+        images[8] = self.write("blank.fits", np.full((50, 60), np.nan, np.float32))
+        one = self.assert_same_runs(images)
+        self.assertEqual(one.returncode, 1)
+        self.assertIn("4 failed, 0 skipped", one.stderr)
+
+    def test_many_failures(self):
+        images = [self.path("%d.fits" % i) for i in range(300)]
+        os.mkdir(self.path("one"))
+        os.mkdir(self.path("many"))
+        one = self.assert_same_runs(images)
+        self.assertEqual([one.returncode, len(one.stderr.splitlines())], [1, 301])
+
+    def test_fail_fast(self):
+        """Nothing after the first failure is reported, or has a catalogue: not even what was done by then."""
+        images = self.images(8)
+        images.insert(2, self.path("missing.fits"))
+        images.insert(5, self.path("missing too.fits"))
+        one = self.assert_same_runs(images, "--fail-fast")
+        self.assertEqual(sorted(contents(self.path("many"))), ["00.csv", "01.csv"])
+        self.assertEqual([one.returncode, len(one.stderr.splitlines())], [1, 4])
+
+    def test_skip_existing(self):
+        images = self.images(12)
+        for name in ("one", "many"):
+            os.mkdir(self.path(name))
+            for i in (0, 3, 7, 11):
+                with open(self.path("%s/%02d.csv" % (name, i)), "w") as stream:
+                    stream.write("mine")
+        one = self.assert_same_runs(images, "--skip-existing")
+        self.assertIn("0 failed, 4 skipped", one.stderr)
+        self.assertEqual(contents(self.path("many"))["03.csv"], "mine")
+
+    def test_progress(self):
+        images = self.images(6)
+        result = self.run_into("out", images, "--progress", "always", "--threads", MANY, "-q")
+        for i in range(6):
+            self.assertIn("[%d/6] " % (i + 1), result.stderr)
+
+    def test_signals_leave_whole_catalogues(self):
+        images = self.images(40)
+        expected = self.path("expected")
+        t.run(*images, "-o", expected, check=True)
+        expected = contents(expected)
+        for i in range(12):
+            out, number = self.path("out%d" % i), (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
+            process = subprocess.Popen([t.COMMAND, "-q", "--threads", MANY, *images, "-o", out])
+            time.sleep(0.003 * i)
+            process.send_signal(number)
+            self.assertIn(process.wait(20), (0, -number))
+            for name, text in (contents(out) if os.path.exists(out) else {}).items():
+                self.assertEqual(text, expected[name])
+
+    def test_ignored_signals_stay_ignored(self):
+        images = self.images(30)
+        process = subprocess.Popen(["sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", t.COMMAND, "-q", *images,
+                                    "-o", self.path("out")])
+        time.sleep(0.05)
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(len(os.listdir(self.path("out"))), 30)
+
+    @needs_fake
+    def test_devices(self):
+        """The same with one device, with all of them, and where each does what it can."""
+        images = self.images()
+        self.run_into("one", images, "--cpu", "--threads", "1")
+        for options, settings in ((["--gpu"], {}), (["--gpu", "--threads", "1"], {}), (["--device", "all"], {"DEVICES": 3}),
+                                  ([], {"START": 5}), (["--gpu"], {"SEARCH": 5, "REFUSED": 3})):
+            result = self.run_into("out", images, "--threads", MANY, *options, env=fake(**settings))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(contents(self.path("out")), contents(self.path("one")))
+            if options:
+                self.assertEqual(result.stderr.count("ms on the GPU (as asked; fake)"), len(images))
+
+    @needs_fake
+    def test_lost_device(self):
+        """One message says it for all images that a device is missing for; those that were done are there."""
+        images = self.images()
+        result = self.run_into("out", images, "--gpu", "--threads", MANY, env=fake(LOST=2))
+        self.assertEqual(result.returncode, 3)
+        done = len(os.listdir(self.path("out")))
+        lines = result.stderr.splitlines()
+        self.assertRegex(lines[-2], r"^srcfind: \d+ more images? (was|were) not searched: the device cannot be used$")
+        reported = int(re.match(r"srcfind: (\d+) images: .*", lines[-1])[1])
+        self.assertEqual(reported + int(lines[-2].split()[1]), len(images))
+        self.assertEqual(sum(" sources, rms" in line for line in lines), done)
+        result = self.run_into("any", images, "--threads", MANY, env=fake(LOST=2, START=1))
+        self.assertEqual([result.returncode, len(os.listdir(self.path("any")))], [0, len(images)])
+
+    @needs_fake
+    def test_no_such_device(self):
+        images = self.images(20)
+        result = self.run_into("out", images, "--device", "5", "--threads", MANY, env=fake())
+        lines = result.stderr.splitlines()
+        self.assertEqual([result.returncode, len(lines)], [3, 2])
+        self.assertIn("there is no CUDA device 5", lines[0])
+        self.assertIn("19 more images were not searched", lines[1])
+
+    @needs_fake
+    def test_start_is_worth_it_for_many(self):
+        """A large run starts a device at once; a small one never."""
+        small = self.images(3)
+        result = self.run_into("small", small, env=fake(START=1000))
+        self.assertEqual(result.stderr.count("sooner than starting a GPU"), 3)
+        large = self.path("large.fits")
+        header = fits.PrimaryHDU(np.zeros((2, 2), np.float32)).header
+        header["NAXIS1"] = header["NAXIS2"] = 60000
+        with open(large, "wb") as stream:  # nothing but holes, and ending early: it is not read to the end
+            stream.write(header.tostring().encode())
+            stream.truncate(60000 * 60000 * 4)
+        result = self.run_into("out", [large, *small], "--threads", "1", env=fake(REFUSED=1))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("CUDA device 0: refused", result.stderr)
+
+
+if __name__ == "__main__":
+    t.main()
