@@ -157,7 +157,7 @@ static void search(struct batch *b, struct srcfind *finder, int64_t i, const str
 static void do_image(struct batch *b, struct srcfind *finder, int64_t i) {
     const struct target *target = &b->targets->target[i];
     struct outcome outcome = {0};
-    struct report report = b->report;
+    struct report report = report_for(b->cli);
     size_t size;
     FILE *kept = open_memstream(&outcome.text, &size);
     report.stream = kept ? kept : stderr;
