@@ -46,7 +46,8 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_f
     if (!*cuda)
         return error_memory(error, "opening");
     (*cuda)->device = device;
-    (*cuda)->memory = (memory > 0 ? memory : 1 << 30) / n_sharing;
+    (*cuda)->memory = (memory > 0 ? memory : FAKE_FREE_MEMORY) / n_sharing;
+    fake_facts.memory += (*cuda)->memory;
     fake_facts.feeders = n_feeders;
     return SRCFIND_OK;
 }

@@ -13,7 +13,7 @@
 
 #include "cuda_backend.h"
 
-enum { FAKE_DEVICES_MOST = 8 };
+enum { FAKE_DEVICES_MOST = 8, FAKE_FREE_MEMORY = 1 << 30 };
 
 /* What has happened so far. */
 struct fake_facts {
@@ -22,6 +22,7 @@ struct fake_facts {
     atomic_int at_once, most_at_once;          /* searches */
     atomic_int searches_of[FAKE_DEVICES_MOST]; /* devices */
     atomic_int feeders;                        /* that were asked for last */
+    atomic_llong memory;                       /* that all contexts may use together */
 };
 
 SRCFIND_API extern struct fake_facts fake_facts;

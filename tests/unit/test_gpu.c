@@ -124,6 +124,20 @@ static void waiting_for_a_device(void **state) {
     assert_int_equal(facts->feeders, 1);
 }
 
+/* All contexts together use what one would. */
+static void shared_memory(void **state) {
+    struct srcfind_options options = options_for(0);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        options.device_memory = i == 0 ? 0 : 1 << 20;
+        set_up("FAKE_CUDA_SEARCH", "10");
+        search_with(&options, 3, false);
+        const int64_t all = i == 0 ? FAKE_FREE_MEMORY : 1 << 20;
+        assert_true(facts->opened > 1 && facts->memory <= all);
+        assert_true(facts->memory / facts->opened >= all / 3);
+    }
+}
+
 /* Where the choice is srcfind's, who finds none free does not wait. */
 static void both_at_once(void **state) {
     const struct srcfind_options options = options_for(SRCFIND_DEVICE_AUTO);
@@ -234,10 +248,15 @@ static void unused_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_finder),    cmocka_unit_test(waiting_for_a_device),
-        cmocka_unit_test(both_at_once),  cmocka_unit_test(all_devices),
-        cmocka_unit_test(lost_devices),  cmocka_unit_test(too_little_for_a_start),
-        cmocka_unit_test(unused_device), cmocka_unit_test(refused_contexts),
+        cmocka_unit_test(one_finder),
+        cmocka_unit_test(waiting_for_a_device),
+        cmocka_unit_test(both_at_once),
+        cmocka_unit_test(all_devices),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(lost_devices),
+        cmocka_unit_test(too_little_for_a_start),
+        cmocka_unit_test(unused_device),
+        cmocka_unit_test(refused_contexts),
     };
     struct srcfind_options options = options_for(SRCFIND_DEVICE_CPU);
     struct random r = {1};
