@@ -297,9 +297,9 @@ void gpu_expect(struct gpu *gpu, double n_pixels) {
 const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads) {
     static const char *const reasons[] = {
         [COST_GPU] = NULL,
-        [COST_TOO_LITTLE_FOR_A_START] = "sooner than starting a GPU",
+        [COST_TOO_LITTLE_FOR_A_START] = "too little to start a GPU for",
         [COST_SOONER_THAN_THE_START] = "the GPU is still starting",
-        [COST_SMALL] = "small enough to be sooner than on a GPU",
+        [COST_SMALL] = "small enough to be sooner here",
     };
     mtx_lock(&gpu->lock);
     gpu->n_pixels += n_pixels;

@@ -183,7 +183,7 @@ class Batches(t.Case):
         """A large run starts a device at once; a small one never."""
         small = self.images(3)
         result = self.run_into("small", small, env=fake(START=1000))
-        self.assertEqual(result.stderr.count("sooner than starting a GPU"), 3)
+        self.assertEqual(result.stderr.count("too little to start a GPU for"), 3)
         large = self.path("large.fits")
         header = fits.PrimaryHDU(np.zeros((2, 2), np.float32)).header
         header["NAXIS1"] = header["NAXIS2"] = 60000

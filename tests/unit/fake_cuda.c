@@ -40,6 +40,7 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_f
     *cuda = NULL;
     if (atomic_fetch_add(&fake_facts.opened, 1) + 1 >= refused && refused > 0) {
         atomic_fetch_sub(&fake_facts.opened, 1);
+        fake_facts.refused++;
         return error_set(error, SRCFIND_ERROR_DEVICE, "CUDA device %d: refused", device);
     }
     *cuda = calloc(1, sizeof **cuda);

@@ -17,7 +17,7 @@ enum { FAKE_DEVICES_MOST = 8, FAKE_FREE_MEMORY = 1 << 30 };
 
 /* What has happened so far. */
 struct fake_facts {
-    atomic_int opened, closed, searches,
+    atomic_int opened, closed, refused, searches,
         overlaps;                              /* overlaps: of one context; there must be none */
     atomic_int at_once, most_at_once;          /* searches */
     atomic_int searches_of[FAKE_DEVICES_MOST]; /* devices */

@@ -173,7 +173,7 @@ static void too_little_for_a_start(void **state) {
     const struct ends e = search_with(&options, 2, false);
     assert_int_equal(e.on_cpu, 2 * EACH);
     assert_int_equal(facts->opened, 0);
-    assert_string_equal(e.reason, "sooner than starting a GPU");
+    assert_string_equal(e.reason, "too little to start a GPU for");
     options.expected_pixels = (int64_t)1 << 40;
     options.threads = 1;
     setenv("FAKE_CUDA_START", "100", 1);
@@ -221,6 +221,7 @@ static void refused_contexts(void **state) {
     struct ends e = search_with(&asked, FINDERS, false);
     assert_int_equal(e.on_gpu, FINDERS * EACH);
     assert_int_equal(facts->opened, 2);
+    assert_true(facts->refused > 0 && facts->refused <= 6); /* none is tried again */
     set_up("FAKE_CUDA_REFUSED", "1");
     e = search_with(&asked, 3, false);
     assert_int_equal(e.failed, 3 * EACH);
