@@ -46,9 +46,22 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, int n_threads,
                                        struct detection_result *result, struct error *error);
 
+/* What was measured in one round, in seconds: a plain read of an image in the device's memory, a
+ * copy of as many bytes from pinned memory of the host, and a search of the image there. */
+struct cuda_round {
+    double read, copy;
+    struct srcfind_timings search;
+};
+
+/* Brings an image to the device and measures n rounds, after some to warm up. */
+enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,
+                               const struct detection *detection, int n_threads, int n,
+                               struct cuda_round *rounds, struct error *error);
+
 /* All of that as the module shows it. */
 #define CUDA_FUNCTIONS(f)                                                                          \
-    f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)
+    f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
+        f(bench)
 
 struct cuda_backend {
     const char *version; /* of srcfind: that of the library and of its module are the same */

@@ -193,8 +193,8 @@ static enum srcfind_status search_once(struct search *s) {
     const int64_t longest = rooms_longest_list(s->job.n_pixels);
     const struct state *state = s->cuda->state;
     enum srcfind_status status = search_in_one_read(s);
-    const bool is_short = state->n_expected >= s->job.list_room ||
-                          (int64_t)state->totals.n_listed > s->job.list_room;
+    const bool is_short =
+        state->n_expected >= s->job.list_room || (int64_t)state->totals.n_listed > s->job.list_room;
     if (status == SRCFIND_OK && is_short && s->job.list_room < longest) {
         s->job.list_room = longest;
         status = rooms_reserve(s->cuda, &s->job, false, s->error);
@@ -495,6 +495,7 @@ static enum srcfind_status check_pixels(const struct search *s) {
 static enum srcfind_status place_pixels(struct search *s) {
     enum srcfind_status status = check_pixels(s);
     s->job.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
+    s->job.swapped = s->on_device->swapped;
     if (status == SRCFIND_OK)
         status = check(s, cudaStreamWaitEvent(s->cuda->stream, s->cuda->before, 0));
     return status == SRCFIND_OK ? rooms_reserve(s->cuda, &s->job, true, s->error) : status;
@@ -512,6 +513,7 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .height = pixels->height,
                                         .piece = 1 << 20,
                                         .sample_rows = 256,
+                                        .swapped = pixels->swapped,
                                         .parallel = true,
                                         .state = &s,
                                         .read = read_device};

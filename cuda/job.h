@@ -146,6 +146,9 @@ cudaError_t launch_thresholds(const struct job *job, const struct thresholds *th
 /* From candidates to the moments of the islands that count. */
 cudaError_t launch_islands(const struct job *job, cudaStream_t stream);
 
+/* Only reads n pixels. */
+cudaError_t launch_read(const uint32_t *pixels, int64_t n, uint32_t *sink, cudaStream_t stream);
+
 /* CUB's part, in cub.cu; with a temporary of NULL it only says how much is wanted. Sorting leaves
  * the keys in keys[*sorted]. */
 cudaError_t cub_sort(void *temporary, size_t *size, uint32_t *const keys[2], int64_t n, int *sorted,

@@ -57,11 +57,13 @@ EXACT_FUNCTION struct thresholds thresholds_of(double median, double rms, bool e
     return t;
 }
 
-/* Pixels in a device's memory, in native byte order: pixels[y * row_stride + x]. stream is a
- * cudaStream_t whose work so far must be done before they are read, or NULL for the default one. */
+/* Pixels in a device's memory: pixels[y * row_stride + x], in the other byte order than the host's
+ * if they are swapped. stream is a cudaStream_t whose work so far must be done before they are
+ * read, or NULL for the default one. */
 struct device_pixels {
     const float *pixels;
     int64_t width, height, row_stride;
+    bool swapped;
     void *stream;
 };
 

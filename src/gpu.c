@@ -349,6 +349,13 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
     return gpu->backend->detect_pixels(context->cuda, pixels, detection, n_threads, result, error);
 }
 
+enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
+                              const struct pixel_source *source, const struct detection *detection,
+                              int n_threads, int n, struct cuda_round *rounds,
+                              struct error *error) {
+    return gpu->backend->bench(context->cuda, source, detection, n_threads, n, rounds, error);
+}
+
 void gpu_versions(char *text, size_t size) {
     int built, driver;
     char driver_text[48] = "no driver";

@@ -62,6 +62,11 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
                                       const struct detection *detection, int n_threads,
                                       struct detection_result *result, struct error *error);
 
+/* cuda_bench. */
+enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
+                              const struct pixel_source *source, const struct detection *detection,
+                              int n_threads, int n, struct cuda_round *rounds, struct error *error);
+
 /* One line on CUDA for srcfind_versions. */
 void gpu_versions(char *text, size_t size);
 

@@ -14,17 +14,11 @@
 #include "clock.h"
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
-#include "gpu.h"
+#include "finder.h"
 #include "gpu_module.h"
 #include "image.h"
 #include "measure.h"
 #include "save.h"
-
-struct srcfind {
-    struct srcfind_options options;
-    struct gpu *gpu; /* NULL where only the CPU is to be used; shared by finders made together */
-    struct error error;
-};
 
 /* --- options --- */
 
@@ -42,8 +36,7 @@ static bool is_positive(double value) {
     return isfinite(value) && value > 0;
 }
 
-/* Whether a device was asked for, and not the CPU or whatever is there. */
-static bool wants_gpu(const struct srcfind_options *o) {
+bool finder_wants_gpu(const struct srcfind_options *o) {
     return o->device >= 0 || o->device == SRCFIND_DEVICE_ALL;
 }
 
@@ -77,7 +70,7 @@ static enum srcfind_status check_options(const struct srcfind_options *o, struct
         return error_set(error, bad, "expected-pixels must not be negative");
     if (o->device < SRCFIND_DEVICE_ALL)
         return error_set(error, bad, "device must be auto, cpu, all or a number from 0");
-    return wants_gpu(o) ? gpu_check(error) : SRCFIND_OK;
+    return finder_wants_gpu(o) ? gpu_check(error) : SRCFIND_OK;
 }
 
 /* --- finders --- */
@@ -94,7 +87,7 @@ static enum srcfind_status make_gpu(const struct srcfind_options *options, int n
     finder->gpu = gpu_create(options->device, options->device_memory, n, n_threads);
     if (!finder->gpu)
         return error_memory(&finder->error, "starting CUDA");
-    if (wants_gpu(options))
+    if (finder_wants_gpu(options))
         gpu_start(finder->gpu);
     else
         gpu_expect(finder->gpu, (double)options->expected_pixels);
@@ -164,7 +157,7 @@ void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
     free(catalogue);
 }
 
-static struct detection detection_of(const struct srcfind_options *o) {
+struct detection finder_detection(const struct srcfind_options *o) {
     return (struct detection){.kappa = o->kappa,
                               .threshold = o->threshold,
                               .island = o->island,
@@ -193,7 +186,7 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
                                          const struct detection *detection,
                                          struct srcfind_catalogue *catalogue,
                                          struct detection_result *result, bool *done) {
-    const bool asked = wants_gpu(&finder->options);
+    const bool asked = finder_wants_gpu(&finder->options);
     const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST : asked ? GPU_WAIT : GPU_IF_FREE;
     const int n_threads = finder->options.threads;
     const double start = clock_seconds();
@@ -217,7 +210,7 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
 static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
     if (!finder->gpu)
         return finder->options.device == SRCFIND_DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (input->on_device || wants_gpu(&finder->options))
+    if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
     return gpu_declines(finder->gpu, (double)input->source->width * (double)input->source->height,
                         finder->options.threads);
@@ -234,7 +227,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
         bool done;
         const enum srcfind_status status =
             detect_on_gpu(finder, input, detection, catalogue, result, &done);
-        const bool may_use_cpu = !wants_gpu(&finder->options) && !input->on_device;
+        const bool may_use_cpu = !finder_wants_gpu(&finder->options) && !input->on_device;
         if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
             return status;
         reason = done ? srcfind_message(finder) : "the GPU is busy";
@@ -246,7 +239,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
 /* From pixels to sources. */
 static enum srcfind_status find(struct srcfind *finder, const struct input *input,
                                 struct srcfind_catalogue *catalogue) {
-    const struct detection detection = detection_of(&finder->options);
+    const struct detection detection = finder_detection(&finder->options);
     struct detection_result result = {0};
     catalogue->options = finder->options;
     catalogue->options.hdu = NULL; /* belongs to the caller, and may not last */
@@ -367,7 +360,11 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pix
 enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder, const float *pixels,
                                                int64_t width, int64_t height, int64_t row_stride,
                                                void *stream, struct srcfind_catalogue **result) {
-    const struct device_pixels on_device = {pixels, width, height, row_stride, stream};
+    const struct device_pixels on_device = {.pixels = pixels,
+                                            .width = width,
+                                            .height = height,
+                                            .row_stride = row_stride,
+                                            .stream = stream};
     const struct input input = {.on_device = &on_device};
     if (!finder->gpu) {
         *result = NULL;

@@ -246,6 +246,41 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        enum srcfind_format format,
                                                        const char *path);
 
+/* What srcfind_bench_file measures. Floors are what could not be done in less: with the threads
+ * that search, a plain read of the pixels in memory (the host's, or the device's if it is that
+ * which searches), and for a device a copy of them from pinned memory. SEARCH is SCAN, CLIP and
+ * ISLANDS: pixels in memory, bytes in the order of the file, to finished moments. FILE is all from
+ * opening the file to a catalogue in memory. */
+enum srcfind_stage {
+    SRCFIND_FLOOR_READ,
+    SRCFIND_FLOOR_COPY,
+    SRCFIND_SCAN,
+    SRCFIND_CLIP,
+    SRCFIND_ISLANDS,
+    SRCFIND_SEARCH,
+    SRCFIND_MEASURE,
+    SRCFIND_WRITE,
+    SRCFIND_FILE,
+    SRCFIND_STAGES
+};
+
+struct srcfind_bench {
+    struct srcfind_catalogue *catalogue; /* of the last round */
+    int rounds;
+    double *seconds[SRCFIND_STAGES]; /* of each round; NULL where there is no such stage */
+};
+
+/* Measures how long an image takes: once or more to warm up, and then so many rounds (1 to
+ * SRCFIND_MAX_ROUNDS), on the device if the finder's options name one, else on the CPU. The image
+ * is held in memory meanwhile. *bench is the caller's, to be destroyed; NULL on an error. */
+enum { SRCFIND_MAX_ROUNDS = 100001 };
+SRCFIND_API enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
+                                                   enum srcfind_format format, int rounds,
+                                                   struct srcfind_bench **bench);
+
+/* bench may be NULL. */
+SRCFIND_API void srcfind_bench_destroy(struct srcfind_bench *bench);
+
 /* Column i (from 0) as it is named in this catalogue, or false where there is no such column. */
 SRCFIND_API bool srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i,
                                           struct srcfind_column *column);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/batch.h"
+#include "cli/bench.h"
 #include "cli/compare.h"
 #include "cli/exit_status.h"
 
@@ -45,5 +46,7 @@ int main(int argc, char **argv) {
         return show(options_help);
     if (cli.version)
         return show(write_versions);
+    if (cli.bench)
+        return bench_run(&cli);
     return cli.compare_cpu ? compare_run(&cli) : batch_run(&cli);
 }

@@ -140,6 +140,15 @@ static bool set_device_memory(struct cli *cli, const char *text) {
     return ok;
 }
 
+enum { BENCH_ROUNDS = 15 };
+
+static bool set_bench(struct cli *cli, const char *text) {
+    int64_t rounds = BENCH_ROUNDS;
+    const bool ok = !text || read_integer(text, 1, SRCFIND_MAX_ROUNDS - 1, &rounds);
+    cli->bench = (int)(rounds | 1); /* the median is one of them */
+    return ok;
+}
+
 static bool set_files_from(struct cli *cli, const char *text) {
     cli->files_from = text;
     return *text != '\0';
@@ -173,8 +182,8 @@ SET_FLAG(version)
 
 /* --- the table --- */
 
-/* One line an option. `argument` is what --help calls the value, NULL where there is none; `wanted`
- * completes the message "is not ...". */
+/* One line an option. `argument` is what --help calls the value, NULL where there is none, and
+ * begins with "[=" where it may be left out; `wanted` completes the message "is not ...". */
 static const struct spec {
     const char *name;
     int letter;
@@ -213,6 +222,9 @@ static const struct spec {
     {"compare-cpu", 0, NULL, NULL, set_compare_cpu,
      "search on the CPU and on the GPU, and report on standard output whether the catalogues are "
      "the same and how long each took (-f json: for programs)"},
+    {"bench", 0, "[=ROUNDS]", "a whole number from 1 to 100000", set_bench,
+     "measure how long each stage takes, beside a plain read of the pixels, and report on standard "
+     "output (-f json: for programs) [15 rounds]"},
     {"threads", 0, "N", "a whole number from 1 to 4096", set_threads,
      "CPU threads [all that the process may use]"},
     {"files-from", 0, "LIST", "a path", set_files_from,
@@ -241,7 +253,9 @@ static const struct spec *find_spec(int value) {
 
 static void describe_to_getopt(struct option *longs, char *shorts) {
     for (int i = 0; i < SPECS; i++) {
-        const int has_argument = specs[i].argument ? required_argument : no_argument;
+        const int has_argument = !specs[i].argument            ? no_argument
+                                 : specs[i].argument[0] == '[' ? optional_argument
+                                                               : required_argument;
         longs[i] = (struct option){specs[i].name, has_argument, NULL, FIRST_INDEX + i};
         if (specs[i].letter) {
             *shorts++ = (char)specs[i].letter;
@@ -253,19 +267,24 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
     *shorts = '\0';
 }
 
-static bool can_compare(const struct cli *cli) {
-    if (cli->find.device == SRCFIND_DEVICE_CPU) {
-        fputs("srcfind: --compare-cpu needs a GPU beside the CPU: leave --cpu out\n", stderr);
-        return false;
-    }
+/* Whether options that are about catalogues are left out beside one that writes none. */
+static bool writes_no_catalogue(const struct cli *cli, const char *option) {
     const char *other = cli->output                                        ? "--output"
                         : cli->skip_existing                               ? "--skip-existing"
                         : cli->format_given && cli->format != SRCFIND_JSON ? "--format csv"
                                                                            : NULL;
     if (other)
-        fprintf(stderr, "srcfind: --compare-cpu writes no catalogue, and does not go with %s\n",
+        fprintf(stderr, "srcfind: %s writes no catalogue, and does not go with %s\n", option,
                 other);
     return !other;
+}
+
+static bool can_compare(const struct cli *cli) {
+    if (cli->find.device == SRCFIND_DEVICE_CPU) {
+        fputs("srcfind: --compare-cpu needs a GPU beside the CPU: leave --cpu out\n", stderr);
+        return false;
+    }
+    return writes_no_catalogue(cli, "--compare-cpu");
 }
 
 bool options_read(int argc, char **argv, struct cli *cli) {
@@ -289,8 +308,15 @@ bool options_read(int argc, char **argv, struct cli *cli) {
                 cli->find.threshold);
         return false;
     }
-    if (cli->compare_cpu && !can_compare(cli))
+    if (cli->bench && cli->compare_cpu) {
+        fputs("srcfind: --bench and --compare-cpu: one at a time\n", stderr);
         return false;
+    }
+    if ((cli->compare_cpu && !can_compare(cli)) ||
+        (cli->bench && !writes_no_catalogue(cli, "--bench")))
+        return false;
+    cli->arguments = argv;
+    cli->n_arguments = optind;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return true;
@@ -331,7 +357,7 @@ void options_help(FILE *stream) {
         char head[64];
         snprintf(head, sizeof head, "  %c%c%s --%s%s%s", specs[i].letter ? '-' : ' ',
                  specs[i].letter ? specs[i].letter : ' ', specs[i].letter ? "," : " ",
-                 specs[i].name, specs[i].argument ? " " : "",
+                 specs[i].name, specs[i].argument && specs[i].argument[0] != '[' ? " " : "",
                  specs[i].argument ? specs[i].argument : "");
         fprintf(stream, "%-*s", HELP_COLUMN, head);
         write_wrapped(specs[i].help, HELP_COLUMN, stream);

@@ -13,7 +13,10 @@ struct cli {
     enum srcfind_format format;
     const char *files_from; /* NULL: no list */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
+    int bench; /* rounds; 0: not asked for */
     enum progress progress;
+    char **arguments; /* the program's name and the options, in front of the images; not owned */
+    int n_arguments;
     char **images; /* of the command line; not owned */
     int n_images;
 };

@@ -145,7 +145,7 @@ static int make_directory(const char *path) {
 
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
-    if (!cli->output && t->n > 1 && !cli->compare_cpu)
+    if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
         return usage("standard output takes the catalogue of one image: several need -o DIR", NULL,
                      NULL);
     if (!cli->output)

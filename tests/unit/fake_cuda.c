@@ -106,3 +106,18 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     (void)cuda, (void)pixels, (void)detection, (void)n_threads, (void)result;
     return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no memory on this device");
 }
+
+enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,
+                               const struct detection *detection, int n_threads, int n,
+                               struct cuda_round *rounds, struct error *error) {
+    (void)cuda;
+    for (int i = 0; i < n; i++) {
+        struct detection_result result;
+        const enum srcfind_status status = cpu_detect(source, detection, n_threads, &result, error);
+        if (status != SRCFIND_OK)
+            return status;
+        free(result.list.islands);
+        rounds[i] = (struct cuda_round){.read = 1e-5, .copy = 3e-4, .search = result.timings};
+    }
+    return SRCFIND_OK;
+}

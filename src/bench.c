@@ -1,0 +1,242 @@
+/* Measures how long an image takes, stage by stage, beside what it takes to read it at all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cpu/parallel.h"
+#include "finder.h"
+#include "image.h"
+
+enum { WARM_UP = 1 };
+
+/* --- an image in memory, as its file has it --- */
+
+struct memory {
+    struct pixel_source source;
+    uint32_t *pixels;
+};
+
+static const uint32_t *read_memory(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                   struct error *error) {
+    const struct memory *m = state;
+    (void)count, (void)buffer, (void)error;
+    return m->pixels + first;
+}
+
+static enum srcfind_status load(const struct pixel_source *source, struct memory *m,
+                                struct error *error) {
+    const int64_t n = source->width * source->height;
+    enum srcfind_status status = SRCFIND_OK;
+    m->pixels = malloc((size_t)n * sizeof *m->pixels);
+    if (!m->pixels)
+        return error_memory(error, "holding an image in memory");
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i += source->piece) {
+        const int64_t count = n - i < source->piece ? n - i : source->piece;
+        const uint32_t *at = source->read(source->state, i, count, m->pixels + i, error);
+        if (!at)
+            status = SRCFIND_ERROR_INPUT;
+        else if (at != m->pixels + i)
+            memcpy(m->pixels + i, at, (size_t)count * sizeof *at);
+    }
+    m->source = (struct pixel_source){.width = source->width,
+                                      .height = source->height,
+                                      .piece = 1 << 16,
+                                      .sample_rows = 256,
+                                      .swapped = source->swapped,
+                                      .parallel = true,
+                                      .state = m,
+                                      .read = read_memory};
+    return status;
+}
+
+/* --- the floor of the host --- */
+
+struct plain_read {
+    const uint32_t *pixels;
+    int64_t n;
+    int n_threads;
+    uint64_t sums[SRCFIND_MAX_THREADS];
+};
+
+/* Four sums, so that none waits for the last addition. */
+static void read_share(void *context, int i) {
+    struct plain_read *r = context;
+    const int64_t first = r->n / r->n_threads * i / 8 * 8;
+    const int64_t end = i + 1 == r->n_threads ? r->n : r->n / r->n_threads * (i + 1) / 8 * 8;
+    uint64_t sums[4] = {0};
+    for (int64_t at = first; at + 8 <= end; at += 8) {
+        uint64_t words[4];
+        memcpy(words, r->pixels + at, sizeof words);
+        for (int k = 0; k < 4; k++)
+            sums[k] += words[k];
+    }
+    r->sums[i] = sums[0] ^ sums[1] ^ sums[2] ^ sums[3];
+}
+
+/* What was read counts for nothing, which the compiler must not know. */
+static volatile uint64_t sink;
+
+static double time_plain_read(const struct memory *m, int n_threads, struct plain_read *r) {
+    const double start = clock_seconds();
+    r->pixels = m->pixels;
+    r->n = m->source.width * m->source.height;
+    r->n_threads = n_threads;
+    parallel_run(n_threads, read_share, r);
+    for (int i = 0; i < n_threads; i++)
+        sink = sink + r->sums[i];
+    return clock_seconds() - start;
+}
+
+/* --- rounds --- */
+
+static bool make_room(struct srcfind_bench *bench, enum srcfind_stage stage) {
+    bench->seconds[stage] = calloc((size_t)bench->rounds, sizeof *bench->seconds[stage]);
+    return bench->seconds[stage] != NULL;
+}
+
+static void note_search(struct srcfind_bench *bench, int i, const struct srcfind_timings *t) {
+    bench->seconds[SRCFIND_SCAN][i] = t->scan;
+    bench->seconds[SRCFIND_CLIP][i] = t->clip;
+    bench->seconds[SRCFIND_ISLANDS][i] = t->islands;
+    bench->seconds[SRCFIND_SEARCH][i] = t->scan + t->clip + t->islands;
+}
+
+/* Rounds that warm up are noted as the first one, which comes after them. */
+static int place_of(int round) {
+    return round < WARM_UP ? 0 : round - WARM_UP;
+}
+
+static enum srcfind_status bench_cpu(struct srcfind *finder, const struct memory *m,
+                                     struct srcfind_bench *bench) {
+    const struct detection detection = finder_detection(&finder->options);
+    struct plain_read *read = malloc(sizeof *read);
+    enum srcfind_status status =
+        read ? SRCFIND_OK : error_memory(&finder->error, "measuring a search");
+    for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
+        struct detection_result result = {0};
+        bench->seconds[SRCFIND_FLOOR_READ][place_of(i)] =
+            time_plain_read(m, finder->options.threads, read);
+        const double start = clock_seconds();
+        status =
+            cpu_detect(&m->source, &detection, finder->options.threads, &result, &finder->error);
+        const double elapsed = clock_seconds() - start;
+        note_search(bench, place_of(i), &result.timings);
+        bench->seconds[SRCFIND_SEARCH][place_of(i)] = elapsed;
+        if (status == SRCFIND_OK)
+            free(result.list.islands);
+    }
+    free(read);
+    return status;
+}
+
+static enum srcfind_status bench_gpu(struct srcfind *finder, const struct memory *m,
+                                     struct srcfind_bench *bench) {
+    const struct detection detection = finder_detection(&finder->options);
+    struct cuda_round *rounds = calloc((size_t)bench->rounds, sizeof *rounds);
+    struct gpu_context *context = NULL;
+    if (!rounds || !make_room(bench, SRCFIND_FLOOR_COPY)) {
+        free(rounds);
+        return error_memory(&finder->error, "measuring a search");
+    }
+    enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
+    if (status == SRCFIND_OK)
+        status = gpu_bench(finder->gpu, context, &m->source, &detection, finder->options.threads,
+                           bench->rounds, rounds, &finder->error);
+    if (context)
+        gpu_give(finder->gpu, context);
+    for (int i = 0; status == SRCFIND_OK && i < bench->rounds; i++) {
+        bench->seconds[SRCFIND_FLOOR_READ][i] = rounds[i].read;
+        bench->seconds[SRCFIND_FLOOR_COPY][i] = rounds[i].copy;
+        note_search(bench, i, &rounds[i].search);
+    }
+    free(rounds);
+    return status;
+}
+
+static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
+                                        struct srcfind_bench *bench) {
+    struct image image;
+    struct srcfind_image facts;
+    struct memory m = {0};
+    enum srcfind_status status = image_open(&image, path, &finder->options, &facts, &finder->error);
+    if (status == SRCFIND_OK)
+        status = load(&image.source, &m, &finder->error);
+    image_close(&image);
+    image_clear_facts(&facts);
+    if (status == SRCFIND_OK)
+        status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &m, bench)
+                                                    : bench_cpu(finder, &m, bench);
+    free(m.pixels);
+    return status;
+}
+
+/* A catalogue, as it would stand in a file. */
+static enum srcfind_status write_to_memory(struct srcfind *finder,
+                                           const struct srcfind_catalogue *catalogue,
+                                           enum srcfind_format format) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return error_memory(&finder->error, "writing a catalogue");
+    enum srcfind_status status = srcfind_catalogue_write(finder, catalogue, format, stream);
+    if (fclose(stream) != 0 && status == SRCFIND_OK)
+        status = error_memory(&finder->error, "writing a catalogue");
+    free(text);
+    return status;
+}
+
+static enum srcfind_status bench_files(struct srcfind *finder, const char *path,
+                                       enum srcfind_format format, struct srcfind_bench *bench) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
+        srcfind_catalogue_destroy(bench->catalogue);
+        const double start = clock_seconds();
+        status = srcfind_find_file(finder, path, &bench->catalogue);
+        const double found = clock_seconds();
+        if (status == SRCFIND_OK)
+            status = write_to_memory(finder, bench->catalogue, format);
+        const double written = clock_seconds();
+        if (status != SRCFIND_OK)
+            break;
+        bench->seconds[SRCFIND_MEASURE][place_of(i)] = bench->catalogue->timings.measure;
+        bench->seconds[SRCFIND_WRITE][place_of(i)] = written - found;
+        bench->seconds[SRCFIND_FILE][place_of(i)] = written - start;
+    }
+    return status;
+}
+
+enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
+                                       enum srcfind_format format, int rounds,
+                                       struct srcfind_bench **result) {
+    *result = NULL;
+    if (rounds < 1 || rounds > SRCFIND_MAX_ROUNDS)
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS, "rounds must be between 1 and %d",
+                         SRCFIND_MAX_ROUNDS);
+    struct srcfind_bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return error_memory(&finder->error, "measuring a search");
+    bench->rounds = rounds;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int stage = 0; stage < SRCFIND_STAGES; stage++)
+        if (stage != SRCFIND_FLOOR_COPY && !make_room(bench, (enum srcfind_stage)stage))
+            status = error_memory(&finder->error, "measuring a search");
+    if (status == SRCFIND_OK)
+        status = bench_files(finder, path, format, bench);
+    if (status == SRCFIND_OK)
+        status = bench_memory(finder, path, bench);
+    if (status == SRCFIND_OK)
+        *result = bench;
+    else
+        srcfind_bench_destroy(bench);
+    return status;
+}
+
+void srcfind_bench_destroy(struct srcfind_bench *bench) {
+    if (!bench)
+        return;
+    srcfind_catalogue_destroy(bench->catalogue);
+    for (int stage = 0; stage < SRCFIND_STAGES; stage++)
+        free(bench->seconds[stage]);
+    free(bench);
+}

@@ -1,0 +1,141 @@
+#include "cli/measurement.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+/* In the order of enum srcfind_stage and enum measured. */
+static const struct row {
+    const char *name, *key;
+} rows[MEASURED_ROWS] = {
+    {"plain read of the pixels", "floor_read"},
+    {"copy from pinned memory", "floor_copy"},
+    {"scan", "scan"},
+    {"clip", "clip"},
+    {"islands", "islands"},
+    {"search, pixels in memory", "search"},
+    {"measure", "measure"},
+    {"write the catalogue", "write"},
+    {"file to catalogue", "file"},
+    {"whole process", "process"},
+    {"  of it start and end", "start"},
+    {"an image among many", "batch"},
+};
+
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double measurement_median(double *numbers, int n) {
+    qsort(numbers, (size_t)n, sizeof *numbers, compare_numbers);
+    return (numbers[(n - 1) / 2] + numbers[n / 2]) / 2;
+}
+
+/* A median, and half of the distance between the quartiles; NaN where there is none. */
+struct figure {
+    double median, spread;
+};
+
+static struct figure figure_of(const struct measurement *m, int row) {
+    const int n = m->bench->rounds;
+    double *seconds = row < SRCFIND_STAGES ? m->bench->seconds[row] : NULL;
+    if (seconds) {
+        const double median = measurement_median(seconds, n);
+        return (struct figure){median, (seconds[3 * (n - 1) / 4] - seconds[(n - 1) / 4]) / 2};
+    }
+    if (row == MEASURED_PROCESS)
+        return (struct figure){m->process_seconds, NAN};
+    if (row == MEASURED_START)
+        return (struct figure){m->process_seconds - figure_of(m, SRCFIND_FILE).median, NAN};
+    return (struct figure){row == MEASURED_BATCH ? m->batch_seconds : NAN, NAN};
+}
+
+static double pixels_of(const struct measurement *m) {
+    const struct srcfind_image *image = &m->bench->catalogue->image;
+    return (double)image->width * (double)image->height;
+}
+
+static void write_cell(double value, int width, int decimals, const char *end, FILE *stream) {
+    if (isfinite(value))
+        fprintf(stream, "%*.*f%s", width, decimals, value, end);
+    else
+        fprintf(stream, "%*s%s", width, "", end);
+}
+
+static void write_row(const struct measurement *m, int row, FILE *stream) {
+    const struct figure f = figure_of(m, row);
+    const double read = figure_of(m, SRCFIND_FLOOR_READ).median;
+    const double copy = figure_of(m, SRCFIND_FLOOR_COPY).median;
+    const bool is_share = row == MEASURED_START;
+    if (!isfinite(f.median))
+        return;
+    fprintf(stream, "  %-26s", rows[row].name);
+    write_cell(1e3 * f.median, 10, 3, "", stream);
+    write_cell(100 * f.spread / f.median, 8, 1, "", stream);
+    write_cell(is_share ? NAN : 1e-9 * pixels_of(m) / f.median, 10, 3, "", stream);
+    write_cell(is_share ? NAN : f.median / read, 10, 2, "", stream);
+    if (isfinite(copy))
+        write_cell(is_share ? NAN : f.median / copy, 10, 2, "", stream);
+    fputc('\n', stream);
+}
+
+void measurement_write_text(const struct measurement *m, FILE *stream) {
+    const struct srcfind_catalogue *c = m->bench->catalogue;
+    const bool has_copy = m->bench->seconds[SRCFIND_FLOOR_COPY] != NULL;
+    fprintf(stream, "%s: %lld x %lld pixels, %lld sources; ", c->image.path,
+            (long long)c->image.width, (long long)c->image.height, (long long)c->n_sources);
+    if (*c->device)
+        fprintf(stream, "%s, ", c->device);
+    fprintf(stream, "%d CPU thread%s; %d rounds\n", c->threads, c->threads == 1 ? "" : "s",
+            m->bench->rounds);
+    fprintf(stream, "  %-26s%10s%8s%10s%10s%s\n", "", "median ms", "+- %", "Gpixel/s", "x read",
+            has_copy ? "    x copy" : "");
+    for (int row = 0; row < MEASURED_ROWS; row++)
+        write_row(m, row, stream);
+    if (isfinite(m->batch_seconds))
+        fprintf(stream, "  (many: %d at a time, a thread each)\n", m->n_workers);
+}
+
+static bool add_row(cJSON *stages, const struct measurement *m, int row) {
+    const struct figure f = figure_of(m, row);
+    if (!isfinite(f.median))
+        return true;
+    cJSON *stage = cJSON_AddObjectToObject(stages, rows[row].key);
+    bool ok = stage && cJSON_AddNumberToObject(stage, "median_s", f.median);
+    if (ok && isfinite(f.spread))
+        ok = cJSON_AddNumberToObject(stage, "spread_s", f.spread);
+    return ok;
+}
+
+static cJSON *to_json(const struct measurement *m) {
+    const struct srcfind_catalogue *c = m->bench->catalogue;
+    cJSON *json = cJSON_CreateObject();
+    bool ok = cJSON_AddStringToObject(json, "image", c->image.path) &&
+              cJSON_AddNumberToObject(json, "width", (double)c->image.width) &&
+              cJSON_AddNumberToObject(json, "height", (double)c->image.height) &&
+              cJSON_AddNumberToObject(json, "sources", (double)c->n_sources) &&
+              cJSON_AddStringToObject(json, "backend", c->backend) &&
+              cJSON_AddStringToObject(json, "device", c->device) &&
+              cJSON_AddNumberToObject(json, "threads", c->threads) &&
+              cJSON_AddNumberToObject(json, "rounds", m->bench->rounds) &&
+              cJSON_AddNumberToObject(json, "workers", m->n_workers);
+    cJSON *stages = ok ? cJSON_AddObjectToObject(json, "stages") : NULL;
+    for (int row = 0; stages && row < MEASURED_ROWS; row++)
+        ok = ok && add_row(stages, m, row);
+    if (ok && stages)
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}
+
+bool measurement_write_json(const struct measurement *m, FILE *stream) {
+    cJSON *json = to_json(m);
+    char *text = json ? cJSON_Print(json) : NULL;
+    if (text)
+        fprintf(stream, "%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return text != NULL;
+}
