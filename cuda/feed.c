@@ -4,6 +4,8 @@
 
 #include "cpu/pieces.h"
 
+enum { LONG_PIECE = 1 << 20 }; /* pixels */
+
 struct feed {
     struct cuda *cuda;
     uint32_t *image;       /* where all pixels go; NULL if they are only scanned */
@@ -67,11 +69,14 @@ static bool send_piece(void *context, int worker, const struct piece *piece) {
 }
 
 /* Pieces of a slot each, but where these are best taken as the source likes them. Scanned ones
- * begin at a tile. */
+ * begin at a tile; where the source's do not, they are many tiles long, so that few pixels are
+ * unpacked for two of them. */
 static int64_t piece_size(const struct pixel_source *source, bool scanned) {
-    if (source->parallel)
+    if (!source->packed)
         return SLOT_PIXELS;
-    return scanned && source->piece > TILE ? source->piece / TILE * TILE : source->piece;
+    if (!scanned || source->piece % TILE == 0)
+        return source->piece;
+    return (source->piece > LONG_PIECE ? source->piece : LONG_PIECE) / TILE * TILE;
 }
 
 /* Makes the main stream wait for all that the feeders have put into theirs. */
@@ -93,7 +98,7 @@ static enum srcfind_status run(struct feed *feed, const struct pixel_source *sou
                                struct error *error) {
     struct pixel_source pieces = *source;
     const struct piece_work work = {
-        .work = send_piece, .room = source->parallel ? next_slot : NULL, .context = feed};
+        .work = send_piece, .room = source->packed ? NULL : next_slot, .context = feed};
     pieces.piece = piece_size(source, !feed->image);
     const int n_feeders = feed->cuda->n_feeders;
     enum srcfind_status status =

@@ -7,14 +7,16 @@
 
 struct pixel_source {
     int64_t width, height;
-    int64_t piece;   /* pixels that are best asked for at a time; a piece may be read alone */
+    int64_t piece;   /* pixels that are best asked for at a time, from a multiple of it on */
     int sample_rows; /* how many rows may be read out of order without much ado */
     bool swapped;    /* values come in the other byte order than this machine's */
     bool parallel;   /* read may be called by several threads at once */
+    bool packed; /* pixels are unpacked by whole pieces or rows: to ask for less costs as much */
     void *state;
-    /* Pixels [first, first + count) of the plane, count <= piece or count <= width, or any count
-     * where the source is parallel. Returns where they are: in buffer, which has room for count, or
-     * elsewhere in memory that outlives the source. NULL on an error, worded in error. */
+    /* Pixels [first, first + count) of the plane. Returns where they are: in buffer, which has room
+     * for count, or elsewhere in memory that outlives the source. NULL on an error, worded in
+     * error.
+     */
     const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                             struct error *error);
 };

@@ -10,9 +10,10 @@ struct reading {
     const struct piece_work *work;
     int64_t n_pieces;
     mtx_t lock;
-    int64_t next;               /* under lock */
-    enum srcfind_status status; /* under lock */
-    struct error *error;        /* under lock */
+    int64_t next; /* under lock, and so are those below */
+    enum srcfind_status status;
+    int64_t failed;      /* the first piece that failed */
+    struct error *error; /* of that */
 };
 
 int64_t pieces_count(const struct pixel_source *source) {
@@ -20,9 +21,13 @@ int64_t pieces_count(const struct pixel_source *source) {
     return (n + source->piece - 1) / source->piece;
 }
 
-static void fail(struct reading *r, enum srcfind_status status, const struct error *error) {
-    if (r->status == SRCFIND_OK) {
+/* Whoever comes first, the error that stays is that of the first piece: all before it were taken
+ * before, and are read to their end. */
+static void fail(struct reading *r, int64_t piece, enum srcfind_status status,
+                 const struct error *error) {
+    if (r->status == SRCFIND_OK || piece < r->failed) {
         r->status = status;
+        r->failed = piece;
         *r->error = *error;
     }
 }
@@ -52,7 +57,7 @@ static bool next_piece(struct reading *r, struct piece *piece, uint32_t *buffer)
     if (r->source->parallel)
         mtx_lock(&r->lock);
     if (!piece->pixels)
-        fail(r, SRCFIND_ERROR_INPUT, &error);
+        fail(r, piece->number, SRCFIND_ERROR_INPUT, &error);
     mtx_unlock(&r->lock);
     return piece->pixels != NULL;
 }
@@ -71,7 +76,7 @@ static void read_and_work(void *context, int worker) {
     }
     if (!buffer) {
         mtx_lock(&r->lock);
-        fail(r, memory, &error);
+        fail(r, r->n_pieces, memory, &error);
         mtx_unlock(&r->lock);
     }
     free(own);

@@ -32,7 +32,7 @@ enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t 
                                      struct sample *sample, struct error *error) {
     const int64_t n = source->width * source->height;
     const int64_t stretches = source->sample_rows;
-    int64_t length = source->parallel ? wanted / stretches * SAMPLE_STEP : source->width;
+    int64_t length = source->packed ? source->width : wanted / stretches * SAMPLE_STEP;
     length = length < source->piece ? length : source->piece;
     const int64_t step = stretches * length / wanted > 1 ? stretches * length / wanted : 1;
     enum srcfind_status status = SRCFIND_OK;
@@ -42,7 +42,7 @@ enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t 
         status = error_memory(error, "drawing a sample");
     for (int64_t i = 0; status == SRCFIND_OK && i < stretches; i++) {
         int64_t first = (n - length) / stretches * i;
-        if (!source->parallel)
+        if (source->packed)
             first -= first % source->width;
         const uint32_t *pixels = source->read(source->state, first, length, buffer, error);
         if (pixels)

@@ -14,6 +14,14 @@ static struct cfitsio library;
 static bool loaded;
 static once_flag once = ONCE_FLAG_INIT;
 
+/* Dithered pixels are read by a table of random numbers. CFITSIO makes it when it first needs it,
+ * and lets other threads use it while it is made: have it made before there are any. */
+static bool make_random_numbers(void *handle) {
+    int (*make)(void);
+    *(void **)&make = dlsym(handle, "fits_init_randoms");
+    return make && make() == 0;
+}
+
 static void load(void) {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
@@ -24,6 +32,7 @@ static void load(void) {
     loaded = loaded && library.name;
     CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
 #undef CFITSIO_LOOK_UP
+    library.reentrant = loaded && library.fits_is_reentrant() && make_random_numbers(handle);
 }
 
 const struct cfitsio *cfitsio_load(struct error *error) {

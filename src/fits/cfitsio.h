@@ -10,13 +10,15 @@
 
 /* The functions that are used, by CFITSIO's own short names. */
 #define CFITSIO_FUNCTIONS(f)                                                                       \
-    f(ffdkopn) f(ffclos) f(ffmahd) f(ffmnhd) f(ffthdu) f(ffhdr2str) f(fffree) f(ffgpv) f(ffgpf)    \
-        f(ffgcno) f(ffgcv) f(ffgnrw) f(ffgkys) f(ffgerr) f(ffgmsg) f(ffcmsg) f(ffvers)
+    f(ffdkopn) f(ffclos) f(ffmahd) f(ffmnhd) f(ffthdu) f(ffhdr2str) f(fffree) f(ffgsv) f(ffgsfjj)  \
+        f(ffgsfujj) f(fits_is_reentrant) f(ffgcno) f(ffgcv) f(ffgnrw) f(ffgkys) f(ffgerr)          \
+            f(ffgmsg) f(ffcmsg) f(ffvers)
 
 struct cfitsio {
 #define CFITSIO_MEMBER(name) __typeof__(name) *name;
     CFITSIO_FUNCTIONS(CFITSIO_MEMBER)
 #undef CFITSIO_MEMBER
+    bool reentrant; /* threads may read at the same time, each with a handle of its own */
 };
 
 /* The functions, or NULL with the reason in error. May be called by several threads. */

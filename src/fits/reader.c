@@ -110,7 +110,6 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
     *reader = (struct reader){.file = file,
                               .bitpix = hdu->bitpix,
                               .scaling = scaling_of(hdu),
-                              .plane = plane,
                               .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
     *source = (struct pixel_source){.width = hdu->axes[0],
                                     .height = hdu->axes[1],
@@ -120,7 +119,8 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                     .state = reader,
                                     .read = read_stored};
     if (*file->packing || hdu->is_compressed)
-        return reader_open_compressed(reader, file, hdu, source, error);
+        return compressed_open(&reader->compressed, file, hdu, &reader->scaling, plane, source,
+                               error);
     if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {
         source->read = read_float32;
         source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -129,15 +129,12 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
 }
 
 void reader_prefetch(const struct reader *reader, int64_t n) {
-    if (!reader->handle)
+    if (!reader->compressed)
         posix_fadvise(reader->file->descriptor, reader->data, abs(reader->bitpix) / 8 * n,
                       POSIX_FADV_WILLNEED);
 }
 
 void reader_close(struct reader *reader) {
-    if (reader->handle)
-        cfitsio_close(reader->file->cfitsio, reader->handle);
-    free(reader->wide);
-    free(reader->nulls);
+    compressed_close(reader->compressed);
     *reader = (struct reader){0};
 }

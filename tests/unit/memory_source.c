@@ -25,6 +25,7 @@ struct memory_source *memory_source_make(const struct picture *picture, int64_t 
                                       .sample_rows = 32,
                                       .swapped = swapped,
                                       .parallel = parallel,
+                                      .packed = !parallel,
                                       .state = m,
                                       .read = read_pixels};
     return m;
