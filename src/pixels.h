@@ -11,12 +11,11 @@ struct pixel_source {
     int sample_rows; /* how many rows may be read out of order without much ado */
     bool swapped;    /* values come in the other byte order than this machine's */
     bool parallel;   /* read may be called by several threads at once */
-    bool packed; /* pixels are unpacked by whole pieces or rows: to ask for less costs as much */
+    bool packed;     /* unpacked by whole pieces or rows: less of one costs as much */
     void *state;
     /* Pixels [first, first + count) of the plane. Returns where they are: in buffer, which has room
-     * for count, or elsewhere in memory that outlives the source. NULL on an error, worded in
-     * error.
-     */
+     * for count, or elsewhere in memory that outlives the source. NULL on an error, with its text
+     * in error. */
     const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                             struct error *error);
 };

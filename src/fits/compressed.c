@@ -7,7 +7,8 @@
 
 enum {
     PIECE = 1 << 16, /* pixels; these stay in the processor's cache until they are scanned */
-    SAMPLE_ROWS = 64,
+    LEAST_SAMPLE_ROWS = 4,
+    MOST_SAMPLE_ROWS = 64,
 };
 
 /* What one thread at a time reads with. */
@@ -220,18 +221,18 @@ static void find_corner(struct compressed *c, const struct hdu *hdu, int64_t pla
     }
 }
 
-/* Pieces are whole rows of tiles, so that none is decompressed twice; so are the rows of a sample,
- * which are decompressed for it alone. */
+/* Pieces are whole rows of tiles, so that none is unpacked twice. What is unpacked for a sample is
+ * so for it alone: mostly no more than a sixteenth. */
 static void choose_pieces(struct compressed *c, const struct hdu *hdu,
                           struct pixel_source *source) {
-    const int64_t tile = tile_rows(hdu) * source->width, n = source->width * source->height;
+    const int64_t rows = tile_rows(hdu), tile = rows * source->width;
     const int64_t piece = (tile < PIECE ? PIECE / tile : 1) * tile;
-    const int64_t bands = source->height / (16 * tile_rows(hdu));
+    const int64_t n = source->width * source->height, bands = source->height / (16 * rows);
     c->block = piece < n ? piece : n;
     source->piece = c->block;
-    source->sample_rows = tile_rows(hdu) == 1 || bands > SAMPLE_ROWS ? SAMPLE_ROWS
-                          : bands < 4                                ? 4
-                                                                     : (int)bands;
+    source->sample_rows = bands > MOST_SAMPLE_ROWS    ? MOST_SAMPLE_ROWS
+                          : bands < LEAST_SAMPLE_ROWS ? LEAST_SAMPLE_ROWS
+                                                      : (int)bands;
 }
 
 /* What is compressed as a whole is unpacked to memory by each handle: one has to do. */

@@ -74,6 +74,27 @@ class Failures(t.Case):
         os.truncate(path, os.path.getsize(path) // 2)
         self.assert_fails(path, words=[path])
 
+    def test_damaged_tiles(self):
+        """The same line on any number of threads: of the first piece that cannot be read."""
+        path = self.path("tiles.fits.fz")
+        image = t.noise(900, 700)
+        hdu = fits.CompImageHDU(image, compression_type="GZIP_1", quantize_level=0)
+        fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path)
+        with fits.open(path, disable_image_compression=True) as hdus:
+            table, row_bytes = hdus[1]._data_offset, hdus[1].header["NAXIS1"]
+            heap = table + row_bytes * len(image)
+        with open(path, "r+b") as stream:
+            for row in (438, 600, 700, 860):  # none of them in the sample
+                stream.seek(table + row_bytes * row)
+                length, offset = np.frombuffer(stream.read(8), ">i4")
+                stream.seek(heap + offset)
+                stream.write(bytes(length))
+        known = self.write_bytes("leaks", b"leak:imcomp_decompress_tile\n")  # CFITSIO's own, seen by LeakSanitizer
+        environment = dict(os.environ, LSAN_OPTIONS="print_suppressions=0:suppressions=" + known)
+        for threads in (1, 2, 2, 2, 7, 7, 7):
+            with self.subTest(threads=threads):
+                self.assert_fails(path, "--threads", threads, words=[path, "rows 373 to 465"], env=environment)
+
     def test_truncated_gzip(self):
         path = self.write("image.fits.gz", t.noise(300, 300))
         os.truncate(path, os.path.getsize(path) // 2)

@@ -51,15 +51,58 @@ class SameBytes(t.Case):
             with self.subTest(name, variant="plain"):
                 self.assertEqual(catalogue(path, SRCFIND_SIMD="plain"), expected)
 
+    def assert_same(self, packed, plain, *options):
+        """On any number of threads, and as the plain file."""
+        expected = catalogue(plain, *options)
+        for threads in (1, 2, 7):
+            with self.subTest(os.path.basename(packed), threads=threads):
+                self.assertEqual(catalogue(packed, "--threads", threads, *options), expected)
+
     def test_lossless_tiles(self):
         for name, image in self.images():
             plain = self.write("image.fits", image, t.sky_header())
-            for compression, tile in (("GZIP_1", None), ("GZIP_2", (64, 64)), ("GZIP_1", (7, 33))):
+            for compression, tile in (("GZIP_1", None), ("GZIP_2", (64, 64)), ("GZIP_1", (7, 33)),
+                                      ("GZIP_2", image.shape[::-1])):
                 packed = self.path("image.fits.fz")
                 hdu = tiled(image, compression, tile)
                 fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(packed, overwrite=True)
                 with self.subTest(name, compression=compression, tile=tile):
-                    self.assertEqual(catalogue(packed), catalogue(plain))
+                    self.assert_same(packed, plain)
+
+    def test_integer_tiles(self):
+        """Every compression that keeps integers, in rows, in squares and in one tile."""
+        image = np.round(20 * t.noise(500, 610, seed=3)).astype(np.int32)
+        image -= image.min()
+        plain = self.write("image.fits", image, t.sky_header())
+        for compression in ("RICE_1", "GZIP_1", "GZIP_2", "HCOMPRESS_1", "PLIO_1"):
+            for tile in (None, (64, 50), (610, 500)):
+                packed = self.path("image.fits.fz")
+                fits.HDUList([fits.PrimaryHDU(), tiled(image, compression, tile)]).writeto(packed, overwrite=True)
+                with self.subTest(compression, tile=tile):
+                    self.assert_same(packed, plain)
+
+    @t.unittest.skipUnless(shutil.which("fpack"), "no fpack and funpack (libcfitsio-bin)")
+    def test_quantised_tiles(self):
+        """As unpacked by CFITSIO's own program, dither and all."""
+        path = self.write("image.fits", t.noise(700, 800, seed=9), t.sky_header())
+        for options in ("-r", "-r -t 100,90", "-r -w", "-r -qz 8", "-h", "-g"):
+            subprocess.run(["fpack", "-q", "4", *options.split(), "-O", self.path("packed.fits"), path], check=True)
+            subprocess.run(["funpack", "-O", self.path("plain.fits"), self.path("packed.fits")], check=True)
+            with self.subTest(options):
+                self.assert_same(self.path("packed.fits"), self.path("plain.fits"))
+            os.remove(self.path("packed.fits"))
+            os.remove(self.path("plain.fits"))
+
+    @t.unittest.skipUnless(shutil.which("fpack"), "no fpack (libcfitsio-bin), and astropy packs no more than three axes")
+    def test_plane_of_a_packed_cube(self):
+        cube = np.stack([t.noise(400, 330, seed=s) for s in range(6)]).reshape(2, 3, 400, 330)
+        path = self.write("cube.fits", cube, t.sky_header())
+        for options in ("-g1 -q 0", "-g2 -q 0 -t 100,90,2"):
+            subprocess.run(["fpack", *options.split(), "-O", self.path("packed.fits"), path], check=True)
+            for plane in ("1,1", "2,1", "3,2"):
+                with self.subTest(options, plane=plane):
+                    self.assert_same(self.path("packed.fits"), path, "--plane", plane)
+            os.remove(self.path("packed.fits"))
 
     def test_plane_of_a_cube(self):
         cube = np.stack([t.noise(120, 130, seed=s) for s in range(6)]).reshape(2, 3, 120, 130)
