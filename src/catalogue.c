@@ -87,6 +87,7 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
     const char *at = (const char *)source + columns[i].offset;
     int64_t integer;
     double real;
+    size_t length;
     text[0] = '\0';
     switch (columns[i].kind) {
     case INTEGER:
@@ -96,7 +97,9 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
         memcpy(&real, at, sizeof real);
         return isfinite(real) ? number_write(real, text) : 0;
     case TEXT:
-        return snprintf(text, CELL_TEXT, "%s", at);
+        length = strlen(at);
+        memcpy(text, at, length + 1);
+        return (int)length;
     }
     return 0;
 }

@@ -15,10 +15,10 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { DIGITS = 17, MOST_POWER = 27 };
 
-/* digits * 10^(exponent - count + 1), where digits has `count` digits */
+/* digits * 10^(exponent - 16), where digits has 17 digits */
 struct decimal {
     uint64_t digits;
-    int count, exponent;
+    int exponent;
 };
 
 static const uint64_t powers_of_5[MOST_POWER + 1] = {
@@ -52,139 +52,144 @@ static const uint64_t powers_of_5[MOST_POWER + 1] = {
     7450580596923828125ull,
 };
 
-static uint64_t power_of_10(int n) {
-    return powers_of_5[n] << n;
-}
+#define TEN_TO_16 UINT64_C(10000000000000000)
+#define TEN_TO_17 UINT64_C(100000000000000000)
 
-/* Rounds to DIGITS - fewer digits; true if the double nearest to that is the same one: the distance
- * is below half a unit in the last place. All is scaled by 10^k 2^shift: scaled is the value, whole
- * its part above the point, and ulp its last place. */
-static inline bool round_to(uint128 scaled, int shift, uint128 ulp, int fewer, uint64_t *digits) {
-    const uint64_t whole = (uint64_t)(scaled >> shift);
-    const uint64_t unit = fewer == 2 ? 100 : fewer == 1 ? 10 : 1;
-    const uint64_t below = whole / unit;
-    const uint128 floor = (uint128)(below * unit) << shift, step = (uint128)unit << shift;
-    const bool up = scaled - floor >= step / 2;
-    const uint128 off = up ? floor + step - scaled : scaled - floor;
-    *digits = below + up;
-    return 2 * off < ulp;
-}
-
-/* value = m * 2^(binary - 53), scaled so that DIGITS digits stand before the point: value * 10^k =
- * m * 5^k / 2^shift. The exponent follows from the binary one, or is one more. */
+/* value * 10^k, with 17 digits before the point, and the value's last place, both in units of
+ * 2^-64. */
 struct scaling {
     uint128 scaled, ulp;
-    int shift, exponent;
+    int exponent;
 };
 
+/* Of m * 2^(binary - 53), m having 53 bits: m * 5^k / 2^shift. The exponent follows from the binary
+ * one (78913 / 2^18 is log10(2)), or is one more. False where 128 bits are too few. */
 static bool scale(uint64_t m, int binary, struct scaling *s) {
-    s->exponent = (int)floor((binary - 1) * 0.30102999566398120); /* log10(2) */
+    s->exponent = (binary - 1) * 78913 >> 18;
     for (int tries = 0; tries < 2; tries++, s->exponent++) {
-        const int k = DIGITS - 1 - s->exponent;
-        s->shift = 53 - binary - k;
-        if (k < 0 || k > MOST_POWER || s->shift < 1 || s->shift > 64)
+        const int k = DIGITS - 1 - s->exponent, shift = 53 - binary - k;
+        if (k < 0 || k > MOST_POWER || shift < 1 || shift > 64)
             return false;
-        s->ulp = powers_of_5[k];
-        s->scaled = m * s->ulp;
-        if (s->scaled >> s->shift < power_of_10(DIGITS))
+        s->ulp = (uint128)powers_of_5[k] << (64 - shift);
+        s->scaled = (uint128)m * powers_of_5[k];
+        if (s->scaled >> shift < TEN_TO_17) {
+            s->scaled <<= 64 - shift;
             return true;
+        }
     }
     return false;
 }
 
-/* The shortest decimal of a positive double within range. False where a digit is in doubt. */
+/* Rounds to a multiple of unit; true if the double nearest to that is the same one: the distance is
+ * below half a unit in the last place. */
+static inline bool round_to(const struct scaling *s, uint64_t unit, uint64_t *digits) {
+    const uint64_t whole = (uint64_t)(s->scaled >> 64), rest = whole % unit;
+    const uint128 above = (uint128)rest << 64 | (uint64_t)s->scaled, step = (uint128)unit << 64;
+    const bool up = above >= step / 2;
+    *digits = whole - rest + (up ? unit : 0);
+    return 2 * (up ? step - above : above) < s->ulp;
+}
+
+/* The shortest decimal of a positive double within range. False where a digit is in doubt. All
+ * three roundings are made, since a processor cannot guess which will do. */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
-    int binary;
-    const uint64_t m = (uint64_t)ldexp(frexp(value, &binary), 53);
-    if (m == (uint64_t)1 << 52 || !scale(m, binary, &s))
+    uint64_t bits, of_15, of_16, of_17;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t leading = (uint64_t)1 << 52, fraction = bits % leading;
+    if (fraction == 0 || !scale(leading + fraction, (int)(bits / leading) - 1022, &s))
         return false;
-    if (round_to(s.scaled, s.shift, s.ulp, 2, &d->digits))
-        d->count = 15;
-    else if (round_to(s.scaled, s.shift, s.ulp, 1, &d->digits))
-        d->count = 16;
-    else if (round_to(s.scaled, s.shift, s.ulp, 0, &d->digits))
-        d->count = 17;
-    else
+    const bool ok_15 = round_to(&s, 100, &of_15), ok_16 = round_to(&s, 10, &of_16);
+    if (!round_to(&s, 1, &of_17))
         return false;
+    d->digits = ok_15 ? of_15 : ok_16 ? of_16 : of_17;
     d->exponent = s.exponent;
-    if (d->digits >= power_of_10(d->count)) {
-        d->exponent++;
-        d->count++;
-    }
-    while (d->digits % 10 == 0) {
+    if (d->digits == TEN_TO_17) {
         d->digits /= 10;
-        d->count--;
+        d->exponent++;
     }
     return true;
 }
 
-/* Two digits a division: 00, 01, ... 99. */
-static int write_digits(uint64_t digits, int count, char *text) {
+/* Eight digits, with leading zeros. */
+static void write_8(uint32_t digits, char *text) {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
-    int i = count;
-    for (; i >= 2; digits /= 100)
-        memcpy(text + (i -= 2), pairs + 2 * (digits % 100), 2);
-    if (i == 1)
-        text[0] = (char)('0' + digits);
+    const uint32_t high = digits / 10000, low = digits % 10000;
+    memcpy(text, pairs + 2 * (high / 100), 2);
+    memcpy(text + 2, pairs + 2 * (high % 100), 2);
+    memcpy(text + 4, pairs + 2 * (low / 100), 2);
+    memcpy(text + 6, pairs + 2 * (low % 100), 2);
+}
+
+/* All 17 digits; returns how many there are without the zeros at the end. */
+static int write_digits(uint64_t digits, char *text) {
+    const uint64_t rest = digits % TEN_TO_16;
+    int count = DIGITS;
+    text[0] = (char)('0' + digits / TEN_TO_16);
+    write_8((uint32_t)(rest / 100000000), text + 1);
+    write_8((uint32_t)(rest % 100000000), text + 9);
+    while (text[count - 1] == '0')
+        count--;
     return count;
 }
 
-/* 0.00012, 12.5, 1200 */
+/* 0.00012, 12.5, 1200. Copies 17 digits where fewer would do: a copy of known length takes few
+ * instructions. */
 static int write_fixed(const struct decimal *d, char *text) {
-    char digits[DIGITS + 1] = "";
-    int n = 0;
-    write_digits(d->digits, d->count, digits);
-    if (d->exponent < 0) {
-        text[n++] = '0';
-        text[n++] = '.';
-        for (int i = d->exponent + 1; i < 0; i++)
-            text[n++] = '0';
-        memcpy(text + n, digits, (size_t)d->count);
-        return n + d->count;
+    char digits[DIGITS];
+    const int count = write_digits(d->digits, digits), whole = d->exponent + 1;
+    if (whole <= 0) {
+        memcpy(text, "0.0000", 6);
+        memcpy(text + 2 - whole, digits, DIGITS);
+        return 2 - whole + count;
     }
-    for (int i = 0; i <= d->exponent || i < d->count; i++) {
-        if (i == d->exponent + 1)
-            text[n++] = '.';
-        text[n++] = i < d->count ? digits[i] : '0';
-    }
-    return n;
+    memcpy(text + 1, digits, DIGITS);
+    for (int i = 0; i < whole; i++)
+        text[i] = digits[i];
+    text[whole] = '.';
+    return count <= whole ? whole : count + 1;
 }
 
 /* 1.25e-07 */
 static int write_scientific(const struct decimal *d, char *text) {
-    char digits[DIGITS + 1] = "";
-    int n = 0;
-    write_digits(d->digits, d->count, digits);
-    text[n++] = digits[0];
-    if (d->count > 1) {
-        text[n++] = '.';
-        memcpy(text + n, digits + 1, (size_t)d->count - 1);
-        n += d->count - 1;
+    char digits[DIGITS];
+    const int count = write_digits(d->digits, digits);
+    int n = 1;
+    text[0] = digits[0];
+    if (count > 1) {
+        text[1] = '.';
+        memcpy(text + 2, digits + 1, DIGITS - 1);
+        n = count + 1;
     }
     const int power_of_ten = abs(d->exponent);
     text[n++] = 'e';
     text[n++] = d->exponent < 0 ? '-' : '+';
-    return n + write_digits((uint64_t)power_of_ten, power_of_ten < 100 ? 2 : 3, text + n);
+    if (power_of_ten >= 100)
+        text[n++] = (char)('0' + power_of_ten / 100);
+    text[n++] = (char)('0' + power_of_ten / 10 % 10);
+    text[n++] = (char)('0' + power_of_ten % 10);
+    return n;
 }
 
 /* The same by trying; the digits are then taken apart to be written alike. */
 static void shortest_by_printf(double value, struct decimal *d) {
     char text[NUMBER_TEXT];
-    d->count = 0;
+    int count = 0;
     do {
-        d->count++;
-        snprintf(text, sizeof text, "%.*e", d->count - 1, value);
-    } while (d->count < DIGITS && strtod(text, NULL) != value);
+        count++;
+        snprintf(text, sizeof text, "%.*e", count - 1, value);
+    } while (count < DIGITS && strtod(text, NULL) != value);
     char *end = strchr(text, 'e');
     d->exponent = (int)strtol(end + 1, NULL, 10);
     d->digits = 0;
     for (const char *c = text; c < end; c++)
         if (*c >= '0' && *c <= '9') /* the locale may have another point */
             d->digits = d->digits * 10 + (uint64_t)(*c - '0');
+    for (; count < DIGITS; count++)
+        d->digits *= 10;
 }
 
 int number_write(double value, char *text) {
@@ -205,16 +210,13 @@ int number_write(double value, char *text) {
 }
 
 int number_write_integer(int64_t value, char *text) {
-    char reversed[NUMBER_TEXT];
     uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    int n = 0, length = 0;
-    do
-        reversed[length++] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (value < 0)
-        text[n++] = '-';
-    while (length > 0)
-        text[n++] = reversed[--length];
+    int n = value < 0 ? 2 : 1;
+    for (uint64_t more = rest / 10; more > 0; more /= 10)
+        n++;
+    text[0] = '-';
+    for (int i = n - 1; i >= (value < 0); i--, rest /= 10)
+        text[i] = (char)('0' + rest % 10);
     text[n] = '\0';
     return n;
 }

@@ -68,9 +68,7 @@ static FILE *open_like(const char *path, int descriptor) {
     if (stat(path, &facts) == 0)
         fchmod(descriptor, facts.st_mode & 07777);
     FILE *stream = fdopen(descriptor, "w");
-    if (stream)
-        setvbuf(stream, NULL, _IOFBF, BUFFER_BYTES);
-    else
+    if (!stream)
         close(descriptor);
     return stream;
 }
@@ -125,6 +123,8 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue, enum sr
     if (!stream) {
         status = cannot(path, error);
     } else {
+        char buffer[BUFFER_BYTES]; /* glibc makes one of 4 KiB, whatever size it is asked for */
+        setvbuf(stream, buffer, _IOFBF, sizeof buffer);
         status = save_stream(catalogue, format, stream, path, error);
         if (fclose(stream) != 0 && status == SRCFIND_OK)
             status = cannot(path, error);
