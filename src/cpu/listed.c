@@ -12,33 +12,15 @@ static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     case LISTED_ZERO:
         return true;
     case LISTED_VALUE:
-        return order_at(&s->order, i, value);
+        return order_at(&s->middle, i - s->ranks.median_first, value);
     default:
         return false;
     }
 }
 
-static void take_away(struct listed_set *s, int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i++)
-        exact_add(&s->set.sums, s->order.values[i], -1);
-}
-
-static bool listed_trim(struct clip_set *clip, float low, float high) {
-    struct listed_set *s = clip->state;
-    const struct listed_ranks before = s->ranks;
-    int64_t first, last;
-    if (!listed_keeps_core(&before, &s->plan, low, high) ||
-        !order_count(&s->order, low, false, &first) || !order_count(&s->order, high, true, &last))
-        return false;
-    clip->n = listed_keep(&s->ranks, first, last, low, high);
-    take_away(s, before.first, s->ranks.first);
-    take_away(s, s->ranks.last, before.last);
-    return true;
-}
-
-/* Adds n values of which neighbours mostly have the same sign and exponent; SAME of their squares,
- * each below 2^48, fit in 64 bits. */
-static void add_neighbours(struct exact_sums *sums, const float *values, int64_t n) {
+/* Adds n values of which neighbours mostly have the same sign and exponent, or takes them away;
+ * SAME of their squares, each below 2^48, fit in 64 bits. */
+static void add_neighbours(struct exact_sums *sums, const float *values, int64_t n, bool away) {
     enum { SAME = 1 << 15 };
     for (int64_t i = 0; i < n;) {
         const uint32_t kind = exact_bits(values[i]) >> 23;
@@ -51,44 +33,91 @@ static void add_neighbours(struct exact_sums *sums, const float *values, int64_t
             sum += (int64_t)m;
             square += m * m;
         }
-        sums->sum[e] += kind >> 8 ? -sum : sum;
-        sums->square[e] += square;
+        sums->sum[e] += (kind >> 8 != 0) != away ? -sum : sum;
+        sums->square[e] += away ? -(uint128)square : square;
     }
 }
 
-/* Takes over n values, and makes the set ready for a clip. */
-static bool prepare(struct listed_set *s, float *values, int64_t n) {
-    if (!order_make(&s->order, values, n) || !order_count(&s->order, 0, false, &s->ranks.zero) ||
-        !order_count(&s->order, s->plan.median_low, false, &s->ranks.median_first) ||
-        !order_count(&s->order, s->plan.median_high, true, &s->ranks.median_last))
+/* The place among the values of the middle, or of the tails, of a place among all. */
+static int64_t in_middle(const struct listed_ranks *r, int64_t i) {
+    i = i < r->median_last ? i : r->median_last;
+    return i > r->median_first ? i - r->median_first : 0;
+}
+
+static int64_t in_tails(const struct listed_ranks *r, int64_t i) {
+    return i - in_middle(r, i);
+}
+
+/* Takes the values at [first, last) of all out of the sums. */
+static void take_away(struct listed_set *s, int64_t first, int64_t last) {
+    const struct listed_ranks *r = &s->ranks;
+    const int64_t of_middle = in_middle(r, first), of_tails = in_tails(r, first);
+    add_neighbours(&s->set.sums, s->middle.values + of_middle, in_middle(r, last) - of_middle,
+                   true);
+    add_neighbours(&s->set.sums, s->tails.values + of_tails, in_tails(r, last) - of_tails, true);
+}
+
+/* How many of all values are below v, or below and equal to it. */
+static bool count_all(struct listed_set *s, float v, bool or_equal, int64_t *count) {
+    int64_t of_tails;
+    if (!order_count(&s->middle, v, or_equal, count) ||
+        !order_count(&s->tails, v, or_equal, &of_tails))
         return false;
-    add_neighbours(&s->set.sums, s->order.values, n);
-    s->ranks.last = n;
-    s->set.n = n + s->ranks.n_zero + s->ranks.n_core;
+    *count += of_tails;
+    return true;
+}
+
+static bool listed_trim(struct clip_set *clip, float low, float high) {
+    struct listed_set *s = clip->state;
+    const struct listed_ranks before = s->ranks;
+    int64_t first, last;
+    if (!listed_keeps_core(&before, &s->plan, low, high) || !count_all(s, low, false, &first) ||
+        !count_all(s, high, true, &last))
+        return false;
+    clip->n = listed_keep(&s->ranks, first, last, low, high);
+    take_away(s, before.first, s->ranks.first);
+    take_away(s, s->ranks.last, before.last);
+    return true;
+}
+
+/* Takes over the values of the bracket and beyond the core, and makes the set ready for a clip. The
+ * sums of the bracket's are there already. */
+static bool prepare(struct listed_set *s, const struct scan_list *middle,
+                    const struct scan_list *tails) {
+    const bool made = order_make(&s->middle, middle->values, middle->n);
+    if (!order_make(&s->tails, tails->values, tails->n) || !made ||
+        !order_count(&s->tails, s->plan.median_low, false, &s->ranks.median_first) ||
+        !count_all(s, 0, false, &s->ranks.zero))
+        return false;
+    add_neighbours(&s->set.sums, s->tails.values, tails->n, false);
+    s->ranks.median_last = s->ranks.median_first + middle->n;
+    s->ranks.last = middle->n + tails->n;
+    s->set.n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
     s->set.state = s;
     s->set.select = listed_select;
     s->set.trim = listed_trim;
     return true;
 }
 
-/* Puts the values of all workers into the first one's block. */
+/* Moves the values of another list to the end of the first. */
+static bool append(struct scan_list *list, struct scan_list *other) {
+    if (!GROW(list->values, list->room, list->n + other->n))
+        return false;
+    if (other->n > 0)
+        memcpy(list->values + list->n, other->values, (size_t)other->n * sizeof *other->values);
+    list->n += other->n;
+    free(other->values);
+    *other = (struct scan_list){0};
+    return true;
+}
+
+/* Puts the values of all workers into the first one's lists. */
 static bool gather(struct scan *scan) {
     struct scan_worker *first = &scan->workers[0];
-    int64_t total = 0;
-    for (int i = 0; i < scan->n_workers; i++)
-        total += scan->workers[i].n_values;
-    if (!GROW(first->values, first->values_room, total))
-        return false;
-    for (int i = 1; i < scan->n_workers; i++) {
-        struct scan_worker *w = &scan->workers[i];
-        if (w->n_values > 0)
-            memcpy(first->values + first->n_values, w->values,
-                   (size_t)w->n_values * sizeof *w->values);
-        first->n_values += w->n_values;
-        free(w->values);
-        w->values = NULL;
-        w->n_values = w->values_room = 0;
-    }
+    for (int i = 1; i < scan->n_workers; i++)
+        if (!append(&first->middle, &scan->workers[i].middle) ||
+            !append(&first->tails, &scan->workers[i].tails))
+            return false;
     return true;
 }
 
@@ -104,37 +133,46 @@ enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
     }
     if (!gather(scan))
         return error_memory(error, "clipping");
-    float *values = first->values;
-    const int64_t n = first->n_values;
-    first->values = NULL;
-    first->n_values = first->values_room = 0;
-    return prepare(set, values, n) ? SRCFIND_OK : error_memory(error, "clipping");
+    const struct scan_list middle = first->middle, tails = first->tails;
+    first->middle = first->tails = (struct scan_list){0};
+    return prepare(set, &middle, &tails) ? SRCFIND_OK : error_memory(error, "clipping");
 }
 
 enum srcfind_status listed_from_values(struct listed_set *set, const float *values, int64_t n,
                                        struct error *error) {
-    float *copy = malloc((size_t)n * sizeof *copy + 1);
-    int64_t n_copied = 0;
+    struct scan_list copy = {.values = malloc((size_t)n * sizeof *copy.values + 1)};
+    const struct scan_list none = {0};
     *set = (struct listed_set){.plan = scan_plan_all(INFINITY)};
-    if (!copy)
+    if (!copy.values)
         return error_memory(error, "clipping a sample");
     for (int64_t i = 0; i < n; i++) {
-        copy[n_copied] = values[i];
-        n_copied += values[i] != 0;
+        copy.values[copy.n] = values[i];
+        copy.n += values[i] != 0;
     }
-    set->ranks.n_zero = n - n_copied;
-    return prepare(set, copy, n_copied) ? SRCFIND_OK : error_memory(error, "clipping a sample");
+    set->ranks.n_zero = n - copy.n;
+    if (!prepare(set, &copy, &none))
+        return error_memory(error, "clipping a sample");
+    add_neighbours(&set->set.sums, set->middle.values, copy.n, false);
+    return SRCFIND_OK;
 }
 
 void listed_clear(struct listed_set *set) {
-    order_clear(&set->order);
+    order_clear(&set->middle);
+    order_clear(&set->tails);
+}
+
+/* The value at a place among all. */
+static bool value_at(struct listed_set *s, int64_t i, float *value) {
+    const struct listed_ranks *r = &s->ranks;
+    const bool of_middle = i >= r->median_first && i < r->median_last;
+    return of_middle ? order_at(&s->middle, i - r->median_first, value)
+                     : order_at(&s->tails, in_tails(r, i), value);
 }
 
 bool listed_extremes(struct listed_set *set, double *min, double *max) {
     const struct listed_ranks *r = &set->ranks;
     float low = 0, high = 0;
-    if (r->first < r->last &&
-        !(order_at(&set->order, r->first, &low) && order_at(&set->order, r->last - 1, &high)))
+    if (r->first < r->last && !(value_at(set, r->first, &low) && value_at(set, r->last - 1, &high)))
         return false;
     return listed_extremes_of(r, &set->plan, low, high, min, max);
 }

@@ -11,8 +11,8 @@
 struct listed_set {
     struct clip_set set;
     struct scan_plan plan;
-    struct order order; /* the listed values */
-    struct listed_ranks ranks;
+    struct order middle, tails; /* the values of the median bracket, and beyond the core */
+    struct listed_ranks ranks;  /* of all, in their order: lower tail, middle, upper tail */
 };
 
 /* Takes the lists out of a scan, which loses them. To be cleared, also after an error. */

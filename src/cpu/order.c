@@ -5,24 +5,31 @@
 
 #include "exact.h"
 
-enum { BUCKETS = 1 << 12, DIGIT = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT };
+enum { BUCKETS = 1 << 10, PROBES = 64, DIGIT = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT };
 
 /* --- dealing --- */
 
-static int bucket_of(const struct order *o, uint32_t key) {
-    return (int)((key - o->least) >> o->shift);
+/* Never less for a greater value, whatever is rounded. */
+static inline int bucket_of(const struct order *o, float value) {
+    float bucket = (value - o->low) * o->scale;
+    bucket = bucket > 0 ? bucket : 0;
+    return (int)(bucket < BUCKETS - 1 ? bucket : BUCKETS - 1);
 }
 
+/* Buckets are evenly spaced over three times the range that a few of the values tell, without an
+ * eighth of them at both ends. */
 static void choose_buckets(struct order *o) {
-    uint32_t most = 0;
-    o->least = UINT32_MAX;
-    for (int64_t i = 0; i < o->n; i++) {
-        const uint32_t key = exact_key(o->values[i]);
-        o->least = key < o->least ? key : o->least;
-        most = key > most ? key : most;
+    float probe[PROBES];
+    for (int i = 0; i < PROBES; i++) {
+        const float v = o->n > 0 ? o->values[o->n / PROBES * i] : 0;
+        int at = i;
+        for (; at > 0 && probe[at - 1] > v; at--)
+            probe[at] = probe[at - 1];
+        probe[at] = v;
     }
-    while (o->n > 0 && (most - o->least) >> o->shift >= BUCKETS)
-        o->shift++;
+    const float low = probe[PROBES / 8], span = probe[PROBES - 1 - PROBES / 8] - low;
+    o->low = low - span;
+    o->scale = span > 0 ? BUCKETS / (3 * span) : 0;
 }
 
 /* Moves the values to `dealt`; start[b + 1] runs from the start of bucket b to its end meanwhile.
@@ -30,14 +37,14 @@ static void choose_buckets(struct order *o) {
 static void deal(struct order *o, float *dealt) {
     int64_t *next = o->start + 1, sum = 0;
     for (int64_t i = 0; i < o->n; i++)
-        next[bucket_of(o, exact_key(o->values[i]))]++;
+        next[bucket_of(o, o->values[i])]++;
     for (int b = 0; b < BUCKETS; b++) {
         const int64_t count = next[b];
         next[b] = sum;
         sum += count;
     }
     for (int64_t i = 0; i < o->n; i++)
-        dealt[next[bucket_of(o, exact_key(o->values[i]))]++] = o->values[i];
+        dealt[next[bucket_of(o, o->values[i])]++] = o->values[i];
 }
 
 bool order_make(struct order *o, float *values, int64_t n) {
@@ -122,12 +129,7 @@ bool order_at(struct order *o, int64_t i, float *value) {
 }
 
 bool order_count(struct order *o, float v, bool or_equal, int64_t *count) {
-    const uint32_t key = exact_key(v);
-    if (o->n == 0 || key < o->least || (key - o->least) >> o->shift >= BUCKETS) {
-        *count = o->n == 0 || key < o->least ? 0 : o->n;
-        return true;
-    }
-    const int b = bucket_of(o, key);
+    const int b = bucket_of(o, v);
     int64_t low = o->start[b], high = o->start[b + 1];
     if (!sort_bucket(o, b))
         return false;

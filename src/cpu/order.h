@@ -9,10 +9,9 @@
 struct order {
     float *values; /* bucket after bucket */
     int64_t n;
-    uint32_t least; /* key of the least value */
-    int shift;      /* bucket = (key - least) >> shift */
-    int64_t *start; /* of each bucket, and of none after the last */
-    bool *sorted;   /* whether a bucket is */
+    float low, scale; /* bucket = (value - low) * scale, or the first or last */
+    int64_t *start;   /* of each bucket, and of none after the last */
+    bool *sorted;     /* whether a bucket is */
 };
 
 /* Takes over n values, allocated with malloc, none of them NaN. False where memory ran out; to be

@@ -60,18 +60,12 @@ int64_t plan_sample_size(int64_t n) {
 }
 
 /* The share of the sample that the plan would list. */
-static double listed_share(const struct scan_plan *plan, const struct sample *sample) {
-    scan_tile_function *tile = scan_tile_choose();
-    struct tile_sums sums = {0};
-    float listed[TILE_PIXELS + TILE_SPARE];
-    struct tile_rest rest = {.listed = listed};
+static double listed_share(const struct scan_plan *p, const struct sample *sample) {
     int64_t n_listed = 0;
-    for (int64_t i = 0; i < sample->n; i += TILE_PIXELS) {
-        uint32_t bits[TILE_PIXELS];
-        const int n = (int)(sample->n - i < TILE_PIXELS ? sample->n - i : TILE_PIXELS);
-        memcpy(bits, sample->values + i, (size_t)n * sizeof *bits);
-        tile(plan, bits, false, n, &sums, &rest);
-        n_listed += rest.n_listed;
+    for (int64_t i = 0; i < sample->n; i++) {
+        const float v = sample->values[i];
+        const bool in_middle = (v >= p->median_low) & (v <= p->median_high);
+        n_listed += (v != 0) & (in_middle | (v <= p->core_low) | (v >= p->core_high));
     }
     return (double)n_listed / (double)sample->n;
 }

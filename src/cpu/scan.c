@@ -40,45 +40,155 @@ static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixe
         w->runs[w->n_runs++] = (struct scan_run){pixel, 1};
 }
 
-static bool make_room(struct scan_worker *w) {
-    return GROW(w->values, w->values_room, w->n_values + TILE_PIXELS + TILE_SPARE) &&
-           GROW(w->runs, w->runs_room, w->n_runs + TILE_PIXELS) &&
-           GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
+static bool list_room(struct scan_list *list) {
+    return GROW(list->values, list->room, list->n + TILE_PIXELS);
 }
 
-static void add_values(struct scan_worker *w, const struct tile_rest *rest) {
-    w->n_values += rest->n_listed;
-    w->n_zero += rest->n_zero;
-    w->n_core += rest->n_small;
-    for (int i = 0; i < rest->n_small; i++) {
-        w->n_below += rest->small[i] < w->scan->plan.median_low;
-        exact_add_one(&w->sums, rest->small[i]);
-    }
+static bool make_room(struct scan_worker *w) {
+    return list_room(&w->middle) && list_room(&w->tails) &&
+           GROW(w->runs, w->runs_room, w->n_runs + TILE_PIXELS) &&
+           GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
 }
 
 /* The unit of a tile's sums, 2^(exponent - 31), is that of one of the bins. */
 static void add_sums(struct scan_worker *w, const struct tile_sums *t) {
     const int e = w->scan->plan.exponent - 31 + EXACT_UNIT;
-    w->n_core += t->n_core;
     w->n_below += t->n_below;
     w->sums.sum[e] += t->sum;
     w->sums.square[e] += t->square_low + ((uint128)t->square_high << 32);
 }
 
+/* Pixels of a tile with their values. */
+struct picked {
+    int n;
+    uint16_t place[TILE_PIXELS];
+    float value[TILE_PIXELS];
+};
+
+static void append(struct scan_worker *w, const struct tile_places *places,
+                   const uint32_t *pixels) {
+    float *values = w->middle.values + w->middle.n;
+    for (int i = 0; i < places->n; i++)
+        values[i] = pixel_value(pixels[places->place[i]], w->scan->source->swapped);
+    w->middle.n += places->n;
+}
+
+/* Parts those of the zero band, whose values go to `small`, from others. Values are copied without
+ * a branch, so that there is room for all in both. Returns how many are small. */
+static int part(const struct scan_worker *w, const struct tile_places *places,
+                const uint32_t *pixels, float *restrict small, struct picked *restrict others) {
+    const float low = w->scan->plan.core_low, high = w->scan->plan.core_high;
+    const bool swapped = w->scan->source->swapped;
+    int n = 0, n_small = 0;
+    for (int i = 0; i < places->n; i++) {
+        const float v = pixel_value(pixels[places->place[i]], swapped);
+        const bool is_small = (v > low) & (v < high);
+        small[n_small] = v;
+        n_small += is_small;
+        others->value[n] = v;
+        others->place[n] = places->place[i];
+        n += !is_small;
+    }
+    others->n = n;
+    return n_small;
+}
+
+static bool is_middle(const struct scan_plan *plan, float v) {
+    return v >= plan->median_low && v <= plan->median_high;
+}
+
+static void add_to_list(struct scan_list *list, float v) {
+    list->values[list->n++] = v;
+}
+
+/* Adds n pixels of the zero band in a unit 2^SMALLER times smaller than the tile's; the few that it
+ * does not divide, one by one. */
+static void add_small(struct scan_worker *w, const float *small, int n) {
+    enum { SMALLER = 8 };
+    const float scale = w->scan->plan.scale * (1 << SMALLER);
+    const int e = w->scan->plan.exponent - 31 - SMALLER + EXACT_UNIT;
+    int64_t sum = 0;
+    uint128 square = 0;
+    for (int i = 0; i < n; i++) {
+        const float scaled = small[i] * scale;
+        const int64_t q = (int32_t)scaled;
+        if ((float)q == scaled) {
+            sum += q;
+            square += (uint64_t)(q * q);
+        } else {
+            exact_add_one(&w->sums, small[i]);
+        }
+    }
+    w->sums.sum[e] += sum;
+    w->sums.square[e] += square;
+}
+
+/* Counts them as core, or lists them where they are of the median bracket. */
+static void list_small(struct scan_worker *w, const float *small, int n) {
+    const float low = w->scan->plan.median_low, high = w->scan->plan.median_high;
+    float *middle = w->middle.values + w->middle.n;
+    int n_middle = 0, n_zero = 0, n_below = 0;
+    for (int i = 0; i < n; i++) {
+        const float v = small[i];
+        const bool in_middle = (v >= low) & (v <= high);
+        middle[n_middle] = v;
+        n_middle += in_middle & (v != 0);
+        n_zero += in_middle & (v == 0);
+        n_below += v < low;
+    }
+    w->middle.n += n_middle;
+    w->n_zero += n_zero;
+    w->n_core += n - n_middle - n_zero;
+    w->n_below += n_below;
+}
+
+/* Lists the pixels beyond the core, and picks those that are candidates or blank. */
+static void add_others(struct scan_worker *w, struct picked *picked) {
+    const struct scan_plan *plan = &w->scan->plan;
+    int n_placed = 0;
+    for (int i = 0; i < picked->n; i++) {
+        const float v = picked->value[i];
+        const bool finite = isfinite(v);
+        if (v == 0) {
+            w->n_zero++;
+        } else if (finite && is_middle(plan, v)) {
+            exact_add_one(&w->sums, v);
+            add_to_list(&w->middle, v);
+        } else if (finite) {
+            add_to_list(&w->tails, v);
+        }
+        picked->value[n_placed] = v;
+        picked->place[n_placed] = picked->place[i];
+        n_placed += !finite || v >= plan->candidate;
+    }
+    picked->n = n_placed;
+}
+
+/* Lists what a tile has of the median bracket, and what it has not added, unless the plan wants no
+ * lists. Leaves candidates and blanks in others. */
+static void list_rest(struct scan_worker *w, const struct tile_rest *rest, int n,
+                      const uint32_t *pixels, struct picked *others) {
+    float small[TILE_PIXELS];
+    const int n_small = part(w, &rest->others, pixels, small, others);
+    if (!w->scan->plan.list_values)
+        return;
+    append(w, &rest->middle, pixels);
+    w->n_core += n - rest->middle.n - rest->others.n;
+    add_small(w, small, n_small);
+    list_small(w, small, n_small);
+    add_others(w, others);
+}
+
 /* Keeps the places of what may belong to a source, and marks blanks. */
-static void keep_places(struct scan_worker *w, const uint64_t *placed, const uint32_t *pixels,
-                        int n, int64_t first, int64_t first_run, int64_t *end) {
+static void keep_places(struct scan_worker *w, const struct picked *picked, int64_t first,
+                        int64_t first_run, int64_t *end) {
     struct blank_word blanks = {.map = w->scan->blank};
-    for (int word = 0; word < (n + 63) / 64; word++) {
-        for (uint64_t bits = placed[word]; bits; bits &= bits - 1) {
-            const int i = 64 * word + __builtin_ctzll(bits);
-            const float v = pixel_value(pixels[i], w->scan->source->swapped);
-            if (isfinite(v)) {
-                add_candidate(w, first_run, first + i, v, end);
-            } else {
-                w->n_blank++;
-                add_blank(&blanks, first + i);
-            }
+    for (int i = 0; i < picked->n; i++) {
+        if (isfinite(picked->value[i])) {
+            add_candidate(w, first_run, first + picked->place[i], picked->value[i], end);
+        } else {
+            w->n_blank++;
+            add_blank(&blanks, first + picked->place[i]);
         }
     }
     flush_blanks(&blanks);
@@ -90,18 +200,17 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan_segment *segment = &scan->segments[piece->number];
     struct tile_sums sums = {0};
     struct tile_rest rest;
+    struct picked others;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
         const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
+        const uint32_t *pixels = piece->pixels + i;
         if (!make_room(w))
             return false;
-        rest.listed = w->values + w->n_values;
-        scan->tile(&scan->plan, piece->pixels + i, scan->source->swapped, n, &sums, &rest);
-        if (scan->plan.list_values)
-            add_values(w, &rest);
-        keep_places(w, rest.placed, piece->pixels + i, n, piece->first + i, segment->first_run,
-                    &end);
+        scan->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
+        list_rest(w, &rest, n, pixels, &others);
+        keep_places(w, &others, piece->first + i, segment->first_run, &end);
     }
     add_sums(w, &sums);
     segment->n_runs = w->n_runs - segment->first_run;
@@ -124,7 +233,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     for (int i = 0; i < n_threads; i++) {
         struct scan_worker *w = &scan->workers[i];
         w->scan = scan;
-        if (plan->list_values && !GROW(w->values, w->values_room, expected))
+        if (plan->list_values && !GROW(w->middle.values, w->middle.room, expected))
             return error_memory(error, "starting to read the image");
     }
     const struct piece_work work = {.work = scan_piece, .context = scan};
@@ -133,7 +242,8 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
 
 void scan_clear(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
-        free(scan->workers[i].values);
+        free(scan->workers[i].middle.values);
+        free(scan->workers[i].tails.values);
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
     }

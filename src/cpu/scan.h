@@ -6,30 +6,32 @@
 #include "cpu/pieces.h"
 #include "scan_plan.h"
 
-/* What the core's pixels beyond the zero band add up to: integers in units of 1 / scale. They hold
- * the sums of 2^31 pixels. */
+/* What the pixels that are added make: integers in units of 1 / scale. They hold the sums of 2^31
+ * pixels. */
 struct tile_sums {
-    int64_t n_core, n_below; /* how many; how many of them are < median_low */
+    int64_t n_below; /* how many of them are < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
-/* A tile is a stretch of pixels that is sorted out at once. Variants may write as many values more
- * than they say as fit in the spare room. */
-enum { TILE_PIXELS = 4096, TILE_SPARE = 16 };
+/* A tile is a stretch of pixels that is sorted out at once. Variants may write a few places more
+ * than they say. */
+enum { TILE_PIXELS = 4096, TILE_SPARE = 4 };
 
-/* What is left of a tile: values, each in the order of the pixels. */
-struct tile_rest {
-    int n_listed, n_small, n_zero;
-    float *listed;                         /* not of the core, finite, not 0; the caller's room */
-    float small[TILE_PIXELS + TILE_SPARE]; /* of the core and within the zero band */
-    /* n_zero counts zeros that are not of the core. */
-    uint64_t placed[TILE_PIXELS / 64]; /* bit i % 64 of word i / 64: pixel i is >= candidate, or not
-                                          finite */
+/* Places of pixels, in their order. */
+struct tile_places {
+    int n;
+    uint16_t place[TILE_PIXELS + TILE_SPARE];
 };
 
-/* Adds n <= TILE_PIXELS pixels to the sums and fills the rest, of which `listed` has room for n +
- * TILE_SPARE. */
+/* Pixels of a tile that take more than to be added. */
+struct tile_rest {
+    struct tile_places middle; /* added, and within the median bracket */
+    struct tile_places others; /* not added */
+};
+
+/* Adds those of n <= TILE_PIXELS pixels to the sums that are within (core_low, core_high), but not
+ * within the zero band, and tells which others there are. */
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
 
@@ -39,21 +41,23 @@ scan_tile_function scan_tile_plain, scan_tile_avx2;
  * plain one, so that tests reach each. */
 scan_tile_function *scan_tile_choose(void);
 
-/* To be called once before scan_tile_avx2; scan_tile_choose does. */
-void scan_tile_avx2_prepare(void);
-
 struct scan_run {
     int64_t first, count; /* pixels of the plane, all of one row */
+};
+
+/* Values of pixels. */
+struct scan_list {
+    float *values;
+    int64_t n, room;
 };
 
 /* What one thread gathered. */
 struct scan_worker {
     const struct scan *scan;
-    struct exact_sums sums;  /* of the core */
-    int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
-    int64_t n_blank, n_zero; /* zeros that are not of the core */
-    float *values;           /* of the listed pixels, finite and not 0 */
-    int64_t n_values, values_room;
+    struct exact_sums sums;         /* of all finite pixels but the tails */
+    int64_t n_core, n_below;        /* pixels of the core; those of them that are < median_low */
+    int64_t n_blank, n_zero;        /* zeros that are not of the core */
+    struct scan_list middle, tails; /* pixels of the median bracket, and beyond the core; not 0 */
     struct scan_run *runs;
     int64_t n_runs, runs_room;
     float *candidates; /* the values of the pixels of runs, one run after the other */

@@ -29,12 +29,9 @@ static float random_value(const struct scan_plan *p, struct random *r) {
     return which < 14 ? bounds[which] : p->core_high * 1.2f * (float)(2 * random_unit(r) - 1);
 }
 
-static bool is_core(const struct scan_plan *p, float v) {
-    return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high);
-}
-
-static void assert_value(const float *values, int n, int *at, float v) {
-    assert_true(*at < n && values[*at] == v);
+static void assert_place(const struct tile_places *places, int *at, int i) {
+    assert_true(*at < places->n);
+    assert_int_equal(places->place[*at], i);
     ++*at;
 }
 
@@ -42,7 +39,6 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
                        uint128 *squares) {
     const int64_t q = (int64_t)((double)v * (double)plan->scale);
     assert_true((double)q == (double)v * (double)plan->scale);
-    expected->n_core++;
     expected->n_below += v < plan->median_low;
     expected->sum += q;
     *squares += (uint128)((int128)q * q);
@@ -51,10 +47,9 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    static float listed[TILE_PIXELS + TILE_SPARE];
-    struct tile_rest rest = {.listed = listed};
+    static struct tile_rest rest;
     struct tile_sums sums = {0}, expected = {0};
-    int n_listed = 0, n_small = 0, n_zero = 0;
+    int n_middle = 0, n_others = 0;
     uint128 squares = 0;
     for (int i = 0; i < n; i++) {
         const uint32_t b = exact_bits(values[i]);
@@ -63,22 +58,16 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
     tile(plan, bits, swapped, n, &sums, &rest);
     for (int i = 0; i < n; i++) {
         const float v = values[i];
-        assert_int_equal(rest.placed[i / 64] >> i % 64 & 1, !isfinite(v) || v >= plan->candidate);
-        if (is_core(plan, v) && fabsf(v) < plan->zero_band)
-            assert_value(rest.small, rest.n_small, &n_small, v);
-        else if (is_core(plan, v))
-            assert_sum(plan, v, &expected, &squares);
-        else if (v == 0)
-            n_zero++;
-        else if (isfinite(v))
-            assert_value(rest.listed, rest.n_listed, &n_listed, v);
+        if (!(v > plan->core_low && v < plan->core_high && fabsf(v) >= plan->zero_band)) {
+            assert_place(&rest.others, &n_others, i);
+            continue;
+        }
+        assert_sum(plan, v, &expected, &squares);
+        if (v >= plan->median_low && v <= plan->median_high)
+            assert_place(&rest.middle, &n_middle, i);
     }
-    if (n % 64)
-        assert_int_equal(rest.placed[n / 64] >> n % 64, 0);
-    assert_int_equal(rest.n_listed, n_listed);
-    assert_int_equal(rest.n_small, n_small);
-    assert_int_equal(rest.n_zero, n_zero);
-    assert_int_equal(sums.n_core, expected.n_core);
+    assert_int_equal(rest.middle.n, n_middle);
+    assert_int_equal(rest.others.n, n_others);
     assert_int_equal(sums.n_below, expected.n_below);
     assert_int_equal(sums.sum, expected.sum);
     assert_true(sums.square_low + ((uint128)sums.square_high << 32) == squares);
