@@ -99,6 +99,7 @@ struct extent {
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
     bool edge;
+    double per_unit; /* integers of the moments that make 1; where it counts */
 };
 
 static void add_run_extent(struct extent *e, const struct run *r) {
@@ -118,11 +119,30 @@ static void add_run_extent(struct extent *e, const struct run *r) {
     }
 }
 
-static void add_run_moments(struct island *island, const struct run *r) {
-    const double per_unit = ldexp(1, -island->unit);
-    for (int32_t x = r->x0; x <= r->x1; x++)
-        moments_add(island, moments_quantise(r->values[x - r->x0], per_unit),
-                    (int64_t)x - island->x_min, (int64_t)r->y - island->y_min);
+/* As moments_add for each pixel, but what they share, y, is multiplied once a run. */
+static void add_run_moments(struct island *island, const struct run *r, double per_unit) {
+    const int64_t x0 = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
+    const int64_t n = (int64_t)r->x1 - r->x0 + 1;
+    int128 q = 0, qx = 0, qxx = 0, x_sum = 0, xx_sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t value = moments_quantise(r->values[i], per_unit), x = x0 + i;
+        q += value;
+        qx += (int128)value * x;
+        qxx += (int128)value * (x * x);
+        x_sum += x;
+        xx_sum += x * x;
+    }
+    island->q += q;
+    island->qx += qx;
+    island->qy += q * y;
+    island->qxx += qxx;
+    island->qyy += q * (y * y);
+    island->qxy += qx * y;
+    island->x += x_sum;
+    island->y += n * y;
+    island->xx += xx_sum;
+    island->yy += (int128)n * (y * y);
+    island->xy += x_sum * y;
 }
 
 /* Gives each run its root's place among the roots, and returns how many there are. */
@@ -169,15 +189,19 @@ static struct island island_of(const struct extent *e, float threshold) {
 }
 
 /* The moments of the islands that count, of n. */
-static void add_moments(const struct runs *runs, const struct extent *extents, int64_t n,
-                        float threshold, struct island *islands) {
-    for (int64_t i = 0; i < n; i++)
-        if (extents[i].place >= 0)
-            islands[extents[i].place] = island_of(&extents[i], threshold);
+static void add_moments(const struct runs *runs, struct extent *extents, int64_t n, float threshold,
+                        struct island *islands) {
+    for (int64_t i = 0; i < n; i++) {
+        struct extent *e = &extents[i];
+        if (e->place < 0)
+            continue;
+        islands[e->place] = island_of(e, threshold);
+        e->per_unit = ldexp(1, -islands[e->place].unit);
+    }
     for (int64_t i = 0; i < runs->n; i++) {
-        const int64_t place = extents[runs->run[i].parent].place;
-        if (place >= 0)
-            add_run_moments(&islands[place], &runs->run[i]);
+        const struct extent *e = &extents[runs->run[i].parent];
+        if (e->place >= 0)
+            add_run_moments(&islands[e->place], &runs->run[i], e->per_unit);
     }
 }
 
