@@ -414,8 +414,7 @@ static void write_versions(void) {
              "CFITSIO %.4g%s, WCSLIB %s, cJSON %s\n"
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, (double)cfitsio_version, cfitsio ? "" : " (not found)",
-             wcslib_version(wcslib), cJSON_Version(),
-             scan_tile_choose() == scan_tile_plain ? "plain" : "AVX2", cuda);
+             wcslib_version(wcslib), cJSON_Version(), scan_variant_choose()->name, cuda);
 }
 
 const char *srcfind_versions(void) {

@@ -222,7 +222,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     const int64_t n = source->width * source->height;
     *scan = (struct scan){.source = source,
                           .plan = *plan,
-                          .tile = scan_tile_choose(),
+                          .tile = scan_variant_choose()->tile,
                           .n_workers = n_threads,
                           .workers = calloc((size_t)n_threads, sizeof *scan->workers),
                           .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments),

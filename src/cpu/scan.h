@@ -35,11 +35,21 @@ struct tile_rest {
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
 
-scan_tile_function scan_tile_plain, scan_tile_avx2;
+scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_neon;
 
-/* The fastest variant that this processor runs; SRCFIND_SIMD=plain in the environment forces the
- * plain one, so that tests reach each. */
-scan_tile_function *scan_tile_choose(void);
+struct scan_variant {
+    const char *name;
+    scan_tile_function *tile;
+    bool (*runs)(void); /* whether this processor has what it takes */
+};
+
+/* All that were compiled, the fastest first and the plain one last. */
+extern const struct scan_variant scan_variants[];
+extern const int n_scan_variants;
+
+/* The fastest variant that this processor runs, or the one that SRCFIND_SIMD in the environment
+ * names, for tests; the plain one where there is none of this name. */
+const struct scan_variant *scan_variant_choose(void);
 
 struct scan_run {
     int64_t first, count; /* pixels of the plane, all of one row */

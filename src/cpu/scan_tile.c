@@ -32,12 +32,37 @@ void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool 
     }
 }
 
-scan_tile_function *scan_tile_choose(void) {
 #ifdef HAVE_AVX2
-    const char *forced = getenv("SRCFIND_SIMD");
-    if (!(forced && strcmp(forced, "plain") == 0) && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt"))
-        return scan_tile_avx2;
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt");
+}
 #endif
-    return scan_tile_plain;
+
+static bool always(void) {
+    return true;
+}
+
+const struct scan_variant scan_variants[] = {
+#ifdef HAVE_AVX2
+    {"AVX2", scan_tile_avx2, has_avx2},
+#endif
+#ifdef HAVE_SSE2
+    {"SSE2", scan_tile_sse2, always},
+#endif
+#ifdef HAVE_NEON
+    {"NEON", scan_tile_neon, always},
+#endif
+    {"plain", scan_tile_plain, always},
+};
+
+const int n_scan_variants = sizeof scan_variants / sizeof *scan_variants;
+
+const struct scan_variant *scan_variant_choose(void) {
+    const char *forced = getenv("SRCFIND_SIMD");
+    for (int i = 0; i < n_scan_variants - 1; i++)
+        if (scan_variants[i].runs() &&
+            (!forced || !*forced || strcmp(forced, scan_variants[i].name) == 0))
+            return &scan_variants[i];
+    return &scan_variants[n_scan_variants - 1];
 }

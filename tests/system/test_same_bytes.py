@@ -48,8 +48,9 @@ class SameBytes(t.Case):
             for threads in (2, 7):
                 with self.subTest(name, threads=threads):
                     self.assertEqual(catalogue(path, "--threads", threads), expected)
-            with self.subTest(name, variant="plain"):
-                self.assertEqual(catalogue(path, SRCFIND_SIMD="plain"), expected)
+            for variant in ("SSE2", "plain"):
+                with self.subTest(name, variant=variant):
+                    self.assertEqual(catalogue(path, SRCFIND_SIMD=variant), expected)
 
     def assert_same(self, packed, plain, *options):
         """On any number of threads, and as the plain file."""

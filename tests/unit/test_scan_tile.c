@@ -73,17 +73,26 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
     assert_true(sums.square_low + ((uint128)sums.square_high << 32) == squares);
 }
 
+/* Checks all variants that run here. */
+static void check_all(const struct scan_plan *plan, const float *values, int n, bool swapped) {
+    for (int i = 0; i < n_scan_variants; i++)
+        if (scan_variants[i].runs())
+            check(scan_variants[i].tile, plan, values, n, swapped);
+}
+
 static void variants_agree(void **state) {
     static float values[TILE_PIXELS];
     struct random r = {1};
     (void)state;
+    for (int i = 0; i < n_scan_variants; i++)
+        print_message("%s: %s\n", scan_variants[i].name,
+                      scan_variants[i].runs() ? "tested" : "skipped, not of this processor");
     for (int i = 0; i < 3000; i++) {
         const struct scan_plan plan = random_plan(&r);
         const int n = i % 3 ? 1 + random_below(&r, TILE_PIXELS) : TILE_PIXELS;
         for (int j = 0; j < n; j++)
             values[j] = random_value(&plan, &r);
-        check(scan_tile_plain, &plan, values, n, i % 2);
-        check(scan_tile_choose(), &plan, values, n, i % 2);
+        check_all(&plan, values, n, i % 2);
     }
 }
 
@@ -102,15 +111,31 @@ static void extremes(void **state) {
     for (int sign = -1; sign <= 1; sign++) {
         for (int i = 0; i < TILE_PIXELS; i++)
             values[i] = nextafterf(1, 0) * (float)(sign ? sign : i % 2 ? 1 : -1);
-        check(scan_tile_plain, &plan, values, TILE_PIXELS, true);
-        check(scan_tile_choose(), &plan, values, TILE_PIXELS, true);
+        check_all(&plan, values, TILE_PIXELS, true);
     }
 }
 
-static void plain_can_be_forced(void **state) {
+/* A tile of nothing but one kind of pixel: all places are noted, and no more. */
+static void of_one_kind(void **state) {
+    static float values[TILE_PIXELS];
+    struct random r = {2};
+    const struct scan_plan plan = random_plan(&r);
+    const float kinds[] = {NAN, INFINITY, 0, plan.median_low, plan.core_high / 2, plan.core_high};
     (void)state;
-    setenv("SRCFIND_SIMD", "plain", 1);
-    assert_ptr_equal(scan_tile_choose(), scan_tile_plain);
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        for (int i = 0; i < TILE_PIXELS; i++)
+            values[i] = kinds[kind];
+        check_all(&plan, values, TILE_PIXELS, false);
+    }
+}
+
+static void a_variant_can_be_forced(void **state) {
+    (void)state;
+    for (int i = 0; i < n_scan_variants; i++) {
+        setenv("SRCFIND_SIMD", scan_variants[i].name, 1);
+        if (scan_variants[i].runs())
+            assert_ptr_equal(scan_variant_choose(), &scan_variants[i]);
+    }
     unsetenv("SRCFIND_SIMD");
 }
 
@@ -118,7 +143,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants_agree),
         cmocka_unit_test(extremes),
-        cmocka_unit_test(plain_can_be_forced),
+        cmocka_unit_test(of_one_kind),
+        cmocka_unit_test(a_variant_can_be_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
