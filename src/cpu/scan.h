@@ -35,7 +35,8 @@ struct tile_rest {
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
 
-scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_neon;
+scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_avx512,
+    scan_tile_neon;
 
 struct scan_variant {
     const char *name;

@@ -32,10 +32,21 @@ void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool 
     }
 }
 
+#if defined HAVE_AVX2 || defined HAVE_AVX512
+static bool has_bmi(void) {
+    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+}
+#endif
+
+#ifdef HAVE_AVX512
+static bool has_avx512(void) {
+    return has_bmi() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+}
+#endif
+
 #ifdef HAVE_AVX2
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("popcnt");
+    return has_bmi() && __builtin_cpu_supports("avx2");
 }
 #endif
 
@@ -44,6 +55,9 @@ static bool always(void) {
 }
 
 const struct scan_variant scan_variants[] = {
+#ifdef HAVE_AVX512
+    {"AVX-512", scan_tile_avx512, has_avx512},
+#endif
 #ifdef HAVE_AVX2
     {"AVX2", scan_tile_avx2, has_avx2},
 #endif
