@@ -3,7 +3,7 @@
 #include "device.cuh"
 #include "listed_ranks.h"
 
-enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP };
+enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP, TOPS = WARP * WARP };
 
 /* --- sums over sorted keys --- */
 
@@ -22,7 +22,7 @@ static __device__ inline key_sums warp_sum_keys(const key_sums &s) {
     return {warp_sum(s.m), warp_sum(s.square_low), warp_sum(s.square_high)};
 }
 
-static __device__ inline key_sums warp_sum_keys_before(const key_sums &s) {
+static __device__ inline key_sums warp_sum_before(const key_sums &s) {
     return {warp_sum_before(s.m), warp_sum_before(s.square_low), warp_sum_before(s.square_high)};
 }
 
@@ -42,7 +42,7 @@ static __device__ four_keys load_keys(const uint32_t *keys, int64_t place, int64
  * first; `before` is the key before the lane's. */
 static __device__ void write_groups(const four_keys &four, int64_t place, int before,
                                     const key_sums &sum, key_group *groups) {
-    key_sums rest = warp_sum_keys_before(sum);
+    key_sums rest = warp_sum_before(sum);
     for (int i = 0; i < 4; i++) {
         const int group = (int)(four.key[i] >> 23);
         for (int g = before + 1; g <= group; g++)
@@ -52,14 +52,10 @@ static __device__ void write_groups(const four_keys &four, int64_t place, int be
     }
 }
 
-/* The sums of KEYS_A_SUM keys each, a warp a sum; one more than there are whole ones, so that there
- * is one for each place. And where the groups of keys begin. */
-static __global__ void sum_keys(const uint32_t *keys, int64_t n, key_sums *sums, int64_t n_sums,
-                                key_group *groups) {
-    const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+/* The sum of the i-th KEYS_A_SUM keys, by a warp; and which groups begin there. */
+static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i, key_sums *sums,
+                                     key_group *groups) {
     const int64_t place = i * KEYS_A_SUM + 4 * lane_of_thread();
-    if (i >= n_sums)
-        return;
     const four_keys four = load_keys(keys, place, n);
     const key_sums mine = sums_of_key(four.key[0]) + sums_of_key(four.key[1]) +
                           (sums_of_key(four.key[2]) + sums_of_key(four.key[3]));
@@ -73,17 +69,51 @@ static __global__ void sum_keys(const uint32_t *keys, int64_t n, key_sums *sums,
         write_groups(four, place, before, mine, groups);
 }
 
-/* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. */
+/* All sums, one more than there are whole ones, so that there is one for each place; and where the
+ * groups of keys begin. */
+static __global__ void __launch_bounds__(THREADS)
+    sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n, int64_t n_sums) {
+    const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
+    if (i < n_sums)
+        sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
+}
+
+/* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. Every step-th key, the
+ * last of those steps, is at hand in shared memory. */
 struct sorted {
     const uint32_t *keys;
     int64_t n;
     const key_sums *sums;
     const key_group *groups;
+    uint32_t *tops;
+    int64_t step;
 };
+
+/* By all threads of the block. */
+static __device__ void load_tops(const sorted &s) {
+    for (int i = threadIdx.x; i < TOPS; i += THREADS) {
+        const int64_t place = (i + 1) * s.step - 1;
+        s.tops[i] = place < s.n ? s.keys[place] : KEY_PADDING;
+    }
+    __syncthreads();
+}
+
+/* How many of the TOPS keys are below one; by a warp. */
+static __device__ int warp_count_tops(const sorted &s, uint32_t key) {
+    static_assert(TOPS == WARP * WARP, "two looks by a warp");
+    const bool all_below = s.tops[WARP * lane_of_thread() + WARP - 1] < key;
+    const int rows = __popc(__ballot_sync(ALL_LANES, all_below));
+    if (rows == WARP)
+        return TOPS;
+    return WARP * rows +
+           __popc(__ballot_sync(ALL_LANES, s.tops[WARP * rows + lane_of_thread()] < key));
+}
 
 /* How many keys are below one; by a warp, 32 places at a time. */
 static __device__ int64_t warp_count_below(const sorted &s, uint32_t key) {
-    int64_t low = 0, high = s.n; /* the answer is within, both inclusive */
+    const int tops = warp_count_tops(s, key);
+    int64_t low = min(tops * s.step, s.n); /* the answer is within, both inclusive */
+    int64_t high = min(low + s.step, s.n);
     while (low < high) {
         const int64_t step = (high - low + WARP - 1) / WARP;
         const int64_t place = low + lane_of_thread() * step;
@@ -180,13 +210,14 @@ struct clip_shared {
     listed_ranks ranks;
     kept_keys left;
     int64_t n;
-    double median, rms;
+    double median;
     float low, high;
     int64_t below_low, below_high; /* places that low and high cut the list at */
     int128 sum[WARPS];
     uint128 square[WARPS];
     int top;
     bool known, ended;
+    uint32_t tops[TOPS];
 };
 
 /* All bins in one unit, in the first thread. */
@@ -218,25 +249,27 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
     return all;
 }
 
-/* The value at a rank. */
-static __device__ bool select(const sorted &list, const clip_shared &s, const scan_plan &plan,
-                              int64_t k, float *value) {
-    int64_t i;
-    const listed_place place = listed_locate(&s.ranks, &plan, k, &i);
-    *value = place == LISTED_VALUE ? exact_unkey(list.keys[i]) : 0;
-    return place != LISTED_UNKNOWN;
+/* The median's two values, by one thread: both are asked for before either is waited for. */
+static __device__ bool select_median(const sorted &list, const clip_shared &s,
+                                     const scan_plan &plan, double *median) {
+    int64_t i = 0, k = 0;
+    const listed_place lower = listed_locate(&s.ranks, &plan, (s.n - 1) / 2, &i);
+    const listed_place upper = listed_locate(&s.ranks, &plan, s.n / 2, &k);
+    const uint32_t zero = exact_key(0);
+    const uint32_t low = lower == LISTED_VALUE ? list.keys[i] : zero;
+    const uint32_t high = upper == LISTED_VALUE ? list.keys[k] : zero;
+    *median = ((double)exact_unkey(low) + (double)exact_unkey(high)) / 2;
+    return lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
 }
 
-/* The first thread's part of a round: median, rms, and the bounds that follow. */
-static __device__ void find_bounds(const sorted &list, clip_shared *s, const scan_plan &plan,
-                                   double kappa, const exact_aligned &aligned, clip_outcome *o) {
-    float lower, upper;
-    s->known =
-        select(list, *s, plan, (s->n - 1) / 2, &lower) && select(list, *s, plan, s->n / 2, &upper);
+/* The first thread's part of a round: rms, and the bounds that follow from it and the median, which
+ * another has looked for meanwhile. */
+static __device__ void find_bounds(clip_shared *s, const scan_plan &plan, double kappa,
+                                   const exact_aligned &aligned, clip_outcome *o) {
     if (!s->known)
         return;
     o->n_kept = s->n;
-    o->median = ((double)lower + (double)upper) / 2;
+    o->median = s->median;
     if (!exact_rms_quickly(&aligned, s->n, &o->rms))
         o->rms = exact_rms_slowly(&o->sums, s->n);
     s->low = exact_above(o->median - kappa * o->rms);
@@ -264,8 +297,11 @@ static __device__ void trim(const sorted &list, clip_shared *s, clip_outcome *o)
     __syncthreads();
 }
 
-static __device__ void update_left(const sorted &list, clip_shared *s) {
+/* What is left, and its median: a warp for each of the three. */
+static __device__ void update_left(const sorted &list, const scan_plan &plan, clip_shared *s) {
     const int warp = threadIdx.x / WARP;
+    if (threadIdx.x == 2 * WARP)
+        s->known = select_median(list, *s, plan, &s->median);
     if (warp < 2) {
         const int64_t n = warp == 0 ? s->ranks.first : s->ranks.last;
         const key_sums sums = warp_sums_before(list, n);
@@ -293,7 +329,7 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
     }
     __syncthreads();
     while (!s->ended) {
-        update_left(list, s);
+        update_left(list, plan, s);
         int128 sum;
         uint128 square;
         sum_bin(b, s->left, &sum, &square);
@@ -301,7 +337,7 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
         o->sums.square[threadIdx.x] = square;
         const exact_aligned aligned = align_bins(s, sum, square);
         if (threadIdx.x == 0)
-            find_bounds(list, s, plan, kappa, aligned, o);
+            find_bounds(s, plan, kappa, aligned, o);
         __syncthreads();
         if (!s->known)
             break;
@@ -347,7 +383,8 @@ static __global__ void __launch_bounds__(THREADS)
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const sorted list = {keys, (int64_t)totals.n_listed, j.key_sums, j.key_groups};
+    const int64_t n = (int64_t)totals.n_listed;
+    const sorted list = {keys, n, j.key_sums, j.key_groups, s.tops, n / TOPS + 1};
     const bool complete = st->scan_wanted && list.n <= j.list_room;
     if (threadIdx.x == 0) {
         o->known = false;
@@ -355,6 +392,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     if (!complete)
         return;
+    load_tops(list);
     find_ranks(list, plan, totals, j.width * j.height, &s.ranks);
     clip_list(list, plan, totals, j.detection.kappa, &s, o);
     if (threadIdx.x > 0)
@@ -369,11 +407,10 @@ static __global__ void __launch_bounds__(THREADS)
 /* Sums sorted keys up. */
 static cudaError_t sum_up(const struct job *job, const uint32_t *keys, int64_t n,
                           cudaStream_t stream) {
-    enum { SUMS_A_BLOCK = 8 };
     const int64_t n_sums = n / KEYS_A_SUM + 1;
     size_t size = job->temporary_size;
-    sum_keys<<<(unsigned)((n_sums + SUMS_A_BLOCK - 1) / SUMS_A_BLOCK), SUMS_A_BLOCK * WARP, 0,
-               stream>>>(keys, n, job->key_sums, n_sums, job->key_groups);
+    sum_keys<<<(unsigned)((n_sums + WARPS - 1) / WARPS), THREADS, 0, stream>>>(*job, keys, n,
+                                                                               n_sums);
     const cudaError_t status = cudaGetLastError();
     return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
 }

@@ -76,12 +76,15 @@ static enum srcfind_status upload_sample(struct search *s) {
 static enum srcfind_status plan(struct search *s) {
     const struct scan_plan all = scan_plan_all(-INFINITY);
     enum srcfind_status status;
-    if (s->job.n_sample == 0)
-        return check(s, launch_plan_of_host(&s->job, &all, s->cuda->stream));
+    if (s->job.n_sample == 0) {
+        status = is_whole(s) ? check(s, launch_clear_list(&s->job, s->cuda->stream)) : SRCFIND_OK;
+        return status == SRCFIND_OK ? check(s, launch_plan_of_host(&s->job, &all, s->cuda->stream))
+                                    : status;
+    }
     if (is_streamed(s))
         status = upload_sample(s);
     else
-        status = check(s, launch_sample(&s->job, s->cuda->stream));
+        status = check(s, launch_sample(&s->job, is_whole(s), s->cuda->stream));
     return status == SRCFIND_OK ? check(s, launch_plan(&s->job, s->cuda->stream)) : status;
 }
 
@@ -98,8 +101,6 @@ static enum srcfind_status scan(struct search *s) {
 
 static enum srcfind_status plan_and_scan(struct search *s) {
     enum srcfind_status status = mark(s, MARK_START);
-    if (status == SRCFIND_OK && is_whole(s))
-        status = check(s, launch_clear_list(&s->job, s->cuda->stream));
     if (status == SRCFIND_OK)
         status = plan(s);
     if (status == SRCFIND_OK)

@@ -130,14 +130,14 @@ extern "C" {
 /* Takes a plan without a core; the totals become 0. */
 cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
                                 cudaStream_t stream);
-/* Draws the sample from job->pixels. */
-cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
+/* Draws the sample from job->pixels; and if clear_list, does what launch_clear_list does. */
+cudaError_t launch_sample(const struct job *job, bool clear_list, cudaStream_t stream);
 /* Makes the plan from the sample's keys, in any order; the totals become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
 /* Scans the pixels [first, first + count), which are at `pixels`. */
 cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,
                         cudaStream_t stream);
-/* Makes the list ready for a scan. */
+/* Fills the list with padding, for sorting it before anybody knows how long it is. */
 cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream);
 /* Clips by the first n_keys of the list, which has no more of them than that, or than its room. */
 cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream);

@@ -25,9 +25,11 @@ static __device__ uint64_t scramble(uint64_t i) {
 }
 
 /* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
- * together. */
-static __global__ void draw_sample(const __grid_constant__ job j) {
+ * together. And if the list is to be sorted with what it has room for, there is nothing in it. */
+static __global__ void draw_sample(const __grid_constant__ job j, bool clear_list) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t k = i; clear_list && k < j.list_room; k += (int64_t)gridDim.x * blockDim.x)
+        j.list[0][k] = KEY_PADDING;
     if (i >= j.n_sample)
         return;
     const int64_t length = j.n_pixels / j.n_sample;
@@ -61,7 +63,8 @@ struct bins {
     int count[BINS];
     int before[THREADS];                  /* values before each thread's bins */
     double sum[THREADS], square[THREADS]; /* of x and x^2, over the same */
-    double warp_totals[WARPS];
+    int warp_counts[WARPS];
+    double warp_sums[WARPS];
 };
 
 static __device__ int bin_of(const bins &b, float v) {
@@ -123,17 +126,15 @@ static __device__ bool guess_scale(const job &j, bins *b) {
     return n > 0 && isfinite(b->unit) && b->unit > 0 && isfinite(b->per_unit);
 }
 
-/* The sum over the threads before this one. */
-template <typename T> static __device__ T block_sum_before(T value, double *shared) {
-    T *const totals = reinterpret_cast<T *>(shared);
+/* The sum over the threads before this one; `shared` has a place for each warp. */
+template <typename T> static __device__ T block_sum_before(T value, T *shared) {
     const T before = warp_sum_before(value);
     if (lane_of_thread() == WARP - 1)
-        totals[threadIdx.x / WARP] = before + value;
+        shared[threadIdx.x / WARP] = before + value;
     __syncthreads();
-    if (threadIdx.x < WARP)
-        totals[threadIdx.x] = warp_sum_before(totals[threadIdx.x]);
-    __syncthreads();
-    const T sum = totals[threadIdx.x / WARP] + before;
+    T sum = before;
+    for (int warp = 0; warp < (int)threadIdx.x / WARP; warp++)
+        sum += shared[warp];
     __syncthreads();
     return sum;
 }
@@ -152,9 +153,9 @@ static __device__ void count_sample(const job &j, bins *b) {
         sum += b->count[bin] * x;
         square += b->count[bin] * x * x;
     }
-    b->before[threadIdx.x] = block_sum_before(n, b->warp_totals);
-    b->sum[threadIdx.x] = block_sum_before(sum, b->warp_totals);
-    b->square[threadIdx.x] = block_sum_before(square, b->warp_totals);
+    b->before[threadIdx.x] = block_sum_before(n, b->warp_counts);
+    b->sum[threadIdx.x] = block_sum_before(sum, b->warp_sums);
+    b->square[threadIdx.x] = block_sum_before(square, b->warp_sums);
     __syncthreads();
 }
 
@@ -333,9 +334,9 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
 
 /* --- putting it to work --- */
 
-cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
+cudaError_t launch_sample(const struct job *job, bool clear_list, cudaStream_t stream) {
     draw_sample<<<(unsigned)((job->n_sample + DRAW_THREADS - 1) / DRAW_THREADS), DRAW_THREADS, 0,
-                  stream>>>(*job);
+                  stream>>>(*job, clear_list);
     return cudaGetLastError();
 }
 

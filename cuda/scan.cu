@@ -126,62 +126,75 @@ static __device__ inline void look_at(const scan_window &w, float v, bool there,
     keep_if(!core & there, c, v);
 }
 
-/* The maps' words of a lane. */
-struct map_words {
+/* What is found in a tile: the maps' words of a lane, and the candidates' values in the order of
+ * the pixels, in shared memory. */
+struct found {
     uint32_t candidates, blank;
+    float *values;
+    int n_values;
 };
 
-/* The word of a map that begins at the lane's quad, in each eighth lane: from a bit a pixel. */
+/* The word of a map that a lane has in its keeping: from a bit a pixel of a row. */
 static __device__ inline uint32_t gather_word(unsigned bits) {
     uint32_t word = bits << QUAD * (lane_of_thread() % (WARP / QUAD));
     for (int step = 1; step < WARP / QUAD; step *= 2)
         word |= __shfl_xor_sync(ALL_LANES, word, step);
-    return word;
+    return __shfl_sync(ALL_LANES, word, lane_of_thread() % QUAD * (WARP / QUAD));
+}
+
+static __device__ void mark_blanks(unsigned blank, int row, found *f, lane_sums *sums) {
+    const uint32_t word = gather_word(blank);
+    sums->n_blank += __popc(blank);
+    if (lane_of_thread() / QUAD == row)
+        f->blank = word;
+}
+
+static __device__ void mark_candidates(const float v[QUAD], unsigned candidates, int row,
+                                       found *f) {
+    const uint32_t word = gather_word(candidates);
+    const int n = __popc(candidates);
+    float *to = f->values + f->n_values + warp_sum_before(n);
+    for (int i = 0; i < QUAD; i++)
+        if (candidates >> i & 1)
+            *to++ = v[i];
+    f->n_values += warp_sum(n);
+    if (lane_of_thread() / QUAD == row)
+        f->candidates = word;
 }
 
 /* Marks a row's candidates and blanks. */
 static __device__ void mark_rare(const scan_window &w, const float v[QUAD], unsigned there, int row,
-                                 map_words *words, lane_sums *sums) {
+                                 found *f, lane_sums *sums) {
     unsigned candidates = 0, blank = 0;
     for (int i = 0; i < QUAD; i++) {
         blank |= !isfinite(v[i]) << i;
         candidates |= (isfinite(v[i]) && v[i] >= w.candidate) << i;
     }
-    sums->n_blank += __popc(blank & there);
-    const uint32_t candidate_word = gather_word(candidates & there);
-    const uint32_t blank_word = gather_word(blank & there);
-    const int from = lane_of_thread() % QUAD * (WARP / QUAD);
-    const map_words mine = {__shfl_sync(ALL_LANES, candidate_word, from),
-                            __shfl_sync(ALL_LANES, blank_word, from)};
-    if (lane_of_thread() / QUAD == row)
-        *words = mine;
+    if (__any_sync(ALL_LANES, candidates & there))
+        mark_candidates(v, candidates & there, row, f);
+    if (__any_sync(ALL_LANES, blank & there))
+        mark_blanks(blank & there, row, f, sums);
+}
+
+/* Takes what was found in a tile to where the next kernels look for it. */
+static __device__ void write_found(const job &j, int64_t tile, const found &f) {
+    unsigned long long to = 0;
+    j.candidates[tile * WORDS + lane_of_thread()] = f.candidates;
+    j.blank[tile * WORDS + lane_of_thread()] = f.blank;
+    if (f.n_values == 0)
+        return;
+    if (lane_of_thread() == 0)
+        j.tile_value[tile] = (int64_t)(to = atomicAdd(&j.state->totals.n_candidates,
+                                                      (unsigned long long)f.n_values));
+    to = __shfl_sync(ALL_LANES, to, 0);
+    __syncwarp();
+    if (to + f.n_values <= (unsigned long long)j.values_room)
+        for (int i = lane_of_thread(); i < f.n_values; i += WARP)
+            j.values[to + i] = f.values[i];
+    __syncwarp();
 }
 
 /* --- tiles --- */
-
-/* Writes the values of a tile's candidates, which are loaded once more: they are few. Each lane has
- * the bits of a word. */
-static __device__ void write_candidates(const job &j, const chunk &chunk, int64_t tile,
-                                        uint32_t word) {
-    const unsigned n = __popc(word), before = warp_sum_before(n), total = warp_sum(n);
-    unsigned long long to = 0;
-    if (lane_of_thread() == 0 && total > 0)
-        to = atomicAdd(&j.state->totals.n_candidates, (unsigned long long)total);
-    to = __shfl_sync(ALL_LANES, to, 0);
-    if (lane_of_thread() == 0)
-        j.tile_value[tile] = (int64_t)to;
-    if (to + total > (unsigned long long)j.values_room)
-        return;
-    for (unsigned lanes = __ballot_sync(ALL_LANES, n > 0); lanes; lanes &= lanes - 1) {
-        const int lane = __ffs(lanes) - 1;
-        const unsigned long long place = to + __shfl_sync(ALL_LANES, before, lane);
-        const uint32_t bits = __shfl_sync(ALL_LANES, word, lane);
-        const int64_t number = tile * TILE + lane * WARP + lane_of_thread();
-        if (bits >> lane_of_thread() & 1)
-            j.values[place + __popc(bits & lanes_before())] =
-                value_of(chunk.pixels[number - chunk.first], j.swapped);
-    }
-}
 
 /* A lane's pixels of a row that begins at `number`. WHOLE: the image has them all, and four are
  * loaded at a time. */
@@ -204,7 +217,7 @@ static __device__ inline quad load(const job &j, const uint32_t *at, int64_t num
 /* A row of a tile; LIST: also for the clip. */
 template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ inline void scan_row(const job &j, const scan_window &w, const quad &q, int row,
-                                       map_words *words, lane_sums *sums, column *c) {
+                                       found *f, lane_sums *sums, column *c) {
     float v[QUAD];
     int64_t square = 0; /* of four pixels, which fit */
     bool rare = false;
@@ -219,7 +232,7 @@ static __device__ inline void scan_row(const job &j, const scan_window &w, const
     sums->square_low += (uint32_t)square;
     sums->square_high += (uint64_t)square >> 32;
     if (__any_sync(ALL_LANES, rare))
-        mark_rare(w, v, q.there, row, words, sums);
+        mark_rare(w, v, q.there, row, f, sums);
 }
 
 /* The rows of a tile that a warp has at a time. */
@@ -241,33 +254,32 @@ static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t ti
 
 template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ inline void scan_rows(const job &j, const scan_window &w, const rows &r, int row,
-                                        map_words *words, lane_sums *sums, column *c) {
+                                        found *f, lane_sums *sums, column *c) {
     if (LIST && __any_sync(ALL_LANES, c->next - c->first > COLUMN / 2 * COLUMN_STEP))
         write_list(j, w.centre, c, sums);
 #pragma unroll
     for (int i = 0; i < ROWS_AT_ONCE; i++)
-        scan_row<LIST, ZERO, WHOLE>(j, w, r.quads[i], row + i, words, sums, c);
+        scan_row<LIST, ZERO, WHOLE>(j, w, r.quads[i], row + i, f, sums, c);
 }
 
 /* A warp's share of some tiles. While it looks at some rows, the next ones are on their way. */
 template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ void scan_tiles(const job &j, const scan_window &w, const chunk &chunk,
-                                  int64_t first, int64_t end, lane_sums *sums, column *c) {
+                                  int64_t first, int64_t end, float *values, lane_sums *sums,
+                                  column *c) {
     const int64_t step = (int64_t)gridDim.x * WARPS;
     int64_t tile = first + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
     if (tile >= end)
         return;
     rows upper, lower = load_rows<WHOLE>(j, chunk, tile, 0);
     for (; tile < end; tile += step) {
-        map_words words = {0, 0};
+        found f = {0, 0, values, 0};
         upper = load_rows<WHOLE>(j, chunk, tile, ROWS_AT_ONCE);
-        scan_rows<LIST, ZERO, WHOLE>(j, w, lower, 0, &words, sums, c);
+        scan_rows<LIST, ZERO, WHOLE>(j, w, lower, 0, &f, sums, c);
         if (tile + step < end)
             lower = load_rows<WHOLE>(j, chunk, tile + step, 0);
-        scan_rows<LIST, ZERO, WHOLE>(j, w, upper, ROWS_AT_ONCE, &words, sums, c);
-        j.candidates[tile * WORDS + lane_of_thread()] = words.candidates;
-        j.blank[tile * WORDS + lane_of_thread()] = words.blank;
-        write_candidates(j, chunk, tile, words.candidates);
+        scan_rows<LIST, ZERO, WHOLE>(j, w, upper, ROWS_AT_ONCE, &f, sums, c);
+        write_found(j, tile, f);
     }
 }
 
@@ -275,13 +287,13 @@ static __device__ void scan_tiles(const job &j, const scan_window &w, const chun
  * pixels at a time want them. */
 template <bool LIST, bool ZERO>
 static __device__ void scan_chunk(const job &j, const scan_window &w, const chunk &chunk,
-                                  lane_sums *sums, column *c) {
+                                  float *values, lane_sums *sums, column *c) {
     const bool aligned =
         j.pitch == j.width && reinterpret_cast<uintptr_t>(chunk.pixels) % sizeof(uint4) == 0;
     const int64_t first = chunk.first / TILE, end = (chunk.end + TILE - 1) / TILE;
     const int64_t whole = aligned ? chunk.end / TILE : first;
-    scan_tiles<LIST, ZERO, true>(j, w, chunk, first, whole, sums, c);
-    scan_tiles<LIST, ZERO, false>(j, w, chunk, whole, end, sums, c);
+    scan_tiles<LIST, ZERO, true>(j, w, chunk, first, whole, values, sums, c);
+    scan_tiles<LIST, ZERO, false>(j, w, chunk, whole, end, values, sums, c);
 }
 
 /* --- totals --- */
@@ -325,20 +337,21 @@ static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
 
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     scan(const __grid_constant__ job j, const __grid_constant__ chunk chunk) {
-    __shared__ float values[WARPS][COLUMN * WARP];
+    __shared__ float columns[WARPS][COLUMN * WARP], tile_values[WARPS][TILE];
+    float *const values = tile_values[threadIdx.x / WARP];
     const uint32_t mine =
-        (uint32_t)__cvta_generic_to_shared(values[threadIdx.x / WARP] + lane_of_thread());
+        (uint32_t)__cvta_generic_to_shared(columns[threadIdx.x / WARP] + lane_of_thread());
     const scan_window window = j.state->window;
     lane_sums sums = {};
     column c = {mine, mine, (int)(j.n_pixels > 0)};
     if (!j.state->scan_wanted)
         return;
     if (!window.list_values)
-        scan_chunk<false, false>(j, window, chunk, &sums, &c);
+        scan_chunk<false, false>(j, window, chunk, values, &sums, &c);
     else if (window.has_zero)
-        scan_chunk<true, true>(j, window, chunk, &sums, &c);
+        scan_chunk<true, true>(j, window, chunk, values, &sums, &c);
     else
-        scan_chunk<true, false>(j, window, chunk, &sums, &c);
+        scan_chunk<true, false>(j, window, chunk, values, &sums, &c);
     write_list(j, window.centre, &c, &sums);
     write_sums(&j.state->totals, sums);
 }
