@@ -10,23 +10,45 @@ static const double RADIAN = M_PI / 180;
 
 /* --- names --- */
 
+/* Two digits. */
+static char *put_pair(char *text, int64_t number) {
+    text[0] = (char)('0' + number / 10);
+    text[1] = (char)('0' + number % 10);
+    return text + 2;
+}
+
+/* JHHMMSS.ss+DDMMSS.s; written by hand, since snprintf takes as long for it as to measure the
+ * source. */
+static void name_equatorial(char equinox, double lon, double lat, char *text) {
+    const int64_t ra = (int64_t)floor(lon / 15 * 360000);  /* hundredths of a second of time */
+    const int64_t dec = (int64_t)floor(fabs(lat) * 36000); /* tenths of an arcsecond */
+    *text++ = equinox;
+    text = put_pair(text, ra / 360000);
+    text = put_pair(text, ra / 6000 % 60);
+    text = put_pair(text, ra / 100 % 60);
+    *text++ = '.';
+    text = put_pair(text, ra % 100);
+    *text++ = lat < 0 ? '-' : '+';
+    text = put_pair(text, dec / 36000);
+    text = put_pair(text, dec / 600 % 60);
+    text = put_pair(text, dec / 10 % 60);
+    *text++ = '.';
+    *text++ = (char)('0' + dec % 10);
+    *text = '\0';
+}
+
 /* IAU: digits are cut, not rounded, so that a name does not depend on how much was cut
  * (https://cds.unistra.fr/Dic/iau-spec.html). */
 static void name_source(const struct srcfind_image *image, struct srcfind_source *row) {
-    const char sign = row->lat < 0 ? '-' : '+';
     if (isnan(row->lon) || isnan(row->lat))
         return;
-    if (strcmp(image->lon_name, "RA") != 0) {
+    if (strcmp(image->lon_name, "RA") == 0)
+        name_equatorial(strncmp(image->frame, "FK4", 3) == 0 ? 'B' : 'J', row->lon, row->lat,
+                        row->name);
+    else
         snprintf(row->name, sizeof row->name, "%c%08.4f%c%07.4f", image->lon_name[0],
-                 floor(row->lon * 1e4) / 1e4, sign, floor(fabs(row->lat) * 1e4) / 1e4);
-        return;
-    }
-    const int64_t ra = (int64_t)floor(row->lon / 15 * 360000);  /* hundredths of a second of time */
-    const int64_t dec = (int64_t)floor(fabs(row->lat) * 36000); /* tenths of an arcsecond */
-    snprintf(row->name, sizeof row->name, "%c%02d%02d%02d.%02d%c%02d%02d%02d.%d",
-             strncmp(image->frame, "FK4", 3) == 0 ? 'B' : 'J', (int)(ra / 360000),
-             (int)(ra / 6000 % 60), (int)(ra / 100 % 60), (int)(ra % 100), sign, (int)(dec / 36000),
-             (int)(dec / 600 % 60), (int)(dec / 10 % 60), (int)(dec % 10));
+                 floor(row->lon * 1e4) / 1e4, row->lat < 0 ? '-' : '+',
+                 floor(fabs(row->lat) * 1e4) / 1e4);
 }
 
 /* --- the local frame --- */

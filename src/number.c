@@ -112,7 +112,7 @@ static bool shortest(double value, struct decimal *d) {
 }
 
 /* Eight digits, with leading zeros. */
-static void write_8(uint32_t digits, char *text) {
+static inline void write_8(uint32_t digits, char *text) {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
