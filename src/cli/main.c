@@ -31,10 +31,10 @@ static void fill_standard_streams(void) {
  * 4 KiB takes longer than to fill it, and there are thousands for a large image. A wish only. */
 static void keep_memory(void) {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
-    enum { KEPT = 4 << 20, HUGE = 2 << 20 }; /* larger arrays would leave holes as they grow */
-    mallopt(M_MMAP_THRESHOLD, KEPT);
-    mallopt(M_TRIM_THRESHOLD, 2 * KEPT);
-    mallopt(M_TOP_PAD, KEPT);
+    enum { LARGE = 1 << 20, HUGE = 2 << 20 }; /* large arrays would leave holes as they grow */
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, 4 * HUGE);
+    mallopt(M_TOP_PAD, 2 * HUGE);
     void *first = malloc(1);
     const uintptr_t start = ((uintptr_t)first + HUGE - 1) / HUGE * HUGE;
     const uintptr_t end = (uintptr_t)sbrk(0) / HUGE * HUGE;
