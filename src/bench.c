@@ -58,19 +58,23 @@ struct plain_read {
     uint64_t sums[SRCFIND_MAX_THREADS];
 };
 
-/* Four sums, so that none waits for the last addition. */
+typedef uint64_t four_words __attribute__((vector_size(32)));
+
+/* Several sums, so that none waits for the last addition. */
 static void read_share(void *context, int i) {
+    enum { SUMS = 4, PIXELS = SUMS * sizeof(four_words) / sizeof(uint32_t) };
     struct plain_read *r = context;
-    const int64_t first = r->n / r->n_threads * i / 8 * 8;
-    const int64_t end = i + 1 == r->n_threads ? r->n : r->n / r->n_threads * (i + 1) / 8 * 8;
-    uint64_t sums[4] = {0};
-    for (int64_t at = first; at + 8 <= end; at += 8) {
-        uint64_t words[4];
+    const int64_t share = r->n / r->n_threads / PIXELS * PIXELS;
+    const int64_t first = share * i, end = i + 1 == r->n_threads ? r->n : first + share;
+    four_words sums[SUMS] = {0};
+    for (int64_t at = first; at + PIXELS <= end; at += PIXELS) {
+        four_words words[SUMS];
         memcpy(words, r->pixels + at, sizeof words);
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < SUMS; k++)
             sums[k] += words[k];
     }
-    r->sums[i] = sums[0] ^ sums[1] ^ sums[2] ^ sums[3];
+    const four_words sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    r->sums[i] = sum[0] ^ sum[1] ^ sum[2] ^ sum[3];
 }
 
 /* What was read counts for nothing, which the compiler must not know. */

@@ -9,7 +9,7 @@
 #include "gpu_module.h"
 
 /* As many threads as keep the way to a device busy; more are of better use on the CPU. */
-enum { CONTEXTS_A_DEVICE = 16 };
+enum { CONTEXTS_A_DEVICE = 8 };
 
 enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
 
