@@ -2,8 +2,8 @@
 _srcfind() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local options='--output --format --kappa --threshold --island --background --connectivity
-        --min-pixels --beam --hdu --plane --device --cpu --gpu --device-memory --compare-cpu --threads --files-from
-        --skip-existing --fail-fast --progress --quiet --verbose --version --help'
+        --min-pixels --beam --hdu --plane --device --cpu --gpu --device-memory --compare-cpu --bench --threads
+        --files-from --skip-existing --fail-fast --progress --quiet --verbose --version --help'
     COMPREPLY=()
     case $previous in
     -f | --format) mapfile -t COMPREPLY < <(compgen -W 'csv json' -- "$current") ;;

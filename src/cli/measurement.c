@@ -132,7 +132,7 @@ static cJSON *to_json(const struct measurement *m) {
 
 bool measurement_write_json(const struct measurement *m, FILE *stream) {
     cJSON *json = to_json(m);
-    char *text = json ? cJSON_Print(json) : NULL;
+    char *text = json ? cJSON_PrintUnformatted(json) : NULL;
     if (text)
         fprintf(stream, "%s\n", text);
     cJSON_free(text);

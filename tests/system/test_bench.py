@@ -1,0 +1,74 @@
+"""--bench: what it measures, says and leaves behind. No time is asserted, only that times belong together."""
+import json
+import os
+
+import srcfind_test as t
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+STAGES = {"floor_read", "scan", "clip", "islands", "search", "measure", "write", "file", "process", "start", "batch"}
+
+
+class Bench(t.Case):
+    def run_json(self, *options, **keywords):
+        result = t.run(SAMPLE, "-f", "json", *options, **keywords)
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_every_stage_is_measured(self):
+        report, = self.run_json("--bench=3", "--cpu", "--threads", "2")
+        self.assertEqual((report["rounds"], report["threads"], report["sources"]), (3, 2, 24))
+        self.assertEqual((report["width"], report["height"], report["backend"]), (300, 256, "cpu"))
+        self.assertEqual(set(report["stages"]), STAGES)
+        median = {name: stage["median_s"] for name, stage in report["stages"].items()}
+        self.assertTrue(all(seconds > 0 for seconds in median.values()), median)
+        self.assertLess(median["search"], median["file"])
+        self.assertLess(median["file"], median["process"])
+        self.assertAlmostEqual(median["process"] - median["file"], median["start"])
+
+    def test_table(self):
+        result = t.run(SAMPLE, SAMPLE, "--bench=1", "--cpu")
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        self.assertEqual(result.stdout.count("300 x 256 pixels, 24 sources"), 2)
+        self.assertEqual(result.stdout.count("plain read of the pixels"), 2)
+        self.assertIn("x read", result.stdout)
+        self.assertNotIn("x copy", result.stdout)
+
+    def test_rounds_are_odd(self):
+        self.assertEqual(self.run_json("--bench=4", "--cpu")[0]["rounds"], 5)
+        self.assertEqual(self.run_json("--bench", "--cpu")[0]["rounds"], 15)
+
+    def test_options_reach_the_process(self):
+        """With a threshold that the child would refuse, it could not be measured."""
+        report, = self.run_json("--bench=1", "--cpu", "-n", "60", "-i", "3", "-k", "4")
+        self.assertIn("process", report["stages"])
+        self.assertLess(report["sources"], 24)
+
+    def test_nothing_is_left_behind(self):
+        self.run_json("--bench=1", "--cpu", env={**os.environ, "TMPDIR": self.directory.name})
+        self.assertEqual(os.listdir(self.directory.name), [])
+
+    def test_wrong_usage(self):
+        for options in (["-o", self.path("c.csv")], ["--skip-existing"], ["-f", "csv"], ["--compare-cpu"]):
+            result = t.run(SAMPLE, "--bench", *options)
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn("--bench", result.stderr)
+        for rounds in ("0", "-1", "x", "100001", ""):
+            self.assertEqual(t.run(SAMPLE, "--bench=" + rounds).returncode, 2)
+
+    def test_image_that_cannot_be_read(self):
+        result = t.run(self.path("none.fits"), SAMPLE, "--bench=1", "--cpu")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("none.fits", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertIn("24 sources", result.stdout)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device_beside_the_cpu(self):
+        reports = self.run_json("--bench=1", env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE})
+        self.assertEqual([report["backend"] for report in reports], ["cpu", "cuda"])
+        self.assertEqual(set(reports[1]["stages"]), STAGES | {"floor_copy"})
+
+
+if __name__ == "__main__":
+    t.main()
