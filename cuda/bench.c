@@ -87,7 +87,7 @@ static enum srcfind_status search(const struct bench *b, const struct pixel_sour
                                          .row_stride = source->width,
                                          .swapped = source->swapped,
                                          .stream = b->cuda->stream};
-    struct detection_result result;
+    struct detection_result result = {0};
     const enum srcfind_status status =
         cuda_detect_pixels(b->cuda, &pixels, detection, n_threads, &result, error);
     *timings = result.timings;
@@ -119,6 +119,11 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
                                struct cuda_round *rounds, struct error *error) {
     struct bench b = {.cuda = cuda,
                       .size = source->width * source->height * (int64_t)sizeof(uint32_t)};
+    if (b.size + cuda->used > cuda->limit)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "CUDA device %d (%s): the image has no room in its memory, in which a "
+                         "search is measured; --cpu works without it",
+                         cuda->device, cuda->name);
     const int callers_device = cuda_enter(cuda);
     enum srcfind_status status = check(&b, open_bench(&b), error);
     if (status == SRCFIND_OK)

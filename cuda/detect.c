@@ -388,7 +388,7 @@ static void describe(struct search *s, int64_t width, int64_t height, int64_t pi
     memset(job, 0, sizeof *job); /* also between its members: jobs are compared as they are */
     job->width = width;
     job->height = height;
-    job->pitch = pitch;
+    job->pitch = height > 1 ? pitch : width; /* so that n_pixels is never below it */
     job->n_pixels = pitch * (height - 1) + width;
     job->n_tiles = (job->n_pixels + TILE - 1) / TILE;
     job->detection = *detection;

@@ -21,14 +21,9 @@ static __device__ inline bool is_pixel(const job &j, int64_t number) {
     return j.pitch == j.width || number % j.pitch < j.width;
 }
 
-/* How far a value is from the middle of the core's half on its side; grows with |v - centre|. */
-static __device__ inline float core_distance(const scan_window &w, float v) {
-    return fabsf(v - w.centre) - w.middle;
-}
-
 /* ZERO: the window has it. */
 template <bool ZERO> static __device__ inline bool is_core(const scan_window &w, float v) {
-    return (fabsf(core_distance(w, v)) < w.half) & (!ZERO | (fabsf(v) >= w.zero_band));
+    return (fabsf(scan_window_distance(&w, v)) < w.half) & (!ZERO | (fabsf(v) >= w.zero_band));
 }
 
 static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {

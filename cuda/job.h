@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend.h"
-#include "scan_plan.h"
+#include "scan_window.h"
 
 enum {
     TILE = 1024,      /* pixels that a warp scans at a time; pieces begin at a multiple of it */
@@ -47,15 +47,6 @@ struct extent {
     unsigned long long n_pixels;
     unsigned long long peak; /* key of the highest pixel, and ~ the first run that has it */
     int x_min, x_max, y_min, y_max, edge;
-};
-
-/* A plan as the scan looks at pixels, with few comparisons: v is of the core if
- * ||v - centre| - middle| < half, each difference being rounded to a float, and |v| >= zero_band,
- * which is only asked if the window has_zero. Then v * scale is an integer q below 2^31 in
- * magnitude. The plan's bounds say the same of v itself. */
-struct scan_window {
-    float centre, middle, half, zero_band, scale, candidate;
-    bool has_zero, list_values;
 };
 
 struct scan_totals {

@@ -225,56 +225,16 @@ static __device__ sample_clip clip_sample(const bins &b, double kappa) {
 
 /* --- the window --- */
 
-/* The value from which on, away from the centre, the core's distance is at least a bound: by
- * bisection over the keys, since rounding keeps the order. */
-static __device__ float least_beyond(const scan_window &w, bool above, float bound) {
-    uint32_t near = exact_key(w.centre), far = exact_key(above ? INFINITY : -INFINITY);
-    if (core_distance(w, w.centre) >= bound)
-        return w.centre;
-    while (near + 1 != far && near - 1 != far) {
-        const uint32_t middle = near / 2 + far / 2 + (near & far & 1);
-        if (core_distance(w, exact_unkey(middle)) >= bound)
-            far = middle;
-        else
-            near = middle;
-    }
-    return exact_unkey(far);
-}
-
 /* A window that lists no less than the plan does, and the plan's bounds made to say the same. False
  * where nothing is left. By a warp, whose lanes look for a bound each. */
 static __device__ bool fit_window(scan_plan *plan, scan_window *w) {
-    const float centre = plan->median_low / 2 + plan->median_high / 2;
-    const float outer = fminf(plan->core_high - centre, centre - plan->core_low);
-    float inner = fmaxf(plan->median_high - centre, centre - plan->median_low);
-    const float to_zero = fabsf(centre) + plan->zero_band;
-    if (to_zero < inner + plan->zero_band) /* no need to ask */
-        inner = fmaxf(inner, to_zero);
-    w->centre = centre;
-    w->middle = inner / 2 + outer / 2;
-    w->half = outer / 2 - inner / 2;
-    w->has_zero = to_zero > inner && fabsf(centre) < outer + plan->zero_band;
-    if (!(w->half > 0) || !(core_distance(*w, centre) <= -w->half))
+    if (!scan_window_shape(w, plan))
         return false;
-    const bool above = lane_of_thread() & 1, inside = lane_of_thread() & 2;
-    const float bound = inside ? nextafterf(-w->half, INFINITY) : w->half;
-    const float beyond = least_beyond(*w, above, bound);
-    plan->core_low = __shfl_sync(ALL_LANES, beyond, 0);
-    plan->core_high = __shfl_sync(ALL_LANES, beyond, 1);
-    plan->median_low = nextafterf(__shfl_sync(ALL_LANES, beyond, 2), INFINITY);
-    plan->median_high = nextafterf(__shfl_sync(ALL_LANES, beyond, 3), -INFINITY);
-    if (!scan_plan_scale(plan))
-        return false;
-    w->zero_band = plan->zero_band;
-    w->scale = plan->scale;
-    w->candidate = plan->candidate;
-    w->list_values = true;
-    return true;
-}
-
-/* Of a plan without a core. */
-static __host__ __device__ scan_window open_window(const scan_plan &plan) {
-    return {0, 0, -1, 0, 0, plan.candidate, false, plan.list_values};
+    const float mine = scan_window_bound(w, lane_of_thread() & 1, lane_of_thread() & 2);
+    float bounds[4];
+    for (int i = 0; i < 4; i++)
+        bounds[i] = __shfl_sync(ALL_LANES, mine, i);
+    return scan_window_finish(w, plan, &bounds[0], &bounds[2]);
 }
 
 /* How many keys of the sample the scan would list. */
@@ -302,7 +262,7 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
     __shared__ int n_listed;
     const bool scaled = guess_scale(j, &b);
     scan_plan plan = scan_plan_all(INFINITY);
-    scan_window window = open_window(plan);
+    scan_window window = scan_window_open(&plan);
     if (scaled)
         count_sample(j, &b);
     if (threadIdx.x < WARP) {
@@ -327,7 +287,7 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
     s->n_expected = (int64_t)(share * (double)j.n_pixels);
     s->scan_wanted = useful && s->n_expected < j.list_room;
     s->plan = s->scan_wanted ? plan : scan_plan_all(INFINITY);
-    s->window = s->scan_wanted ? window : open_window(s->plan);
+    s->window = s->scan_wanted ? window : scan_window_open(&s->plan);
     s->totals = {};
     s->clip.known = false;
 }
@@ -354,6 +314,6 @@ static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, s
 
 cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
                                 cudaStream_t stream) {
-    set_plan<<<1, 1, 0, stream>>>(*job, *plan, open_window(*plan));
+    set_plan<<<1, 1, 0, stream>>>(*job, *plan, scan_window_open(plan));
     return cudaGetLastError();
 }

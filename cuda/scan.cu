@@ -240,7 +240,7 @@ struct rows {
     quad quads[ROWS_AT_ONCE];
 };
 
-/* Rows of a tile from one on; `at` is where the lane's first quad of the tile is. */
+/* Rows of a tile from one on. */
 template <bool WHOLE>
 static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t tile, int row) {
     const int64_t number = tile * TILE + row * ROW + QUAD * lane_of_thread();

@@ -55,7 +55,7 @@ EXACT_FUNCTION struct scan_plan scan_plan_candidates(float candidate) {
 EXACT_FUNCTION bool scan_plan_scale(struct scan_plan *plan) {
     const float most = fmaxf(fabsf(plan->core_low), fabsf(plan->core_high));
     plan->exponent = isfinite(most) && most > 0 ? ilogbf(most) + 1 : 128;
-    if (plan->exponent < -90 || plan->exponent > 120)
+    if (plan->exponent < -88 || plan->exponent > 120)
         return false;
     plan->scale = ldexpf(1, 31 - plan->exponent);
     plan->zero_band = ldexpf(1, plan->exponent - 8);
