@@ -20,43 +20,44 @@
 
 /* --- the command as it is used --- */
 
-enum { MOST_ARGUMENTS = 64, PROCESSES = 9 };
+enum { PROCESSES = 9, MOST_ARGUMENTS = MOST_SEARCH_OPTIONS + 8, ARGUMENT = 4224 };
 
-/* The same options without --bench, for one image, with a catalogue in a file. */
+/* What a child is told: the same search, of one image, on one device. Texts are the caller's. */
+struct arguments {
+    char text[MOST_SEARCH_OPTIONS + 1][ARGUMENT];
+    const char *list[MOST_ARGUMENTS];
+};
+
 static bool make_arguments(const struct cli *cli, int device, const char *image,
-                           const char *catalogue, char *const *arguments[],
-                           const char *list[MOST_ARGUMENTS]) {
-    static char number[16];
+                           struct arguments *a) {
     int n = 0;
-    if (cli->n_arguments > MOST_ARGUMENTS - 11)
-        return false;
-    list[n++] = "srcfind";
-    for (int i = 1; i < cli->n_arguments; i++)
-        if (strncmp(cli->arguments[i], "--benc", 6) != 0 && strcmp(cli->arguments[i], "--") != 0)
-            list[n++] = cli->arguments[i];
-    snprintf(number, sizeof number, "%d", device);
-    const char *const last[] = {"-q",
-                                "-f",
-                                "csv",
-                                "-o",
-                                catalogue,
-                                "--device",
-                                device == SRCFIND_DEVICE_CPU ? "cpu" : number,
-                                "--",
-                                image,
-                                NULL};
-    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-        list[n++] = last[i];
-    *arguments = (char *const *)list;
-    return true;
+    bool fits = true;
+    a->list[n++] = "srcfind";
+    for (int i = 0; i < cli->n_search; i++) {
+        const struct given_option *o = &cli->search[i];
+        fits = fits && snprintf(a->text[i], ARGUMENT, "--%s=%s", o->name, o->value) < ARGUMENT;
+        a->list[n++] = a->text[i];
+    }
+    char *where = a->text[MOST_SEARCH_OPTIONS];
+    snprintf(where, ARGUMENT, device == SRCFIND_DEVICE_CPU ? "--device=cpu" : "--device=%d",
+             device);
+    a->list[n++] = where;
+    a->list[n++] = "--quiet";
+    a->list[n++] = "--format=csv";
+    a->list[n++] = "--";
+    a->list[n++] = image;
+    a->list[n] = NULL;
+    return fits;
 }
 
 /* Seconds from making a process to having seen its end; NaN where it failed. */
-static double time_process(char *const *arguments) {
+static double time_process(const struct arguments *arguments,
+                           const posix_spawn_file_actions_t *actions) {
     pid_t child;
     int status;
     const double start = clock_seconds();
-    if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) != 0)
+    if (posix_spawn(&child, "/proc/self/exe", actions, NULL, (char *const *)arguments->list,
+                    environ) != 0)
         return NAN;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
@@ -64,22 +65,33 @@ static double time_process(char *const *arguments) {
     return status == 0 ? clock_seconds() - start : NAN;
 }
 
-static double bench_process(const struct cli *cli, int device, const char *image) {
-    const char *directory = getenv("TMPDIR");
-    char catalogue[4096];
-    const char *list[MOST_ARGUMENTS];
-    char *const *arguments;
-    double seconds[PROCESSES];
-    const int length = snprintf(catalogue, sizeof catalogue, "%s/srcfind-bench-%ld.csv",
-                                directory && *directory ? directory : "/tmp", (long)getpid());
-    if (length >= (int)sizeof catalogue ||
-        !make_arguments(cli, device, image, catalogue, &arguments, list))
+/* The median, with the catalogue going to a file, of which nothing is left. */
+static double time_processes(const struct arguments *arguments, int n, FILE *catalogue) {
+    posix_spawn_file_actions_t actions;
+    double seconds[PROCESSES], median = 0;
+    if (posix_spawn_file_actions_init(&actions) != 0)
         return NAN;
-    for (int i = 0; i < PROCESSES; i++)
-        if (isnan(seconds[i] = time_process(arguments)))
-            return NAN;
-    unlink(catalogue);
-    return measurement_median(seconds, PROCESSES);
+    if (posix_spawn_file_actions_adddup2(&actions, fileno(catalogue), STDOUT_FILENO) != 0)
+        median = NAN;
+    for (int i = 0; isfinite(median) && i < n; i++) {
+        rewind(catalogue);
+        median = seconds[i] = time_process(arguments, &actions);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return isfinite(median) ? measurement_median(seconds, n) : NAN;
+}
+
+static double bench_process(const struct cli *cli, int device, const char *image) {
+    struct arguments *arguments = malloc(sizeof *arguments);
+    FILE *catalogue = tmpfile();
+    double seconds = NAN;
+    if (arguments && catalogue && make_arguments(cli, device, image, arguments))
+        seconds =
+            time_processes(arguments, cli->bench < PROCESSES ? cli->bench : PROCESSES, catalogue);
+    if (catalogue)
+        fclose(catalogue);
+    free(arguments);
+    return seconds;
 }
 
 /* --- many images at a time --- */
@@ -125,13 +137,14 @@ static double time_many(struct many *m, int n_workers) {
     return m->failed ? NAN : (clock_seconds() - start) / (double)m->n;
 }
 
-/* Seconds for each of many images; large ones are not searched many at a time. */
+/* Seconds for each of many images; NaN where one failed. */
 static double bench_many(const struct srcfind_options *options, const char *image,
-                         enum srcfind_format format, int n_workers) {
+                         enum srcfind_format format, int rounds, int n_workers) {
+    const int each = rounds < IMAGES_A_WORKER ? rounds : IMAGES_A_WORKER;
     struct many m = {.image = image,
                      .format = format,
                      .finders = calloc((size_t)n_workers, sizeof *m.finders),
-                     .n = (int64_t)IMAGES_A_WORKER * n_workers};
+                     .n = (int64_t)each * n_workers};
     double seconds = NAN;
     if (m.finders && srcfind_create_many(options, n_workers, m.finders) == SRCFIND_OK)
         seconds = time_many(&m, n_workers);
@@ -156,28 +169,42 @@ static int write_measurement(const struct measurement *m, bool as_json,
     return EXIT_IMAGE;
 }
 
+/* What the library does not measure itself. Large images are not searched many at a time. */
+static bool measure_command(const struct cli *cli, const struct target *target,
+                            const struct srcfind_options *options, struct measurement *m,
+                            const struct report *report) {
+    m->n_workers = m->bench->catalogue->threads;
+    m->process_seconds = bench_process(cli, options->device, target->image);
+    m->batch_seconds = NAN;
+    if (isnan(m->process_seconds))
+        report_error(report, "%s: the command as a process cannot be measured", target->image);
+    if (target->bytes > BYTES_MOST)
+        return !isnan(m->process_seconds);
+    m->batch_seconds = bench_many(options, target->image, SRCFIND_CSV, cli->bench, m->n_workers);
+    if (isnan(m->batch_seconds))
+        report_error(report, "%s: many images at a time cannot be measured", target->image);
+    return !isnan(m->process_seconds) && !isnan(m->batch_seconds);
+}
+
 static int bench_image(const struct cli *cli, const struct target *target, bool as_json, int device,
                        const struct report *report) {
     struct srcfind_options options = cli->find;
     struct srcfind *finder;
-    struct measurement m = {.batch_seconds = NAN};
     struct srcfind_bench *bench = NULL;
-    const enum srcfind_format format = SRCFIND_CSV;
     options.device = device;
     enum srcfind_status status = srcfind_create(&options, &finder);
     if (status == SRCFIND_OK)
-        status = srcfind_bench_file(finder, target->image, format, cli->bench, &bench);
+        status = srcfind_bench_file(finder, target->image, SRCFIND_CSV, cli->bench, &bench);
     if (status != SRCFIND_OK)
         report_error(report, "%s", srcfind_message(finder));
     srcfind_destroy(finder);
     int result = batch_exit_status(status);
     if (status == SRCFIND_OK) {
-        m.bench = bench;
-        m.n_workers = bench->catalogue->threads;
-        m.process_seconds = bench_process(cli, device, target->image);
-        if (target->bytes <= BYTES_MOST)
-            m.batch_seconds = bench_many(&options, target->image, format, m.n_workers);
+        struct measurement m = {.bench = bench};
+        const bool whole = measure_command(cli, target, &options, &m, report);
         result = write_measurement(&m, as_json, report);
+        if (!whole)
+            result = EXIT_IMAGE;
     }
     srcfind_bench_destroy(bench);
     return result;
@@ -203,7 +230,7 @@ int bench_run(const struct cli *cli) {
     struct targets targets = {0};
     int devices[2], worst = targets_make(cli, &targets);
     const int n_devices = worst == EXIT_OK ? choose_devices(cli, devices) : 0;
-    for (int64_t i = 0; i < targets.n; i++) {
+    for (int64_t i = 0; i < targets.n && !(worst != EXIT_OK && cli->fail_fast); i++) {
         for (int k = 0; k < n_devices; k++) {
             const int status = bench_image(cli, &targets.target[i], targets.format == SRCFIND_JSON,
                                            devices[k], &report);

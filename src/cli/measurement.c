@@ -33,6 +33,8 @@ double measurement_median(double *numbers, int n) {
     return (numbers[(n - 1) / 2] + numbers[n / 2]) / 2;
 }
 
+enum { QUARTILES_FROM = 5 }; /* fewer rounds have none to speak of */
+
 /* A median, and half of the distance between the quartiles; NaN where there is none. */
 struct figure {
     double median, spread;
@@ -43,12 +45,15 @@ static struct figure figure_of(const struct measurement *m, int row) {
     double *seconds = row < SRCFIND_STAGES ? m->bench->seconds[row] : NULL;
     if (seconds) {
         const double median = measurement_median(seconds, n);
-        return (struct figure){median, (seconds[3 * (n - 1) / 4] - seconds[(n - 1) / 4]) / 2};
+        const double spread = (seconds[3 * (n - 1) / 4] - seconds[(n - 1) / 4]) / 2;
+        return (struct figure){median, n < QUARTILES_FROM ? NAN : spread};
     }
     if (row == MEASURED_PROCESS)
         return (struct figure){m->process_seconds, NAN};
-    if (row == MEASURED_START)
-        return (struct figure){m->process_seconds - figure_of(m, SRCFIND_FILE).median, NAN};
+    if (row == MEASURED_START) {
+        const double rest = m->process_seconds - figure_of(m, SRCFIND_FILE).median;
+        return (struct figure){rest > 0 ? rest : NAN, NAN}; /* less is lost in the noise */
+    }
     return (struct figure){row == MEASURED_BATCH ? m->batch_seconds : NAN, NAN};
 }
 
@@ -88,8 +93,8 @@ void measurement_write_text(const struct measurement *m, FILE *stream) {
             (long long)c->image.width, (long long)c->image.height, (long long)c->n_sources);
     if (*c->device)
         fprintf(stream, "%s, ", c->device);
-    fprintf(stream, "%d CPU thread%s; %d rounds\n", c->threads, c->threads == 1 ? "" : "s",
-            m->bench->rounds);
+    fprintf(stream, "%d CPU thread%s; %d round%s\n", c->threads, c->threads == 1 ? "" : "s",
+            m->bench->rounds, m->bench->rounds == 1 ? "" : "s");
     fprintf(stream, "  %-26s%10s%8s%10s%10s%s\n", "", "median ms", "+- %", "Gpixel/s", "x read",
             has_copy ? "    x copy" : "");
     for (int row = 0; row < MEASURED_ROWS; row++)

@@ -267,6 +267,26 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
     *shorts = '\0';
 }
 
+/* Whether a search of one image depends on it, and on which device is not said. */
+static bool is_of_search(const struct spec *spec) {
+    static const char *const names[] = {"kappa",        "threshold",     "island", "background",
+                                        "connectivity", "min-pixels",    "beam",   "hdu",
+                                        "plane",        "device-memory", "threads"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is = is || strcmp(spec->name, names[i]) == 0;
+    return is;
+}
+
+/* The last one of a name counts. */
+static void note_search_option(struct cli *cli, const char *name, const char *value) {
+    int i = 0;
+    while (i < cli->n_search && strcmp(cli->search[i].name, name) != 0)
+        i++;
+    cli->search[i] = (struct given_option){name, value};
+    cli->n_search += i == cli->n_search;
+}
+
 /* Whether options that are about catalogues are left out beside one that writes none. */
 static bool writes_no_catalogue(const struct cli *cli, const char *option) {
     const char *other = cli->output                                        ? "--output"
@@ -297,8 +317,11 @@ bool options_read(int argc, char **argv, struct cli *cli) {
         argv[0] = program;
     for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         const struct spec *spec = find_spec(value);
-        if (spec && spec->set(cli, optarg))
+        if (spec && spec->set(cli, optarg)) {
+            if (is_of_search(spec))
+                note_search_option(cli, spec->name, optarg);
             continue;
+        }
         if (spec)
             fprintf(stderr, "srcfind: --%s: '%s' is not %s\n", spec->name, optarg, spec->wanted);
         return false;
@@ -315,8 +338,6 @@ bool options_read(int argc, char **argv, struct cli *cli) {
     if ((cli->compare_cpu && !can_compare(cli)) ||
         (cli->bench && !writes_no_catalogue(cli, "--bench")))
         return false;
-    cli->arguments = argv;
-    cli->n_arguments = optind;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return true;

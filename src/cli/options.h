@@ -6,6 +6,12 @@
 
 enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
+/* As --NAME=VALUE; not owned. */
+struct given_option {
+    const char *name, *value;
+};
+enum { MOST_SEARCH_OPTIONS = 16 };
+
 struct cli {
     struct srcfind_options find;
     const char *output; /* NULL: standard output */
@@ -15,8 +21,8 @@ struct cli {
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
     int bench; /* rounds; 0: not asked for */
     enum progress progress;
-    char **arguments; /* the program's name and the options, in front of the images; not owned */
-    int n_arguments;
+    struct given_option search[MOST_SEARCH_OPTIONS]; /* options that a search depends on */
+    int n_search;
     char **images; /* of the command line; not owned */
     int n_images;
 };

@@ -13,6 +13,7 @@ static const char library_name[] = NAME_WITH(CFITSIO_SONAME);
 static struct cfitsio library;
 static bool loaded;
 static once_flag once = ONCE_FLAG_INIT;
+static mtx_t messages; /* CFITSIO has one stack of them for all threads */
 
 /* Dithered pixels are read by a table of random numbers. CFITSIO makes it when it first needs it,
  * and lets other threads use it while it is made: have it made before there are any. */
@@ -32,6 +33,7 @@ static void load(void) {
     loaded = loaded && library.name;
     CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
 #undef CFITSIO_LOOK_UP
+    loaded = loaded && mtx_init(&messages, mtx_plain) == thrd_success;
     library.reentrant = loaded && library.fits_is_reentrant() && make_random_numbers(handle);
 }
 
@@ -78,6 +80,7 @@ fitsfile *cfitsio_open(const struct cfitsio *cfitsio, const char *path, int hdu,
         error_set(error, SRCFIND_ERROR_INPUT, "%s: CFITSIO takes names of up to %d characters",
                   path, FLEN_FILENAME - 3);
     } else {
+        mtx_lock(&messages);
         cfitsio->ffcmsg();
         cfitsio->ffdkopn(&handle, plain, READONLY, &code);
         cfitsio->ffmahd(handle, hdu + 1, &type, &code);
@@ -86,6 +89,7 @@ fitsfile *cfitsio_open(const struct cfitsio *cfitsio, const char *path, int hdu,
             cfitsio_close(cfitsio, handle);
             handle = NULL;
         }
+        mtx_unlock(&messages);
     }
     free(plain);
     return handle;

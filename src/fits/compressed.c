@@ -108,8 +108,7 @@ static struct decoder *open_decoder(const struct compressed *c, struct error *er
     return NULL;
 }
 
-/* One that is idle, or a new one: there are never more than threads that read. They are opened one
- * at a time, since CFITSIO's messages are for all threads. */
+/* One that is idle, or a new one: there are never more than threads that read. */
 static struct decoder *take_decoder(struct compressed *c, struct error *error) {
     mtx_lock(&c->lock);
     struct decoder *d = c->idle;

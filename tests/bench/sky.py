@@ -36,6 +36,9 @@ def header(side):
 
 
 def main():
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+        return
     if not 3 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
     side, share = int(sys.argv[1]), float(sys.argv[3]) if len(sys.argv) > 3 else 0.01
