@@ -8,8 +8,7 @@ static bool median_of(struct clip_set *set, double *median) {
     return true;
 }
 
-bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
-              struct clip_path *path) {
+bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b) {
     for (;;) {
         const int64_t n = set->n;
         if (!median_of(set, &b->median))
@@ -20,8 +19,6 @@ bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
         const double low = b->median - kappa * b->rms, high = b->median + kappa * b->rms;
         if (!set->trim(set, exact_above(low), exact_below(high)))
             return false;
-        if (path)
-            clip_path_extend(path, b->median, low, high);
         b->rounds++;
         b->empty = set->n == 0;
         if (b->empty || set->n == n)

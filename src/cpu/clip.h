@@ -17,9 +17,8 @@ struct clip_set {
 };
 
 /* Clips a set that is not empty. Fills median, rms, mean, n_kept and empty of b, adds to its
- * rounds, and extends path unless that is NULL. False if the set could not tell what was asked of
- * it: it is as the last whole round left it, and may be clipped on. */
-bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b,
-              struct clip_path *path);
+ * rounds. False if the set could not tell what was asked of it: it is as the last whole round left
+ * it, and may be clipped on. */
+bool clip_run(struct clip_set *set, double kappa, struct srcfind_background *b);
 
 #endif

@@ -21,8 +21,8 @@ static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct src
     enum srcfind_status status = listed_from_scan(&set, scan, error);
     b->n_blank = scan_blanks(scan);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
-    *done = b->n_kept == 0 ||
-            (clip_run(&set.set, kappa, b, NULL) && listed_extremes(&set, &b->min, &b->max));
+    *done =
+        b->n_kept == 0 || (clip_run(&set.set, kappa, b) && listed_extremes(&set, &b->min, &b->max));
     listed_clear(&set);
     return status;
 }

@@ -190,7 +190,7 @@ static double extreme(struct histogram *h, bool greatest) {
 static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
                     struct srcfind_background *b) {
     if (!*clipped)
-        *clipped = clip_run(set, kappa, b, NULL);
+        *clipped = clip_run(set, kappa, b);
     if (!*clipped)
         return false;
     b->min = extreme(h, false);

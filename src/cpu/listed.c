@@ -138,24 +138,6 @@ enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
     return prepare(set, &middle, &tails) ? SRCFIND_OK : error_memory(error, "clipping");
 }
 
-enum srcfind_status listed_from_values(struct listed_set *set, const float *values, int64_t n,
-                                       struct error *error) {
-    struct scan_list copy = {.values = malloc((size_t)n * sizeof *copy.values + 1)};
-    const struct scan_list none = {0};
-    *set = (struct listed_set){.plan = scan_plan_all(INFINITY)};
-    if (!copy.values)
-        return error_memory(error, "clipping a sample");
-    for (int64_t i = 0; i < n; i++) {
-        copy.values[copy.n] = values[i];
-        copy.n += values[i] != 0;
-    }
-    set->ranks.n_zero = n - copy.n;
-    if (!prepare(set, &copy, &none))
-        return error_memory(error, "clipping a sample");
-    add_neighbours(&set->set.sums, set->middle.values, copy.n, false);
-    return SRCFIND_OK;
-}
-
 void listed_clear(struct listed_set *set) {
     order_clear(&set->middle);
     order_clear(&set->tails);

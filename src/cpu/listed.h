@@ -18,10 +18,6 @@ struct listed_set {
 /* Takes the lists out of a scan, which loses them. To be cleared, also after an error. */
 enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
                                      struct error *error);
-
-/* The same for n values in memory, which are finite; they are copied. */
-enum srcfind_status listed_from_values(struct listed_set *set, const float *values, int64_t n,
-                                       struct error *error);
 void listed_clear(struct listed_set *set);
 
 /* After a clip: the least and the greatest of the pixels that are left. False where they are

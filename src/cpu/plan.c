@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cpu/listed.h"
+#include "cpu/sample.h"
 
 enum {
     LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
@@ -74,9 +74,7 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
                               struct scan_plan *plan, bool *useful, struct error *error) {
     const int64_t n = source->width * source->height;
     struct sample sample = {0};
-    struct listed_set set = {0};
-    struct srcfind_background b = {0};
-    struct clip_path path = clip_path_none();
+    struct sample_clip clip;
     *useful = true;
     *plan = scan_plan_all(-INFINITY); /* keeps all pixels, so that one read will do */
     if (n <= LIST_PIXELS)
@@ -84,9 +82,8 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
     *useful = false;
     enum srcfind_status status = plan_draw_sample(source, plan_sample_size(n), &sample, error);
     if (status == SRCFIND_OK && sample.n > 0) {
-        status = listed_from_values(&set, sample.values, sample.n, error);
-        *useful = status == SRCFIND_OK && clip_run(&set.set, detection->kappa, &b, &path) &&
-                  !b.empty && scan_plan_predict(plan, &path, b.median, b.rms, sample.n, detection);
+        *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
+                  scan_plan_predict(plan, &clip.path, clip.median, clip.rms, sample.n, detection);
         plan->share = listed_share(plan, &sample);
         *useful = *useful && plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
     }
@@ -94,7 +91,6 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         *plan = scan_plan_all(INFINITY);
         *useful = true;
     }
-    listed_clear(&set);
     free(sample.values);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cpu/listed.h"
+#include "cpu/sample.h"
 #include "unit.h"
 
 /* Bounds somewhere near those that would be right, or far from it. */
@@ -34,7 +35,7 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     struct error error;
     assert_int_equal(scan_image(&scan, &m->source, plan, 2, &error), SRCFIND_OK);
     assert_int_equal(listed_from_scan(&set, &scan, &error), SRCFIND_OK);
-    const bool done = clip_run(&set.set, kappa, &b, NULL);
+    const bool done = clip_run(&set.set, kappa, &b);
     if (done) {
         assert_int_equal(b.n_kept, expected->n_kept);
         assert_int_equal(b.rounds, expected->rounds);
@@ -72,6 +73,37 @@ static void right_or_refused(void **state) {
         picture_free(&p);
     }
     assert_true(n_done > 200 && n_refused > 200);
+}
+
+/* The clip of a sample ends where the exact one does, but for a part of its margins. */
+static void samples_are_clipped(void **state) {
+    static const int kinds[] = {0, 1, 3, 4, 5, 11, 16};
+    struct random r = {2};
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        const struct detection d = {3, 5, 5, true, 4, 1};
+        struct picture p = picture_make(kinds[i], 250, 240, &r);
+        struct oracle_result expected = oracle_detect(&p, &d);
+        const struct srcfind_background *b = &expected.background;
+        const double margin = 0.02 * b->rms;
+        struct sample_clip clip;
+        assert_true(sample_clip(&clip, p.pixels, (int64_t)p.width * p.height, d.kappa));
+        assert_true(fabs(clip.median - b->median) < margin);
+        assert_true(fabs(clip.rms - b->rms) < margin / d.kappa);
+        assert_true(clip.path.low >= clip.median - 3.001 * clip.rms);
+        assert_true(clip.path.high <= clip.median + 3.001 * clip.rms);
+        assert_true(clip.path.median_low <= clip.median && clip.median <= clip.path.median_high);
+        oracle_free(&expected);
+        picture_free(&p);
+    }
+}
+
+static void flat_samples_tell_nothing(void **state) {
+    static const float same[] = {7, 7, 7};
+    struct sample_clip clip;
+    (void)state;
+    assert_false(sample_clip(&clip, same, 0, 3));
+    assert_false(sample_clip(&clip, same, 3, 3));
 }
 
 enum { SAME = 1 << 20 };
@@ -116,7 +148,8 @@ static void sums_of_many_pixels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused),
-                                       cmocka_unit_test(sums_of_many_pixels)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_or_refused), cmocka_unit_test(samples_are_clipped),
+        cmocka_unit_test(flat_samples_tell_nothing), cmocka_unit_test(sums_of_many_pixels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
