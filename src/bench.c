@@ -6,47 +6,28 @@
 #include "cpu/parallel.h"
 #include "finder.h"
 #include "image.h"
+#include "memory.h"
 
 enum { WARM_UP = 1 };
 
-/* --- an image in memory, as its file has it --- */
+/* --- an image, in memory as its file has it --- */
 
-struct memory {
-    struct pixel_source source;
-    uint32_t *pixels;
-};
-
-static const uint32_t *read_memory(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                   struct error *error) {
-    const struct memory *m = state;
-    (void)count, (void)buffer, (void)error;
-    return m->pixels + first;
-}
-
-static enum srcfind_status load(const struct pixel_source *source, struct memory *m,
+/* Reads all pixels; *pixels is to be freed, also after an error. */
+static enum srcfind_status load(const struct pixel_source *source, uint32_t **pixels,
                                 struct error *error) {
     const int64_t n = source->width * source->height;
-    enum srcfind_status status = SRCFIND_OK;
-    m->pixels = malloc((size_t)n * sizeof *m->pixels);
-    if (!m->pixels)
+    uint32_t *all = *pixels = malloc((size_t)n * sizeof *all);
+    if (!all)
         return error_memory(error, "holding an image in memory");
-    for (int64_t i = 0; status == SRCFIND_OK && i < n; i += source->piece) {
+    for (int64_t i = 0; i < n; i += source->piece) {
         const int64_t count = n - i < source->piece ? n - i : source->piece;
-        const uint32_t *at = source->read(source->state, i, count, m->pixels + i, error);
+        const uint32_t *at = source->read(source->state, i, count, all + i, error);
         if (!at)
-            status = SRCFIND_ERROR_INPUT;
-        else if (at != m->pixels + i)
-            memcpy(m->pixels + i, at, (size_t)count * sizeof *at);
+            return SRCFIND_ERROR_INPUT;
+        if (at != all + i)
+            memcpy(all + i, at, (size_t)count * sizeof *at);
     }
-    m->source = (struct pixel_source){.width = source->width,
-                                      .height = source->height,
-                                      .piece = 1 << 16,
-                                      .sample_rows = 256,
-                                      .swapped = source->swapped,
-                                      .parallel = true,
-                                      .state = m,
-                                      .read = read_memory};
-    return status;
+    return SRCFIND_OK;
 }
 
 /* --- the floor of the host --- */
@@ -80,11 +61,8 @@ static void read_share(void *context, int i) {
         r->sums[i] += r->pixels[at];
 }
 
-static double time_plain_read(const struct memory *m, int n_threads, struct plain_read *r) {
+static double time_plain_read(int n_threads, struct plain_read *r) {
     const double start = clock_seconds();
-    r->pixels = m->pixels;
-    r->n = m->source.width * m->source.height;
-    r->n_threads = n_threads;
     parallel_run(n_threads, read_share, r);
     return clock_seconds() - start;
 }
@@ -108,19 +86,22 @@ static int place_of(int round) {
     return round < WARM_UP ? 0 : round - WARM_UP;
 }
 
-static enum srcfind_status bench_cpu(struct srcfind *finder, const struct memory *m,
-                                     struct srcfind_bench *bench) {
+static enum srcfind_status bench_cpu(struct srcfind *finder, const struct pixel_source *source,
+                                     const uint32_t *pixels, struct srcfind_bench *bench) {
     const struct detection detection = finder_detection(&finder->options);
+    const int n_threads = finder->options.threads;
+    enum srcfind_status status = SRCFIND_OK;
     struct plain_read *read = malloc(sizeof *read);
-    enum srcfind_status status =
-        read ? SRCFIND_OK : error_memory(&finder->error, "measuring a search");
+    if (!read)
+        return error_memory(&finder->error, "measuring a search");
+    read->pixels = pixels;
+    read->n = source->width * source->height;
+    read->n_threads = n_threads;
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
         struct detection_result result = {0};
-        bench->seconds[SRCFIND_FLOOR_READ][place_of(i)] =
-            time_plain_read(m, finder->options.threads, read);
+        bench->seconds[SRCFIND_FLOOR_READ][place_of(i)] = time_plain_read(n_threads, read);
         const double start = clock_seconds();
-        status =
-            cpu_detect(&m->source, &detection, finder->options.threads, &result, &finder->error);
+        status = cpu_detect(source, &detection, n_threads, &result, &finder->error);
         const double elapsed = clock_seconds() - start;
         note_search(bench, place_of(i), &result.timings);
         bench->seconds[SRCFIND_SEARCH][place_of(i)] = elapsed;
@@ -131,7 +112,7 @@ static enum srcfind_status bench_cpu(struct srcfind *finder, const struct memory
     return status;
 }
 
-static enum srcfind_status bench_gpu(struct srcfind *finder, const struct memory *m,
+static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_source *source,
                                      struct srcfind_bench *bench) {
     const struct detection detection = finder_detection(&finder->options);
     struct cuda_round *rounds = calloc((size_t)bench->rounds, sizeof *rounds);
@@ -142,7 +123,7 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct memory
     }
     enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
     if (status == SRCFIND_OK)
-        status = gpu_bench(finder->gpu, context, &m->source, &detection, finder->options.threads,
+        status = gpu_bench(finder->gpu, context, source, &detection, finder->options.threads,
                            bench->rounds, rounds, &finder->error);
     if (context)
         gpu_give(finder->gpu, context);
@@ -155,20 +136,24 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct memory
     return status;
 }
 
+/* The image is closed before: what it took to read it is of no concern here. */
 static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
                                         struct srcfind_bench *bench) {
     struct image image;
     struct srcfind_image facts;
-    struct memory m = {0};
+    uint32_t *pixels = NULL;
     enum srcfind_status status = image_open(&image, path, &finder->options, &facts, &finder->error);
     if (status == SRCFIND_OK)
-        status = load(&image.source, &m, &finder->error);
+        status = load(&image.source, &pixels, &finder->error);
+    struct memory memory = {pixels, image.source.width, image.source.width};
+    const struct pixel_source source =
+        memory_source(&memory, image.source.height, image.source.swapped);
     image_close(&image);
     image_clear_facts(&facts);
     if (status == SRCFIND_OK)
-        status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &m, bench)
-                                                    : bench_cpu(finder, &m, bench);
-    free(m.pixels);
+        status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &source, bench)
+                                                    : bench_cpu(finder, &source, pixels, bench);
+    free(pixels);
     return status;
 }
 

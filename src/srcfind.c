@@ -18,6 +18,7 @@
 #include "gpu_module.h"
 #include "image.h"
 #include "measure.h"
+#include "memory.h"
 #include "save.h"
 
 /* --- options --- */
@@ -295,26 +296,6 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 
 /* --- pixels in memory --- */
 
-struct memory {
-    const float *pixels;
-    int64_t width, row_stride;
-};
-
-static const uint32_t *read_memory(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                   struct error *error) {
-    const struct memory *m = state;
-    (void)error;
-    if (m->row_stride == m->width)
-        return (const uint32_t *)(const void *)(m->pixels + first);
-    for (int64_t i = 0; i < count;) {
-        const int64_t y = (first + i) / m->width, x = (first + i) % m->width;
-        const int64_t n = m->width - x < count - i ? m->width - x : count - i;
-        memcpy(buffer + i, m->pixels + y * m->row_stride + x, (size_t)n * sizeof *buffer);
-        i += n;
-    }
-    return buffer;
-}
-
 /* An image of which only the shape is known. */
 static enum srcfind_status find_in_memory(struct srcfind *finder, const struct input *input,
                                           int64_t width, int64_t height, int64_t row_stride,
@@ -345,14 +326,8 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, const struct i
 enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels, int64_t width,
                                         int64_t height, int64_t row_stride,
                                         struct srcfind_catalogue **result) {
-    struct memory memory = {pixels, width, row_stride};
-    const struct pixel_source source = {.width = width,
-                                        .height = height,
-                                        .piece = 1 << 16,
-                                        .sample_rows = 256,
-                                        .parallel = true,
-                                        .state = &memory,
-                                        .read = read_memory};
+    struct memory memory = {(const uint32_t *)(const void *)pixels, width, row_stride};
+    const struct pixel_source source = memory_source(&memory, height, false);
     const struct input input = {.source = &source};
     return find_in_memory(finder, &input, width, height, row_stride, result);
 }

@@ -264,6 +264,8 @@ enum srcfind_stage {
     SRCFIND_STAGES
 };
 
+enum { SRCFIND_MAX_ROUNDS = 100001 };
+
 struct srcfind_bench {
     struct srcfind_catalogue *catalogue; /* of the last round */
     int rounds;
@@ -273,7 +275,6 @@ struct srcfind_bench {
 /* Measures how long an image takes: once or more to warm up, and then so many rounds (1 to
  * SRCFIND_MAX_ROUNDS), on the device if the finder's options name one, else on the CPU. The image
  * is held in memory meanwhile. *bench is the caller's, to be destroyed; NULL on an error. */
-enum { SRCFIND_MAX_ROUNDS = 100001 };
 SRCFIND_API enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
                                                    enum srcfind_format format, int rounds,
                                                    struct srcfind_bench **bench);

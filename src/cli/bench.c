@@ -74,8 +74,9 @@ static double time_processes(const struct arguments *arguments, int n, FILE *cat
     if (posix_spawn_file_actions_adddup2(&actions, fileno(catalogue), STDOUT_FILENO) != 0)
         median = NAN;
     for (int i = 0; isfinite(median) && i < n; i++) {
-        rewind(catalogue);
-        median = seconds[i] = time_process(arguments, &actions);
+        const int file = fileno(catalogue);
+        const bool empty = ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0;
+        median = seconds[i] = empty ? time_process(arguments, &actions) : NAN;
     }
     posix_spawn_file_actions_destroy(&actions);
     return isfinite(median) ? measurement_median(seconds, n) : NAN;
@@ -163,10 +164,7 @@ static int write_measurement(const struct measurement *m, bool as_json,
         ok = measurement_write_json(m, stdout);
     else
         measurement_write_text(m, stdout);
-    if (ok && fflush(stdout) == 0)
-        return EXIT_OK;
-    report_error(report, "standard output: %s", strerror(ok ? errno : ENOMEM));
-    return EXIT_IMAGE;
+    return report_written(report, ok);
 }
 
 /* What the library does not measure itself. Large images are not searched many at a time. */

@@ -1,6 +1,5 @@
 #include "cli/compare.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,11 +80,8 @@ static int write_comparison(const struct sides *s, bool as_json, struct report *
         ok = comparison_write_json(&c, stdout);
     else
         comparison_write_text(&c, stdout);
-    if (!ok || fflush(stdout) != 0) {
-        report_error(report, "standard output: %s", strerror(ok ? errno : ENOMEM));
-        return EXIT_IMAGE;
-    }
-    return c.same ? EXIT_OK : EXIT_DIFFERENCE;
+    const int written = report_written(report, ok);
+    return written != EXIT_OK ? written : c.same ? EXIT_OK : EXIT_DIFFERENCE;
 }
 
 static int compare_image(struct sides *s, const char *image, bool as_json, struct report *report) {

@@ -1,9 +1,12 @@
 #include "cli/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/exit_status.h"
 
 enum { MOST_PATH = 50 };
 
@@ -35,6 +38,13 @@ void report_error(const struct report *report, const char *format, ...) {
     vfprintf(report->stream, format, args);
     fputc('\n', report->stream);
     va_end(args);
+}
+
+int report_written(const struct report *report, bool made) {
+    if (made && fflush(stdout) == 0)
+        return EXIT_OK;
+    report_error(report, "standard output: %s", strerror(made ? errno : ENOMEM));
+    return EXIT_IMAGE;
 }
 
 void report_next(struct report *report, int64_t i, int64_t n, const char *path) {

@@ -17,6 +17,10 @@ struct report report_for(const struct cli *cli);
 __attribute__((format(printf, 2, 3))) void report_error(const struct report *report,
                                                         const char *format, ...);
 
+/* Sees to it that what was written to standard output is there; `made` is false where memory ran
+ * out before it was. Returns the exit status. */
+int report_written(const struct report *report, bool made);
+
 /* Image number i of n (from 0) is next. */
 void report_next(struct report *report, int64_t i, int64_t n, const char *path);
 

@@ -1,7 +1,9 @@
 """--bench: what it measures, says and leaves behind. No time is asserted, only that times belong together."""
 import json
 import os
+import subprocess
 
+import numpy as np
 from astropy.io import fits
 
 import srcfind_test as t
@@ -51,17 +53,27 @@ class Bench(t.Case):
         self.assertIn("process", report["stages"])
         self.assertLess(report["sources"], 24)
 
-    def test_hdu_reaches_the_process(self):
-        noise = t.noise(70, 80)
+    def test_search_options_reach_the_process(self):
+        """Without them the child would look at a blank image, and fail."""
+        blank = np.full((70, 80), np.nan, np.float32)
         image = self.path("second.fits")
-        fits.HDUList([fits.PrimaryHDU(noise), fits.ImageHDU(noise * 2, name="TWO WORDS")]).writeto(image)
-        result = t.run(image, "--bench=1", "--cpu", "--hdu", "TWO WORDS", "-f", "json")
+        cube = fits.ImageHDU(np.array([blank, t.noise(70, 80)]), name="TWO WORDS")
+        fits.HDUList([fits.PrimaryHDU(blank), cube]).writeto(image)
+        result = t.run(image, "--bench=1", "--cpu", "--hdu", "TWO WORDS", "--plane", "2", "-f", "json")
         self.assertEqual([result.returncode, result.stderr], [0, ""])
         self.assertIn("process", json.loads(result.stdout)["stages"])
 
     def test_fail_fast(self):
         result = t.run(self.path("none.fits"), SAMPLE, "--bench=1", "--cpu", "--fail-fast")
         self.assertEqual([result.returncode, result.stdout], [1, ""])
+
+    def test_full_disk(self):
+        for options in ([], ["-f", "json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([t.SRCFIND, SAMPLE, "--bench=1", "--cpu", *options], stdout=full,
+                                        stderr=subprocess.PIPE, text=True)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("standard output: No space left on device", result.stderr)
 
     def test_wrong_usage(self):
         for options in (["-o", self.path("c.csv")], ["--skip-existing"], ["-f", "csv"], ["--compare-cpu"]):
