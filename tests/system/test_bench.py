@@ -70,7 +70,7 @@ class Bench(t.Case):
     def test_full_disk(self):
         for options in ([], ["-f", "json"]):
             with open("/dev/full", "w") as full:
-                result = subprocess.run([t.SRCFIND, SAMPLE, "--bench=1", "--cpu", *options], stdout=full,
+                result = subprocess.run([t.COMMAND, SAMPLE, "--bench=1", "--cpu", *options], stdout=full,
                                         stderr=subprocess.PIPE, text=True)
             self.assertEqual(result.returncode, 1)
             self.assertIn("standard output: No space left on device", result.stderr)
