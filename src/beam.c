@@ -2,6 +2,9 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
+
+#include "fits/table.h"
 
 static bool is_usable(const struct srcfind_beam *beam) {
     return isfinite(beam->major) && isfinite(beam->minor) && isfinite(beam->angle) &&
@@ -55,22 +58,29 @@ static bool from_history(const struct header *header, struct srcfind_beam *beam)
 
 /* --- CASA's BEAMS table --- */
 
-static bool read_column(const struct cfitsio *c, fitsfile *table, char *name, LONGLONG row,
-                        double *value) {
-    int column, any, code = 0;
-    double nan = NAN;
-    c->ffgcno(table, CASEINSEN, name, &column, &code);
-    c->ffgcv(table, TDOUBLE, column, row, 1, 1, &nan, value, &any, &code);
-    return code == 0 && isfinite(*value);
+/* A number of a row, counted from 0, in the column of this name. */
+static bool read_number(const struct table *table, const char *name, int64_t row, double *value) {
+    unsigned char bytes[8];
+    struct table_column column;
+    struct error ignored;
+    if (!table_find(table, name, &column))
+        return false;
+    const int64_t at = table->data + row * table->row_bytes + column.offset;
+    const int size = table_element_bytes(column.type);
+    column.offset = 0;
+    return size <= (int)sizeof bytes &&
+           fits_file_read(table->file, bytes, size, at, &ignored) == SRCFIND_OK &&
+           table_number(&column, bytes, value);
 }
 
 /* How many units of a column are a degree; CASA writes arcsec. */
-static double units_a_degree(const struct cfitsio *c, fitsfile *table, char *name) {
-    char keyword[FLEN_KEYWORD], unit[FLEN_VALUE] = "";
-    int column = 0, code = 0;
-    c->ffgcno(table, CASEINSEN, name, &column, &code);
-    snprintf(keyword, sizeof keyword, "TUNIT%d", column);
-    c->ffgkys(table, keyword, unit, NULL, &code);
+static double units_a_degree(const struct table *table, const char *name) {
+    char keyword[16], unit[SRCFIND_TEXT] = "";
+    struct table_column column;
+    if (table_find(table, name, &column)) {
+        snprintf(keyword, sizeof keyword, "TUNIT%d", column.number);
+        header_text(table->header, keyword, unit, sizeof unit);
+    }
     return strncmp(unit, "deg", 3) == 0 ? 1 : 3600;
 }
 
@@ -89,60 +99,60 @@ static double plane_along(const struct header *header, const struct srcfind_imag
 
 /* The row of the plane: the one whose CHAN and POL are its frequency and Stokes planes. Tables
  * without these columns have one row, or one a channel. */
-static bool find_row(const struct cfitsio *c, fitsfile *table, double channel, double stokes,
-                     LONGLONG *row) {
-    long n_rows = 0;
+static bool find_row(const struct table *table, double channel, double stokes, int64_t *row) {
     double chan, pol;
-    int code = 0;
-    c->ffgnrw(table, &n_rows, &code);
-    if (code)
+    if (table->n_rows < 1)
         return false;
-    if (!read_column(c, table, "CHAN", 1, &chan)) {
-        *row = n_rows == 1 ? 1 : (LONGLONG)channel + 1;
-        return *row >= 1 && *row <= n_rows;
+    if (!read_number(table, "CHAN", 0, &chan)) {
+        *row = table->n_rows == 1 ? 0 : (int64_t)channel;
+        return *row < table->n_rows;
     }
-    for (*row = 1; *row <= n_rows; ++*row)
-        if (read_column(c, table, "CHAN", *row, &chan) && chan == channel &&
-            (!read_column(c, table, "POL", *row, &pol) || pol == stokes))
+    for (*row = 0; *row < table->n_rows; ++*row)
+        if (read_number(table, "CHAN", *row, &chan) && chan == channel &&
+            (!read_number(table, "POL", *row, &pol) || pol == stokes))
             return true;
     return false;
 }
 
-static bool from_table(const struct cfitsio *c, fitsfile *table, const struct header *header,
+static bool from_table(const struct table *table, const struct header *header,
                        const struct srcfind_image *image, struct srcfind_beam *beam) {
-    LONGLONG row;
+    int64_t row;
     double channel = plane_along(header, image, "FREQ");
     if (channel == 0)
         channel = plane_along(header, image, "V"); /* VRAD, VOPT, VELO */
-    if (!find_row(c, table, channel, plane_along(header, image, "STOKES"), &row) ||
-        !read_column(c, table, "BMAJ", row, &beam->major) ||
-        !read_column(c, table, "BMIN", row, &beam->minor))
+    if (!find_row(table, channel, plane_along(header, image, "STOKES"), &row) ||
+        !read_number(table, "BMAJ", row, &beam->major) ||
+        !read_number(table, "BMIN", row, &beam->minor))
         return false;
-    beam->major /= units_a_degree(c, table, "BMAJ");
-    beam->minor /= units_a_degree(c, table, "BMIN");
-    if (!read_column(c, table, "BPA", row, &beam->angle))
+    beam->major /= units_a_degree(table, "BMAJ");
+    beam->minor /= units_a_degree(table, "BMIN");
+    if (!read_number(table, "BPA", row, &beam->angle))
         beam->angle = 0;
     return is_usable(beam);
 }
 
+static bool is_beams(const struct hdu *hdu) {
+    char extension[SRCFIND_TEXT] = "", name[SRCFIND_TEXT] = "";
+    header_text(&hdu->header, "XTENSION", extension, sizeof extension);
+    header_text(&hdu->header, "EXTNAME", name, sizeof name);
+    return strcmp(extension, "BINTABLE") == 0 && strcasecmp(name, "BEAMS") == 0;
+}
+
 /* A table that cannot be read is like none. */
-static bool look_in_table(struct fits_file *file, const struct hdu *hdu,
+static bool look_in_table(struct fits_file *file, const struct hdu *image_hdu,
                           const struct srcfind_image *image, struct srcfind_beam *beam) {
+    struct hdu hdu = {0};
+    struct table table;
     struct error ignored;
-    bool has_table = false;
-    char name[] = "BEAMS";
-    int code = 0;
-    if (!header_logical(&hdu->header, "CASAMBM", &has_table) || !has_table ||
-        fits_file_need_cfitsio(file, &ignored) != SRCFIND_OK)
-        return false;
-    const struct cfitsio *c = file->cfitsio;
-    fitsfile *table = cfitsio_open(c, file->path, 0, &ignored);
-    if (!table)
-        return false;
-    c->ffmnhd(table, BINARY_TBL, name, 0, &code);
-    const bool found = code == 0 && from_table(c, table, &hdu->header, image, beam);
-    c->ffcmsg();
-    cfitsio_close(c, table);
+    bool has_table = false, more = true, found = false;
+    header_logical(&image_hdu->header, "CASAMBM", &has_table);
+    while (has_table && more && !found) {
+        more = hdu_next(file, &hdu, &more, &ignored) == SRCFIND_OK && more;
+        found = more && is_beams(&hdu);
+    }
+    found = found && table_open(&table, file, &hdu) &&
+            from_table(&table, &image_hdu->header, image, beam);
+    hdu_clear(&hdu);
     return found;
 }
 

@@ -131,7 +131,8 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
     if (hdu->is_compressed)
         header_text(&hdu->header, "ZCMPTYPE", facts->compression, sizeof facts->compression);
     else
-        snprintf(facts->compression, sizeof facts->compression, "%s", image->file.packing);
+        snprintf(facts->compression, sizeof facts->compression, "%s",
+                 image->file.unpack ? "gzip" : "");
     if (facts->width > INT32_MAX || facts->height > INT32_MAX)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: an axis of %lld pixels is longer than 2147483647, the most there can "

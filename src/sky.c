@@ -19,12 +19,11 @@ struct sky {
 
 static enum srcfind_status parse(const struct header *header, struct sky *sky,
                                  struct error *error) {
-    int rejected;
-    char *cards = header_for_wcslib(header);
+    int rejected, n_cards;
+    char *cards = header_for_wcslib(header, &n_cards);
     if (!cards)
         return error_memory(error, "reading a header");
-    const int code =
-        wcspih(cards, (int)header->n_cards, WCSHDR_all, 0, &rejected, &sky->n_all, &sky->all);
+    const int code = wcspih(cards, n_cards, WCSHDR_all, 0, &rejected, &sky->n_all, &sky->all);
     free(cards);
     if (code == 2)
         return error_memory(error, "reading a header");

@@ -15,6 +15,7 @@
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
 #include "finder.h"
+#include "fits/cfitsio.h"
 #include "gpu_module.h"
 #include "image.h"
 #include "measure.h"

@@ -136,7 +136,8 @@ static bool set_threads(struct cli *cli, const char *text) {
 static bool set_device_memory(struct cli *cli, const char *text) {
     int64_t mebibytes = 0;
     const bool ok = read_integer(text, 1, INT64_MAX >> 20, &mebibytes);
-    cli->find.device_memory = mebibytes << 20;
+    if (ok)
+        cli->find.device_memory = mebibytes << 20;
     return ok;
 }
 

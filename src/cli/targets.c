@@ -30,7 +30,7 @@ static bool ends_with(const char *text, const char *end) {
 /* --- images --- */
 
 /* What packs a file, with the images in it, to something like a quarter. */
-static const char *const packings[] = {".gz", ".fz", ".bz2", ".Z"};
+static const char *const packings[] = {".gz", ".fz"};
 
 static int64_t count_bytes(const char *path) {
     struct stat facts;

@@ -1,92 +1,9 @@
 #include "fits/hdu.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BLOCK = 2880, MOST_HEADER_BLOCKS = 1 << 14 };
-
-enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, int64_t count,
-                                   int64_t offset, struct error *error) {
-    for (int64_t done = 0; done < count;) {
-        const ssize_t n =
-            pread(file->descriptor, (char *)buffer + done, (size_t)(count - done), offset + done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", file->path,
-                             strerror(errno));
-        if (n == 0)
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: the file ends after %lld bytes, before its data do: is it still "
-                             "being written?",
-                             file->path, (long long)(offset + done));
-        done += n;
-    }
-    return SRCFIND_OK;
-}
-
-/* Tells plain FITS from what CFITSIO unpacks, by the first bytes. */
-static enum srcfind_status look_at_start(struct fits_file *file, struct error *error) {
-    static const struct {
-        const char *start, *packing;
-    } kinds[] = {{"SIMPLE  =", ""}, {"\x1f\x8b", "gzip"},  {"\x1f\x9d", "compress"},
-                 {"BZh", "bzip2"},  {"PK\x03\x04", "zip"}, {"\x1f\x1e", "pack"}};
-    char start[9] = "";
-    const int64_t count = file->size < 9 ? file->size : 9;
-    const enum srcfind_status status = fits_file_read(file, start, count, 0, error);
-    if (status != SRCFIND_OK)
-        return status;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t length = strlen(kinds[i].start);
-        if (length <= (size_t)count && memcmp(start, kinds[i].start, length) == 0) {
-            file->packing = kinds[i].packing;
-            return SRCFIND_OK;
-        }
-    }
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: not a FITS file: it does not begin with SIMPLE", file->path);
-}
-
-enum srcfind_status fits_file_need_cfitsio(struct fits_file *file, struct error *error) {
-    if (!file->cfitsio)
-        file->cfitsio = cfitsio_load(error);
-    return file->cfitsio ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
-}
-
-enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
-    struct stat facts;
-    *file = (struct fits_file){.path = path, .descriptor = -1, .packing = ""};
-    if (stat(path, &facts) != 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(facts.st_mode))
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s, not a file with an image", path,
-                         S_ISDIR(facts.st_mode) ? "a directory" : "a device, pipe or socket");
-    if (facts.st_size == 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
-    file->size = facts.st_size;
-    file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (file->descriptor < 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
-    enum srcfind_status status = look_at_start(file, error);
-    if (status != SRCFIND_OK || !*file->packing)
-        return status;
-    status = fits_file_need_cfitsio(file, error);
-    if (status == SRCFIND_OK && !(file->handle = cfitsio_open(file->cfitsio, path, 0, error)))
-        status = SRCFIND_ERROR_INPUT;
-    return status;
-}
-
-void fits_file_close(struct fits_file *file) {
-    if (file->handle)
-        cfitsio_close(file->cfitsio, file->handle);
-    if (file->descriptor >= 0)
-        close(file->descriptor);
-    *file = (struct fits_file){.descriptor = -1};
-}
 
 void hdu_clear(struct hdu *hdu) {
     header_clear(&hdu->header);
@@ -193,19 +110,22 @@ static enum srcfind_status bad_header(const struct fits_file *file, const struct
 }
 
 /* Reads header blocks from an offset to the one with END. */
-static enum srcfind_status read_cards(const struct fits_file *file, struct hdu *hdu, int64_t offset,
+static enum srcfind_status read_cards(struct fits_file *file, struct hdu *hdu, int64_t offset,
                                       struct error *error) {
     struct header *header = &hdu->header;
     for (int64_t block = 0; block < MOST_HEADER_BLOCKS; block++) {
         const int64_t at = block * BLOCK;
+        bool reached;
+        enum srcfind_status status = fits_file_reach(file, offset + at + BLOCK, &reached, error);
+        if (status != SRCFIND_OK)
+            return status;
+        if (!reached)
+            break;
         char *grown = realloc(header->cards, (size_t)at + BLOCK + 1);
         if (!grown)
             return error_memory(error, "reading a header");
         header->cards = grown;
-        if (offset + at + BLOCK > file->size)
-            break;
-        const enum srcfind_status status =
-            fits_file_read(file, header->cards + at, BLOCK, offset + at, error);
+        status = fits_file_read(file, header->cards + at, BLOCK, offset + at, error);
         if (status != SRCFIND_OK)
             return status;
         for (int card = 0; card < BLOCK / CARD; card++) {
@@ -220,71 +140,50 @@ static enum srcfind_status read_cards(const struct fits_file *file, struct hdu *
     return bad_header(file, hdu, "has no END", error);
 }
 
-/* Whether an HDU can begin here; other bytes may follow the last one. */
-static bool begins_hdu(const struct fits_file *file, int64_t offset) {
+/* Whether an HDU begins here; other bytes may follow the last one. */
+static enum srcfind_status begins_hdu(struct fits_file *file, int64_t offset, bool *begins,
+                                      struct error *error) {
     char start[8];
-    struct error ignored;
-    return offset + BLOCK <= file->size &&
-           fits_file_read(file, start, sizeof start, offset, &ignored) == SRCFIND_OK &&
-           memcmp(start, offset == 0 ? "SIMPLE  " : "XTENSION", sizeof start) == 0;
-}
-
-static enum srcfind_status next_plain(struct fits_file *file, struct hdu *hdu, int number,
-                                      int64_t offset, bool *found, struct error *error) {
-    int64_t bytes;
-    hdu->number = number;
-    *found = begins_hdu(file, offset);
-    if (!*found)
-        return number > 0 ? SRCFIND_OK
-                          : error_set(error, SRCFIND_ERROR_INPUT,
-                                      "%s: the file ends within its first header", file->path);
-    enum srcfind_status status = read_cards(file, hdu, offset, error);
-    if (status != SRCFIND_OK)
+    enum srcfind_status status = fits_file_reach(file, offset + BLOCK, begins, error);
+    if (status != SRCFIND_OK || !*begins)
         return status;
-    if (!data_bytes(&hdu->header, &bytes))
-        return bad_header(file, hdu, "does not say how much data follow", error);
-    hdu->next = hdu->data + (bytes + BLOCK - 1) / BLOCK * BLOCK;
-    describe(hdu);
-    if (hdu->is_image && hdu->data + bytes > file->size)
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: truncated: HDU %d needs %lld bytes, and the file has %lld",
-                         file->path, hdu->number, (long long)(hdu->data + bytes),
-                         (long long)file->size);
-    return SRCFIND_OK;
+    status = fits_file_read(file, start, sizeof start, offset, error);
+    *begins = memcmp(start, offset == 0 ? "SIMPLE  " : "XTENSION", sizeof start) == 0;
+    return status;
 }
 
-static enum srcfind_status next_packed(struct fits_file *file, struct hdu *hdu, int number,
-                                       bool *found, struct error *error) {
-    int code = 0, type, n_cards = 0, n_hdus = 0;
-    char *cards = NULL;
-    file->cfitsio->ffthdu(file->handle, &n_hdus, &code);
-    *found = !code && number < n_hdus;
-    if (!code && !*found)
-        return SRCFIND_OK;
-    hdu->number = number;
-    hdu->data = hdu->next = -1;
-    file->cfitsio->ffmahd(file->handle, number + 1, &type, &code);
-    file->cfitsio->ffhdr2str(file->handle, 0, NULL, 0, &cards, &n_cards, &code);
-    if (code)
-        return cfitsio_error(file->cfitsio, file->path, code, error);
-    hdu->header.cards = malloc((size_t)n_cards * CARD + 1);
-    if (hdu->header.cards) {
-        memcpy(hdu->header.cards, cards, (size_t)n_cards * CARD);
-        while (n_cards > 0 && is_end(hdu->header.cards + CARD * (n_cards - 1)))
-            n_cards--;
-        hdu->header.cards[CARD * n_cards] = '\0';
-        hdu->header.n_cards = n_cards;
-        describe(hdu);
-    }
-    file->cfitsio->fffree(cards, &code);
-    return hdu->header.cards ? SRCFIND_OK : error_memory(error, "reading a header");
+/* Whether the data of an image are all there. */
+static enum srcfind_status check_size(struct fits_file *file, const struct hdu *hdu, int64_t bytes,
+                                      struct error *error) {
+    bool reached;
+    const enum srcfind_status status = fits_file_reach(file, hdu->data + bytes, &reached, error);
+    if (status != SRCFIND_OK || reached)
+        return status;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: truncated: HDU %d needs %lld bytes, and the file has %lld", file->path,
+                     hdu->number, (long long)(hdu->data + bytes), (long long)fits_file_size(file));
 }
 
 enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *found,
                              struct error *error) {
     const int number = hdu->header.cards ? hdu->number + 1 : 0;
     const int64_t offset = hdu->next;
+    int64_t bytes;
     hdu_clear(hdu);
-    return *file->packing ? next_packed(file, hdu, number, found, error)
-                          : next_plain(file, hdu, number, offset, found, error);
+    hdu->number = number;
+    enum srcfind_status status = begins_hdu(file, offset, found, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!*found)
+        return number > 0 ? SRCFIND_OK
+                          : error_set(error, SRCFIND_ERROR_INPUT,
+                                      "%s: the file ends within its first header", file->path);
+    status = read_cards(file, hdu, offset, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!data_bytes(&hdu->header, &bytes))
+        return bad_header(file, hdu, "does not say how much data follow", error);
+    hdu->next = hdu->data + (bytes + BLOCK - 1) / BLOCK * BLOCK;
+    describe(hdu);
+    return hdu->is_image ? check_size(file, hdu, bytes, error) : SRCFIND_OK;
 }

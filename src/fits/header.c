@@ -72,6 +72,15 @@ bool header_parse_real(const char *text, size_t length, double *value, size_t *u
     return true;
 }
 
+/* Whether nothing follows a value but a comment. */
+static bool is_comment(const char *text, size_t length) {
+    while (length > 0 && *text == ' ') {
+        text++;
+        length--;
+    }
+    return length == 0 || *text == '/';
+}
+
 static bool ends_value(const char *text, size_t length) {
     return length == 0 || *text == ' ' || *text == '/' || *text == '\0';
 }
@@ -140,33 +149,87 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
     return true;
 }
 
-/* Rewrites the exponent of a card whose value is a number. */
-static void rewrite_exponent(char *card) {
+/* --- for WCSLIB --- */
+
+/* Has the number at the beginning of a value written with E, not D. */
+static bool mend_number(char *value, size_t length) {
     double ignored;
-    size_t at = VALUE, used;
-    if (card[KEYWORD] != '=')
-        return;
-    while (at < CARD && card[at] == ' ')
-        at++;
-    if (!header_parse_real(card + at, CARD - at, &ignored, &used))
-        return;
-    for (size_t i = at; i < at + used; i++)
-        if (card[i] == 'D' || card[i] == 'd')
-            card[i] = 'E';
+    size_t used;
+    if (!header_parse_real(value, length, &ignored, &used) ||
+        !is_comment(value + used, length - used))
+        return false;
+    for (size_t i = 0; i < used; i++)
+        if (value[i] == 'D' || value[i] == 'd')
+            value[i] = 'E';
+    return true;
 }
 
-char *header_for_wcslib(const struct header *header) {
-    const size_t size = (size_t)header->n_cards * CARD;
-    char *copy = malloc(size + 1);
+/* Has the text at the beginning of a value closed by a quote, and nothing but a comment behind it.
+ */
+static bool mend_text(char *value, size_t length) {
+    size_t end = 1;
+    if (*value != '\'')
+        return false;
+    while (end < length && (value[end] != '\'' || (end + 1 < length && value[end + 1] == '\'')))
+        end += value[end] == '\'' ? 2 : 1; /* a quote that is doubled is part of the text */
+    if (end < length)
+        return is_comment(value + end + 1, length - end - 1);
+    if (length < 2)
+        return false;
+    value[length - 1] = '\'';
+    if (value[length - 2] == '\'')
+        value[length - 2] = ' ';
+    return true;
+}
+
+/* WCSLIB makes room for as many axes as these keywords say, whatever that is. */
+static bool is_absurd(const char *card, const char *value, size_t length) {
+    enum { MOST_AXES = 99 };
+    double axes;
+    size_t used;
+    return (has_keyword(card, "NAXIS") || memcmp(card, "WCSAXES", 7) == 0) &&
+           header_parse_real(value, length, &axes, &used) && !(axes >= 0 && axes <= MOST_AXES);
+}
+
+/* A_p_q, B_p_q, AP_p_q and BP_p_q, of which WCSLIB believes that they are numbers. */
+static bool is_sip(const char *card) {
+    if (*card != 'A' && *card != 'B')
+        return false;
+    return card[1] == '_' || (card[1] == 'P' && card[2] == '_');
+}
+
+/* Whether a card has a keyword and a value as FITS allows them, after some mending. */
+static bool is_sound(char *card) {
+    size_t at = VALUE;
+    if (*card == ' ' || card[KEYWORD] != '=' || card[KEYWORD + 1] != ' ')
+        return false;
+    while (at < CARD && card[at] == ' ')
+        at++;
+    if (at == CARD || is_absurd(card, card + at, CARD - at))
+        return false;
+    if (mend_number(card + at, CARD - at))
+        return true;
+    if (is_sip(card))
+        return false;
+    if (card[at] == 'T' || card[at] == 'F')
+        return is_comment(card + at + 1, CARD - at - 1);
+    return mend_text(card + at, CARD - at);
+}
+
+char *header_for_wcslib(const struct header *header, int *n_cards) {
+    char *copy = malloc((size_t)header->n_cards * CARD + 1);
+    *n_cards = 0;
     if (!copy)
         return NULL;
-    memcpy(copy, header->cards, size);
-    copy[size] = '\0';
-    for (size_t i = 0; i < size; i++)
-        if (copy[i] < ' ' || copy[i] > '~')
-            copy[i] = ' ';
-    for (int64_t i = 0; i < header->n_cards; i++)
-        rewrite_exponent(copy + CARD * i);
+    for (int64_t i = 0; i < header->n_cards; i++) {
+        char *card = copy + CARD * (int64_t)*n_cards;
+        memcpy(card, header->cards + CARD * i, CARD);
+        for (int j = 0; j < CARD; j++)
+            if (card[j] < ' ' || card[j] > '~')
+                card[j] = ' ';
+        *n_cards += is_sound(card);
+    }
+    copy[CARD * (int64_t)*n_cards] = '\0';
     return copy;
 }
 

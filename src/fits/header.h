@@ -33,10 +33,10 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
  * its length is returned in *used. */
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used);
 
-/* A copy of the cards, to be freed, in which D exponents are E exponents, since WCSLIB's parser
- * stops at the D, and bytes that FITS does not allow are blanks, since it never stops at some of
- * them. NULL where memory ran out. */
-char *header_for_wcslib(const struct header *header);
+/* A copy of those of the cards, to be freed, that have a value, for WCSLIB's parser, which dies of
+ * some that FITS does not allow and never comes back from others: D exponents are E exponents, texts
+ * are closed, and what cannot be mended is left out. NULL where memory ran out. */
+char *header_for_wcslib(const struct header *header, int *n_cards);
 
 void header_clear(struct header *header);
 

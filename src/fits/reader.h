@@ -1,19 +1,18 @@
 /* The pixels of an image in a file as float32: straight from the data unit where that is not
- * compressed, else through CFITSIO. Wider values are rounded once. */
+ * compressed, else out of its tiles. Wider values are rounded once. */
 #ifndef READER_H
 #define READER_H
 
-#include "fits/compressed.h"
 #include "fits/hdu.h"
-#include "fits/scaling.h"
+#include "fits/tiles.h"
 #include "pixels.h"
 
 struct reader {
     const struct fits_file *file;
     int bitpix;
     struct scaling scaling;
-    int64_t data; /* the byte of the plane's first pixel in the file; not of compressed ones */
-    struct compressed *compressed; /* NULL where they are not */
+    int64_t data;        /* the byte of the plane's first pixel in the file; not in tiles */
+    struct tiles *tiles; /* NULL where they are not compressed */
 };
 
 /* Makes a source of the plane whose first pixel is `plane`. The reader must stay where it is, and

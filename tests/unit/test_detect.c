@@ -3,68 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agreement.h"
 #include "cpu/histogram.h"
 #include "cpu/scan.h"
-#include "unit.h"
-
-/* Within an error of the last places of a long double sum. */
-static void assert_near(long double value, long double expected, long double scale) {
-    assert_true(fabsl(value - expected) <= 1e-15L * scale);
-}
-
-static void assert_background(const struct srcfind_background *b,
-                              const struct srcfind_background *expected) {
-    assert_int_equal(b->n_pixels, expected->n_pixels);
-    assert_int_equal(b->n_blank, expected->n_blank);
-    assert_int_equal(b->n_kept, expected->n_kept);
-    assert_int_equal(b->rounds, expected->rounds);
-    assert_int_equal(b->empty, expected->empty);
-    assert_true(b->median == expected->median);
-    assert_true(b->min == expected->min);
-    assert_true(b->max == expected->max);
-    assert_near(b->rms, expected->rms, fmax(expected->rms, 1e-15 * fabs(expected->mean)));
-    assert_near(b->mean, expected->mean, fabs(expected->mean) + expected->rms);
-}
-
-/* Pixels are whole multiples of the unit where peak / threshold < 2^22 (see moments.h); beyond,
- * each is off by half a unit at most, and its position counts as often. */
-static void assert_sum(int128 q, const struct island *i, long double expected, double threshold) {
-    const long double reach = fmaxl(i->x_max - i->x_min, i->y_max - i->y_min) + 1;
-    const bool exact = i->peak < threshold * 0x1p22;
-    const long double rounding =
-        exact ? 0 : ldexpl((long double)i->n_pixels * reach * reach / 2, i->unit);
-    assert_true(fabsl(ldexpl((long double)q, i->unit) - expected) <=
-                1e-15L * fabsl(expected) + rounding);
-}
-
-static void assert_island(const struct island *i, const struct oracle_island *expected,
-                          double threshold) {
-    assert_int_equal(i->n_pixels, expected->n_pixels);
-    assert_int_equal(i->x_min, expected->x_min);
-    assert_int_equal(i->x_max, expected->x_max);
-    assert_int_equal(i->y_min, expected->y_min);
-    assert_int_equal(i->y_max, expected->y_max);
-    assert_int_equal(i->x_peak, expected->x_peak);
-    assert_int_equal(i->y_peak, expected->y_peak);
-    assert_true(i->peak == expected->peak);
-    assert_int_equal(i->edge, expected->edge);
-    assert_sum(i->q, i, expected->sum, threshold);
-    assert_sum(i->qx, i, expected->x, threshold);
-    assert_sum(i->qy, i, expected->y, threshold);
-    assert_sum(i->qxx, i, expected->xx, threshold);
-    assert_sum(i->qyy, i, expected->yy, threshold);
-    assert_sum(i->qxy, i, expected->xy, threshold);
-}
-
-static void compare(const struct detection_result *result, const struct oracle_result *expected,
-                    const struct detection *d) {
-    const struct srcfind_background *b = &expected->background;
-    const double threshold = (d->subtract_background ? b->median : 0) + d->island * b->rms;
-    assert_background(&result->background, b);
-    assert_int_equal(result->list.n, expected->n);
-    for (int64_t i = 0; i < expected->n; i++)
-        assert_island(&result->list.islands[i], &expected->islands[i], threshold);
-}
 
 /* Searches a picture in some way that must not matter. */
 static void check(const struct picture *p, const struct detection *d,
@@ -82,7 +23,7 @@ static void check(const struct picture *p, const struct detection *d,
         assert_non_null(strstr(error.text, "finite"));
     } else {
         assert_int_equal(status, SRCFIND_OK);
-        compare(&result, expected, d);
+        assert_agrees(&result, expected, d);
         free(result.list.islands);
     }
     memory_source_free(m);
@@ -96,7 +37,7 @@ static void check_histogram(const struct picture *p, const struct detection *d,
     assert_int_equal(histogram_clip(&m->source, d->kappa, 1 + random_below(r, 3), &b, &error),
                      SRCFIND_OK);
     if (expected->background.n_kept > 0)
-        assert_background(&b, &expected->background);
+        assert_background_agrees(&b, &expected->background);
     else
         assert_int_equal(b.n_kept, 0);
     memory_source_free(m);

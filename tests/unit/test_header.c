@@ -90,19 +90,43 @@ static void texts(void **state) {
     header_clear(&h);
 }
 
+/* The cards that WCSLIB dies of are mended or left out, and the others stay. */
 static void for_wcslib(void **state) {
-    static const char *const cards[] = {
-        "CDELT1  =           -6.67D-02 / D stays here",
-        "OBJECT  = '1.5D3'",
-        "HISTORY   1.5D3 \x80\x1b",
+    static const char *const cards[][2] = {
+        {"CDELT1  =           -6.67D-02 / D stays here",
+         "CDELT1  =           -6.67E-02 / D stays here"},
+        {"OBJECT  = '1.5D3'", "OBJECT  = '1.5D3'"},
+        {"CRVAL1  = 'it''s' / 'no'", "CRVAL1  = 'it''s' / 'no'"},
+        {"CTYPE1  = '\x80RA\x1b", "CTYPE1  = ' RA "},
+        {"SIMPLE  =                    T", "SIMPLE  =                    T"},
+        {"A_1_1   =   =                0.002", NULL},
+        {"A_1_1   = 1.5x", NULL},
+        {"B_1_1   = 'text'", NULL},
+        {"AP_2_0  =                 2D-3", "AP_2_0  =                 2E-3"},
+        {"CTYPE2  = 'DEC' CRPIX", NULL},
+        {"CTYPE2  = 'DEC'x", NULL},
+        {"NAXIS   = 1420000000.0", NULL},
+        {"WCSAXESA= 100", NULL},
+        {"CRPIX1  =", NULL},
+        {"CRPIX1  =3.0", NULL},
+        {"HISTORY   1.5D3 \x80\x1b", NULL},
+        {"        = 3.0", NULL},
     };
-    struct header h = header_of(cards, 3);
-    char *text = header_for_wcslib(&h);
+    enum { CARDS = sizeof cards / sizeof *cards };
+    const char *given[CARDS];
+    int n_cards, n = 0;
     (void)state;
-    assert_memory_equal(text, "CDELT1  =           -6.67E-02 / D stays here", 44);
-    assert_memory_equal(text + CARD, "OBJECT  = '1.5D3'", 17);
-    assert_memory_equal(text + 2 * CARD, "HISTORY   1.5D3   ", 18);
-    assert_int_equal(text[3 * CARD], '\0');
+    for (int i = 0; i < CARDS; i++)
+        given[i] = cards[i][0];
+    struct header h = header_of(given, CARDS);
+    char *text = header_for_wcslib(&h, &n_cards);
+    for (int i = 0; i < CARDS; i++) {
+        if (cards[i][1])
+            assert_memory_equal(text + CARD * n++, cards[i][1], strlen(cards[i][1]));
+    }
+    assert_int_equal(n_cards, n);
+    assert_int_equal(text[n * CARD], '\0');
+    assert_int_equal(text[4 * CARD - 1], '\''); /* closed */
     free(text);
     header_clear(&h);
 }

@@ -1,0 +1,231 @@
+#include "fits/tile_codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fits/gunzip.h"
+#include "fits/stored.h"
+
+enum {
+    MOST_BLOCK = 1 << 12, /* pixels of a RICE block; the standard has 16 and 32 */
+    DEFAULT_BLOCK = 32,
+    HCOMPRESS_HEADER = 25, /* bytes: magic, two axes, scale, sum, three numbers of bit planes */
+    MOST_BIT_PLANES = 64,
+};
+
+/* --- header --- */
+
+static bool is_gzip(const struct tile_codec *codec) {
+    return codec->packing == TILE_GZIP_1 || codec->packing == TILE_GZIP_2;
+}
+
+static bool find_packing(const char *name, enum tile_packing *packing) {
+    static const struct {
+        const char *name;
+        enum tile_packing packing;
+    } names[] = {{"RICE_1", TILE_RICE},   {"RICE_ONE", TILE_RICE},         {"GZIP_1", TILE_GZIP_1},
+                 {"GZIP_2", TILE_GZIP_2}, {"HCOMPRESS_1", TILE_HCOMPRESS}, {"PLIO_1", TILE_PLIO}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i].name, name) == 0) {
+            *packing = names[i].packing;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A parameter of the codec: ZVALn, where ZNAMEn is its name. */
+static int64_t parameter(const struct header *header, const char *name, int64_t otherwise) {
+    enum { MOST_PARAMETERS = 9 };
+    int64_t value = otherwise;
+    for (int i = 1; i <= MOST_PARAMETERS; i++) {
+        char keyword[16], text[SRCFIND_TEXT];
+        snprintf(keyword, sizeof keyword, "ZNAME%d", i);
+        if (header_text(header, keyword, text, sizeof text) && strcasecmp(text, name) == 0)
+            header_indexed(header, "ZVAL", i, &value);
+    }
+    return value;
+}
+
+/* Blocks are of a size that CFITSIO's decoder comes to an end with. */
+static bool read_parameters(struct tile_codec *codec, const struct header *header) {
+    const int64_t block = parameter(header, "BLOCKSIZE", DEFAULT_BLOCK);
+    const int64_t bytes = parameter(header, "BYTEPIX", 4);
+    codec->smooth = parameter(header, "SMOOTH", 0) != 0;
+    codec->rice_block = (int)block;
+    codec->rice_bytes = (int)bytes;
+    return block >= 1 && block <= MOST_BLOCK && (bytes == 1 || bytes == 2 || bytes == 4);
+}
+
+enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_file *file,
+                                    const struct hdu *hdu, struct error *error) {
+    char name[SRCFIND_TEXT] = "";
+    *codec = (struct tile_codec){.bitpix = hdu->bitpix};
+    header_text(&hdu->header, "ZCMPTYPE", name, sizeof name);
+    if (!find_packing(name, &codec->packing))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: compressed by %s, which srcfind does not know: unpack it first",
+                         file->path, *name ? name : "what ZCMPTYPE does not say");
+    if (!read_parameters(codec, &hdu->header))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: HDU %d: compressed by %s with parameters that cannot be: is the file "
+                         "damaged?",
+                         file->path, hdu->number, name);
+    if (!is_gzip(codec) && !(codec->cfitsio = cfitsio_load(error)))
+        return SRCFIND_ERROR_INPUT;
+    return SRCFIND_OK;
+}
+
+/* --- room --- */
+
+/* Bit planes of the quadrants: the most there are. */
+static int hcompress_planes(const unsigned char *packed, int64_t count) {
+    int planes = 0;
+    for (int i = 1; i <= 3 && count >= HCOMPRESS_HEADER; i++)
+        if (packed[HCOMPRESS_HEADER - i] > planes)
+            planes = packed[HCOMPRESS_HEADER - i];
+    return planes;
+}
+
+/* RICE: one block in plain bits, or the ones that end its runs of zeros. HCOMPRESS: a quadtree for
+ * each bit plane of the four quadrants, whose codes of up to 6 bits are fewer than the pixels,
+ * since no axis is shorter than 4. */
+int64_t tile_codec_spare(const struct tile_codec *codec, const unsigned char *packed, int64_t count,
+                         int64_t n_pixels) {
+    switch (codec->packing) {
+    case TILE_RICE:
+        return 4 * codec->rice_block + 16;
+    case TILE_HCOMPRESS:
+        return hcompress_planes(packed, count) * (n_pixels + 64) + HCOMPRESS_HEADER;
+    default:
+        return 16;
+    }
+}
+
+int64_t tile_codec_room(const struct tile_codec *codec, int64_t n_pixels) {
+    const bool wide = codec->packing == TILE_HCOMPRESS || abs(codec->bitpix) == 64;
+    return n_pixels * (wide ? 8 : 4);
+}
+
+/* --- unpacking --- */
+
+static struct tile_pixels integers_in(const void *room) {
+    return (struct tile_pixels){.integers = room, .bitpix = 32};
+}
+
+/* Each block takes at least its code, so that few bytes cannot stand for many pixels. */
+static bool is_long_enough(const struct tile_codec *c, int64_t count, int64_t n_pixels) {
+    const int code_bits = c->rice_bytes == 4 ? 5 : c->rice_bytes == 2 ? 4 : 3;
+    const int64_t blocks = (n_pixels + c->rice_block - 1) / c->rice_block;
+    return count >= c->rice_bytes && 8 * (count - c->rice_bytes) >= code_bits * blocks;
+}
+
+static void widen_shorts(int32_t *pixels, int64_t n) {
+    const int16_t *narrow = (const int16_t *)(const void *)pixels;
+    for (int64_t i = n - 1; i >= 0; i--)
+        pixels[i] = narrow[i];
+}
+
+static void widen_bytes(int32_t *pixels, int64_t n) {
+    const unsigned char *narrow = (const unsigned char *)pixels;
+    for (int64_t i = n - 1; i >= 0; i--)
+        pixels[i] = narrow[i];
+}
+
+/* The decoder looks for the end of the bytes only after each block. */
+static bool unpack_rice(const struct tile_codec *c, unsigned char *packed, int64_t count,
+                        int64_t n_pixels, void *room) {
+    const int n = (int)n_pixels, length = (int)count;
+    if (!is_long_enough(c, count, n_pixels))
+        return false;
+    memset(packed + count, 0xff, (size_t)tile_codec_spare(c, packed, count, n_pixels));
+    if (c->rice_bytes == 4)
+        return c->cfitsio->fits_rdecomp(packed, length, room, n, c->rice_block) == 0;
+    if (c->rice_bytes == 2) {
+        if (c->cfitsio->fits_rdecomp_short(packed, length, room, n, c->rice_block) != 0)
+            return false;
+        widen_shorts(room, n_pixels);
+        return true;
+    }
+    if (c->cfitsio->fits_rdecomp_byte(packed, length, room, n, c->rice_block) != 0)
+        return false;
+    widen_bytes(room, n_pixels);
+    return true;
+}
+
+/* The decoder writes as many pixels as the stream says, and reads on until it has them. */
+static bool unpack_hcompress(const struct tile_codec *c, unsigned char *packed, int64_t count,
+                             int64_t n_pixels, void *room) {
+    enum { LEAST_AXIS = 4 }; /* CFITSIO writes no shorter ones */
+    int width, height, scale, status = 0;
+    if (count < HCOMPRESS_HEADER)
+        return false;
+    const int64_t x = load_integer(packed + 2, 32, 1), y = load_integer(packed + 6, 32, 1);
+    if (x < LEAST_AXIS || y < LEAST_AXIS || x > n_pixels || x * y != n_pixels ||
+        hcompress_planes(packed, count) > MOST_BIT_PLANES)
+        return false;
+    memset(packed + count, 0, (size_t)tile_codec_spare(c, packed, count, n_pixels));
+    memset(room, 0, (size_t)tile_codec_room(c, n_pixels));
+    if (c->bitpix == 8 || c->bitpix == 16)
+        c->cfitsio->fits_hdecompress(packed, c->smooth, room, &width, &height, &scale, &status);
+    else
+        c->cfitsio->fits_hdecompress64(packed, c->smooth, room, &width, &height, &scale, &status);
+    return status == 0;
+}
+
+/* The list of 16-bit words says itself how long it is, in one of two ways. */
+static bool unpack_plio(const struct tile_codec *c, unsigned char *packed, int64_t count,
+                        int64_t n_pixels, void *room) {
+    enum { LEAST_WORDS = 7 };
+    const int64_t n_words = count / 2;
+    int16_t *words = (int16_t *)(void *)packed;
+    if (n_words < LEAST_WORDS)
+        return false;
+    for (int64_t i = 0; i < n_words; i++)
+        words[i] = (int16_t)load_integer(packed + 2 * i, 16, 1);
+    words[n_words] = 0; /* a code of two words may be the last one */
+    const int64_t length = words[2] > 0 ? words[2] : ((int64_t)words[4] << 15) + words[3];
+    if (length < 1 || length > n_words || (words[2] <= 0 && words[1] < 0))
+        return false;
+    memset(room, 0, (size_t)n_pixels * sizeof(int32_t));
+    c->cfitsio->pl_l2pi(words, 1, room, (int)n_pixels);
+    return true;
+}
+
+/* Unpacked by zlib: pixels as FITS has them, of as many bytes as there turn out to be. */
+static bool unpack_gzip(const struct tile_codec *c, bool reals, bool shuffled,
+                        const unsigned char *packed, int64_t count, int64_t n_pixels, void *room,
+                        struct tile_pixels *pixels) {
+    const int64_t bytes = gunzip_bytes(packed, count, room, tile_codec_room(c, n_pixels));
+    const int64_t size = bytes > 0 && bytes % n_pixels == 0 ? bytes / n_pixels : 0;
+    if (size != 4 && size != 8 && (reals || (size != 1 && size != 2)))
+        return false;
+    *pixels = (struct tile_pixels){.stored = room,
+                                   .bitpix = (int)(reals ? -8 * size : 8 * size),
+                                   .pixel_step = shuffled ? 1 : size,
+                                   .byte_step = shuffled ? n_pixels : 1};
+    return true;
+}
+
+bool tile_codec_gunzip_reals(const struct tile_codec *codec, const unsigned char *packed,
+                             int64_t count, int64_t n_pixels, void *room,
+                             struct tile_pixels *pixels) {
+    return unpack_gzip(codec, true, false, packed, count, n_pixels, room, pixels);
+}
+
+bool tile_codec_unpack(const struct tile_codec *codec, bool reals, unsigned char *packed,
+                       int64_t count, int64_t n_pixels, void *room, struct tile_pixels *pixels) {
+    *pixels = integers_in(room);
+    switch (codec->packing) {
+    case TILE_RICE:
+        return unpack_rice(codec, packed, count, n_pixels, room);
+    case TILE_HCOMPRESS:
+        return unpack_hcompress(codec, packed, count, n_pixels, room);
+    case TILE_PLIO:
+        return unpack_plio(codec, packed, count, n_pixels, room);
+    default:
+        return unpack_gzip(codec, reals, codec->packing == TILE_GZIP_2, packed, count, n_pixels,
+                           room, pixels);
+    }
+}

@@ -1,0 +1,463 @@
+#include "fits/tiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "fits/dither.h"
+#include "fits/table.h"
+#include "fits/tile_codec.h"
+
+enum {
+    PIECE = 1 << 16, /* pixels; these stay in the processor's cache until they are scanned */
+    LEAST_SAMPLE_ROWS = 4,
+    MOST_SAMPLE_ROWS = 64,
+    MOST_TILE_PIXELS = 1 << 28,
+    MOST_ROW_BYTES = 1 << 16, /* of the table */
+};
+
+/* How the integers of quantised floats become floats again: (q - dither + 0.5) scale + zero. */
+struct quantisation {
+    bool is_used, dithered, keeps_zeros;
+    int64_t seed; /* ZDITHER0 */
+};
+
+/* A column, or else a keyword of the same name. */
+struct setting {
+    bool in_column, in_header;
+    struct table_column column;
+    double value;
+};
+
+/* What one thread at a time reads with. */
+struct workspace {
+    unsigned char *row; /* of the table */
+    unsigned char *packed;
+    void *room;
+    int64_t packed_bytes, room_bytes;
+    struct workspace *next;
+};
+
+struct tiles {
+    const struct fits_file *file;
+    struct table table;
+    struct tile_codec codec;
+    bool has_compressed, has_gzipped, has_plain;
+    struct table_column compressed, gzipped, plain;
+    struct setting scale, zero, blank;
+    struct quantisation quantisation;
+    struct scaling scaling;
+    int64_t axes[2], tile[2], count[2]; /* of the plane: pixels, pixels a tile, tiles */
+    int64_t depth;                      /* planes that the tiles hold */
+    int64_t first_row;                  /* of the table, for the plane's first tile */
+    int64_t plane;                      /* which of its tiles' planes it is */
+    mtx_t lock;
+    struct workspace *idle; /* under lock */
+};
+
+/* One tile, unpacked. */
+struct tile {
+    int64_t x, y, width, height; /* its corner and shape in the plane */
+    struct tile_pixels pixels;
+    struct scaling scaling;
+    double scale, zero;
+    struct dither dither;
+    bool quantised;
+};
+
+/* --- workspaces: one for each thread that reads --- */
+
+static void free_workspace(struct workspace *w) {
+    if (!w)
+        return;
+    free(w->row);
+    free(w->packed);
+    free(w->room);
+    free(w);
+}
+
+static struct workspace *make_workspace(const struct tiles *t) {
+    struct workspace *w = calloc(1, sizeof *w);
+    if (w && !(w->row = malloc((size_t)t->table.row_bytes))) {
+        free_workspace(w);
+        w = NULL;
+    }
+    return w;
+}
+
+static struct workspace *take_workspace(struct tiles *t) {
+    mtx_lock(&t->lock);
+    struct workspace *w = t->idle;
+    if (w)
+        t->idle = w->next;
+    mtx_unlock(&t->lock);
+    return w ? w : make_workspace(t);
+}
+
+static void give_back(struct tiles *t, struct workspace *w) {
+    mtx_lock(&t->lock);
+    w->next = t->idle;
+    t->idle = w;
+    mtx_unlock(&t->lock);
+}
+
+/* Makes a buffer hold at least so many bytes, and keeps what it has. */
+static bool make_room(void *buffer, int64_t *bytes, int64_t wanted) {
+    void **room = buffer;
+    if (wanted <= *bytes)
+        return true;
+    void *grown = realloc(*room, (size_t)wanted);
+    if (!grown)
+        return false;
+    *room = grown;
+    *bytes = wanted;
+    return true;
+}
+
+/* --- unpacking a tile --- */
+
+static enum srcfind_status damaged(const struct tiles *t, const struct tile *tile,
+                                   struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: rows %lld to %lld cannot be read: the tile at pixel %lld, %lld cannot be "
+                     "unpacked: is the file damaged?",
+                     t->file->path, (long long)tile->y + 1, (long long)(tile->y + tile->height),
+                     (long long)tile->x + 1, (long long)tile->y + 1);
+}
+
+static double setting_of(const struct setting *setting, const unsigned char *row) {
+    double value = setting->value;
+    return setting->in_column && !table_number(&setting->column, row, &value) ? NAN : value;
+}
+
+/* Reads the bytes of an array in the heap. */
+static enum srcfind_status read_array(const struct tiles *t, struct workspace *w, int64_t bytes,
+                                      int64_t offset, int64_t n_pixels, struct error *error) {
+    if (!make_room(&w->packed, &w->packed_bytes, bytes))
+        return error_memory(error, "unpacking an image");
+    const enum srcfind_status status = fits_file_read(t->file, w->packed, bytes, offset, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const int64_t spare = tile_codec_spare(&t->codec, w->packed, bytes, n_pixels);
+    if (!make_room(&w->packed, &w->packed_bytes, bytes + spare) ||
+        !make_room(&w->room, &w->room_bytes, tile_codec_room(&t->codec, n_pixels)))
+        return error_memory(error, "unpacking an image");
+    return SRCFIND_OK;
+}
+
+/* Values that were left as they are. */
+static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t count,
+                       int64_t n_pixels, struct tile_pixels *pixels) {
+    static const char types[] = "BIJKED";
+    static const int bitpix[] = {8, 16, 32, 64, -32, -64};
+    const char *at = strchr(types, t->plain.element);
+    if (!at || count != n_pixels)
+        return false;
+    const int kind = bitpix[at - types];
+    *pixels = (struct tile_pixels){
+        .stored = w->packed, .bitpix = kind, .pixel_step = abs(kind) / 8, .byte_step = 1};
+    return true;
+}
+
+/* Which of the columns a tile's bytes are in: the first that has some. NULL where none has. */
+static const struct table_column *find_array(const struct tiles *t, const unsigned char *row,
+                                             int64_t *count, int64_t *offset, bool *valid) {
+    const struct table_column *columns[] = {t->has_compressed ? &t->compressed : NULL,
+                                            t->has_plain ? &t->plain : NULL,
+                                            t->has_gzipped ? &t->gzipped : NULL};
+    *valid = true;
+    for (size_t i = 0; *valid && i < sizeof columns / sizeof *columns; i++) {
+        if (!columns[i])
+            continue;
+        *valid = table_array(&t->table, columns[i], row, count, offset);
+        if (*valid && *count > 0)
+            return columns[i];
+    }
+    return NULL;
+}
+
+/* Whether the tile's scale is that of quantised integers, and known. */
+static bool read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
+                       struct tile *tile) {
+    tile->scaling = t->scaling;
+    if (t->blank.in_column) {
+        const double blank = setting_of(&t->blank, row);
+        tile->scaling.has_blank = isfinite(blank);
+        tile->scaling.blank = isfinite(blank) ? (int64_t)blank : 0;
+    }
+    if (!tile->quantised)
+        return true;
+    tile->scale = setting_of(&t->scale, row) * t->scaling.bscale;
+    tile->zero = setting_of(&t->zero, row) * t->scaling.bscale + t->scaling.bzero;
+    if (t->quantisation.dithered)
+        tile->dither = dither_start(number + t->quantisation.seed);
+    return isfinite(tile->scale) && isfinite(tile->zero);
+}
+
+static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int64_t number,
+                                       struct tile *tile, struct error *error) {
+    const int64_t n_pixels = tile->width * tile->height * t->depth;
+    int64_t count, offset;
+    bool valid;
+    enum srcfind_status status =
+        fits_file_read(t->file, w->row, t->table.row_bytes,
+                       t->table.data + (t->first_row + number) * t->table.row_bytes, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const struct table_column *column = find_array(t, w->row, &count, &offset, &valid);
+    if (!column)
+        return damaged(t, tile, error);
+    status =
+        read_array(t, w, count * table_element_bytes(column->element), offset, n_pixels, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const int64_t bytes = count * table_element_bytes(column->element);
+    tile->quantised = column == &t->compressed && t->quantisation.is_used;
+    if (column == &t->plain)
+        valid = take_plain(t, w, count, n_pixels, &tile->pixels);
+    else if (column == &t->gzipped)
+        valid =
+            tile_codec_gunzip_reals(&t->codec, w->packed, bytes, n_pixels, w->room, &tile->pixels);
+    else
+        valid = tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
+                                  bytes, n_pixels, w->room, &tile->pixels);
+    if (!valid || !read_scale(t, w->row, t->first_row + number, tile))
+        return damaged(t, tile, error);
+    return SRCFIND_OK;
+}
+
+/* --- values --- */
+
+static int64_t integer_at(const struct tile_pixels *p, int64_t i) {
+    return p->integers ? p->integers[i]
+                       : load_integer(p->stored + i * p->pixel_step, p->bitpix, p->byte_step);
+}
+
+/* FITS standard 10.2. In the second way of dithering, one integer stands for 0. */
+static float quantised_value(const struct tiles *t, struct tile *tile, int64_t i) {
+    enum { ZERO = -2147483646 };
+    const int64_t q = integer_at(&tile->pixels, i);
+    if (tile->scaling.has_blank && q == tile->scaling.blank)
+        return NAN;
+    if (!t->quantisation.dithered)
+        return (float)((double)q * tile->scale + tile->zero);
+    if (t->quantisation.keeps_zeros && q == ZERO)
+        return 0;
+    const double number = dither_number(&tile->dither, i);
+    return (float)(((double)q - number + 0.5) * tile->scale + tile->zero);
+}
+
+/* Pixels of the tile from the first-th on. */
+static void convert(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                    float *values) {
+    const struct tile_pixels *p = &tile->pixels;
+    if (tile->quantised)
+        for (int64_t i = 0; i < count; i++)
+            values[i] = quantised_value(t, tile, first + i);
+    else if (p->integers)
+        for (int64_t i = 0; i < count; i++)
+            values[i] = integer_value(p->integers[first + i], &tile->scaling);
+    else
+        for (int64_t i = 0; i < count; i++)
+            values[i] = stored_value(p->stored + (first + i) * p->pixel_step, p->bitpix,
+                                     p->byte_step, &tile->scaling);
+}
+
+/* --- reading --- */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static struct tile tile_at(const struct tiles *t, int64_t column, int64_t row) {
+    struct tile tile = {.x = column * t->tile[0], .y = row * t->tile[1]};
+    tile.width = least(t->tile[0], t->axes[0] - tile.x);
+    tile.height = least(t->tile[1], t->axes[1] - tile.y);
+    return tile;
+}
+
+/* Gives those of the pixels [first, first + count) that are in the tile. */
+static void hand_out(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                     float *values) {
+    const int64_t width = t->axes[0], last = first + count;
+    const int64_t before = t->plane * tile->width * tile->height;
+    const int64_t from_row = most(tile->y, first / width);
+    const int64_t to_row = least(tile->y + tile->height, (last - 1) / width + 1);
+    for (int64_t y = from_row; y < to_row; y++) {
+        const int64_t from = most(y * width + tile->x, first);
+        const int64_t to = least(y * width + tile->x + tile->width, last);
+        const int64_t x = from - y * width - tile->x;
+        if (from < to)
+            convert(t, tile, before + (y - tile->y) * tile->width + x, to - from,
+                    values + (from - first));
+    }
+}
+
+static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    struct tiles *t = state;
+    struct workspace *w = take_workspace(t);
+    enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
+    const int64_t from = first / t->axes[0] / t->tile[1];
+    const int64_t to = (first + count - 1) / t->axes[0] / t->tile[1];
+    for (int64_t row = from; row <= to; row++) {
+        for (int64_t column = 0; status == SRCFIND_OK && column < t->count[0]; column++) {
+            struct tile tile = tile_at(t, column, row);
+            status = unpack_tile(t, w, row * t->count[0] + column, &tile, error);
+            if (status == SRCFIND_OK)
+                hand_out(t, &tile, first, count, (float *)(void *)buffer);
+        }
+    }
+    if (w)
+        give_back(t, w);
+    return status == SRCFIND_OK ? buffer : NULL;
+}
+
+/* --- opening --- */
+
+/* Sizes of tiles, and which of them hold the plane. */
+static bool lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
+    int64_t rows = 1, planes = 1, pixels = 1;
+    int64_t place = plane / (hdu->axes[0] * hdu->axes[1]);
+    t->depth = 1;
+    for (int i = 0; i < hdu->n_axes; i++) {
+        int64_t size = i == 0 ? hdu->axes[0] : 1;
+        header_indexed(&hdu->header, "ZTILE", i + 1, &size);
+        size = least(size, hdu->axes[i]);
+        if (size < 1 || size > MOST_TILE_PIXELS / pixels)
+            return false;
+        const int64_t count = (hdu->axes[i] - 1) / size + 1;
+        pixels *= size;
+        if (i < 2) {
+            t->axes[i] = hdu->axes[i];
+            t->tile[i] = size;
+            t->count[i] = count;
+        } else {
+            const int64_t at = place % hdu->axes[i],
+                          depth = least(size, hdu->axes[i] - at / size * size);
+            place /= hdu->axes[i];
+            t->first_row += at / size * rows;
+            t->plane += at % size * planes;
+            planes *= depth;
+        }
+        rows *= count;
+    }
+    t->depth = planes;
+    return true;
+}
+
+static void find_setting(const struct tiles *t, const char *name, double otherwise,
+                         struct setting *setting) {
+    setting->value = otherwise;
+    setting->in_column = table_find(&t->table, name, &setting->column);
+    setting->in_header = header_real(t->table.header, name, &setting->value);
+}
+
+/* ZBLANK, or BLANK, for which the image's scaling was looked through already. */
+static void find_blank(struct tiles *t, const struct header *header) {
+    int64_t blank;
+    t->blank.in_column = table_find(&t->table, "ZBLANK", &t->blank.column);
+    if (!t->blank.in_column &&
+        (header_integer(header, "ZBLANK", &blank) || header_integer(header, "BLANK", &blank))) {
+        t->scaling.has_blank = true;
+        t->scaling.blank = blank;
+    }
+}
+
+/* Floats without a scale were not quantised, whatever else the header says. */
+static void find_quantisation(struct tiles *t, const struct header *header) {
+    struct quantisation *q = &t->quantisation;
+    char method[SRCFIND_TEXT] = "";
+    q->seed = 1;
+    header_text(header, "ZQUANTIZ", method, sizeof method);
+    header_integer(header, "ZDITHER0", &q->seed);
+    find_setting(t, "ZSCALE", 1, &t->scale);
+    find_setting(t, "ZZERO", 0, &t->zero);
+    q->is_used = t->codec.bitpix < 0 && strcmp(method, "NONE") != 0 &&
+                 (t->scale.in_column || t->scale.in_header);
+    q->keeps_zeros = strcmp(method, "SUBTRACTIVE_DITHER_2") == 0;
+    q->dithered = q->keeps_zeros || strcmp(method, "SUBTRACTIVE_DITHER_1") == 0;
+}
+
+/* PLIO has no negative numbers: unsigned integers of 16 bits are stored as they are. */
+static void mend_scaling(struct tiles *t) {
+    if (t->codec.packing == TILE_PLIO && t->scaling.bzero == 32768)
+        t->scaling.bzero = 0;
+}
+
+static enum srcfind_status cannot_be(const struct fits_file *file, const struct hdu *hdu,
+                                     const char *what, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: %s: is the file damaged?", file->path,
+                     hdu->number, what);
+}
+
+static enum srcfind_status describe(struct tiles *t, struct fits_file *file, const struct hdu *hdu,
+                                    int64_t plane, struct error *error) {
+    const enum srcfind_status status = tile_codec_read(&t->codec, file, hdu, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!table_open(&t->table, file, hdu) || t->table.row_bytes < 1 ||
+        t->table.row_bytes > MOST_ROW_BYTES)
+        return cannot_be(file, hdu, "no table that tiles could be in", error);
+    if (!lay_out(t, hdu, plane))
+        return cannot_be(file, hdu, "tiles of more than 2^28 pixels, or none", error);
+    t->has_compressed = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
+    t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
+    t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);
+    if (!t->has_compressed)
+        return cannot_be(file, hdu, "no column COMPRESSED_DATA", error);
+    find_quantisation(t, &hdu->header);
+    find_blank(t, &hdu->header);
+    mend_scaling(t);
+    return SRCFIND_OK;
+}
+
+/* Pieces are whole rows of tiles, so that none is unpacked twice. What is unpacked for a sample is
+ * so for it alone: mostly no more than a sixteenth. */
+static void choose_pieces(const struct tiles *t, struct pixel_source *source) {
+    const int64_t rows = t->tile[1], tile = rows * source->width;
+    const int64_t piece = (tile < PIECE ? PIECE / tile : 1) * tile;
+    const int64_t n = source->width * source->height, bands = source->height / (16 * rows);
+    source->piece = least(piece, n);
+    source->sample_rows = bands > MOST_SAMPLE_ROWS    ? MOST_SAMPLE_ROWS
+                          : bands < LEAST_SAMPLE_ROWS ? LEAST_SAMPLE_ROWS
+                                                      : (int)bands;
+}
+
+enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, const struct hdu *hdu,
+                               const struct scaling *scaling, int64_t plane,
+                               struct pixel_source *source, struct error *error) {
+    struct tiles *t = calloc(1, sizeof *t);
+    if (!t || mtx_init(&t->lock, mtx_plain) != thrd_success) {
+        free(t);
+        return error_memory(error, "opening an image");
+    }
+    *tiles = t;
+    t->file = file;
+    t->scaling = *scaling;
+    const enum srcfind_status status = describe(t, file, hdu, plane, error);
+    if (status != SRCFIND_OK)
+        return status;
+    choose_pieces(t, source);
+    source->packed = true;
+    source->parallel = !t->codec.cfitsio || t->codec.cfitsio->reentrant;
+    source->state = t;
+    source->read = read_tiles;
+    return SRCFIND_OK;
+}
+
+void tiles_close(struct tiles *t) {
+    if (!t)
+        return;
+    while (t->idle) {
+        struct workspace *next = t->idle->next;
+        free_workspace(t->idle);
+        t->idle = next;
+    }
+    mtx_destroy(&t->lock);
+    free(t);
+}

@@ -1,0 +1,86 @@
+"""Writes inputs for the fuzz targets to start from: usage: seeds.py DIRECTORY"""
+import os
+import sys
+
+import numpy as np
+from astropy.io import fits
+
+
+def write(directory, target, name, data):
+    os.makedirs(os.path.join(directory, target), exist_ok=True)
+    with open(os.path.join(directory, target, name), "wb") as stream:
+        stream.write(data)
+
+
+def picture(height, width, seed=1):
+    random = np.random.default_rng(seed)
+    image = random.normal(0, 1, (height, width)).astype(np.float32)
+    image[height // 2:height // 2 + 3, width // 2:width // 2 + 3] += 30
+    return image
+
+
+def sky(**cards):
+    header = fits.Header()
+    values = {"BUNIT": "Jy/beam", "CTYPE1": "RA---SIN", "CTYPE2": "DEC--SIN", "CRPIX1": 5.0, "CRPIX2": 6.0,
+              "CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -5e-4, "CDELT2": 5e-4, "CUNIT1": "deg", "CUNIT2": "deg",
+              "BMAJ": 2.5e-3, "BMIN": 2e-3, "BPA": 30.0, "RADESYS": "FK5", "EQUINOX": 2000.0}
+    values.update(cards)
+    for name, value in values.items():
+        header[name] = value
+    return header
+
+
+def bytes_of(hdus, path):
+    fits.HDUList(hdus).writeto(path, overwrite=True)
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def seeds_of_headers(directory):
+    skies = {"sin": {}, "tan": {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CROTA2": 10.0},
+             "car": {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"},
+             "zpn": {"CTYPE1": "RA---ZPN", "CTYPE2": "DEC--ZPN", "PV2_1": 1.0, "PV2_3": -50.0},
+             "sip": {"CTYPE1": "RA---TAN-SIP", "CTYPE2": "DEC--TAN-SIP", "A_ORDER": 2, "A_1_1": 1e-6, "B_ORDER": 2},
+             "freq": {"NAXIS": 3, "CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 1e6, "CRPIX3": 1.0, "RESTFRQ": 1.42e9},
+             "pc": {"PC1_1": 1.0, "PC1_2": 0.1, "PC2_1": -0.1, "PC2_2": 1.0},
+             "cd": {"CD1_1": -5e-4, "CD1_2": 0.0, "CD2_1": 0.0, "CD2_2": 5e-4}}
+    for name, cards in skies.items():
+        write(directory, "header", name, sky(**cards).tostring(endcard=False, padding=False).encode())
+
+
+def seeds_of_images(directory):
+    path = os.path.join(directory, "image.fits")
+    image = picture(20, 24)
+    whole = (image * 10).astype(np.int16)
+    files = {"float": [fits.PrimaryHDU(image, sky())], "double": [fits.PrimaryHDU(image.astype(float), sky())],
+             "cube": [fits.PrimaryHDU(np.array([[image, image]]), sky())], "int": [fits.PrimaryHDU(whole)],
+             "byte": [fits.PrimaryHDU(np.abs(whole).astype(np.uint8))],
+             "extension": [fits.PrimaryHDU(), fits.ImageHDU(image, sky(), name="SCI")]}
+    for kind in ("RICE_1", "GZIP_1", "GZIP_2", "HCOMPRESS_1", "PLIO_1"):
+        data = np.abs(whole) if kind == "PLIO_1" else whole
+        files[kind] = [fits.PrimaryHDU(), fits.CompImageHDU(data, compression_type=kind)]
+    for kind in ("RICE_1", "GZIP_1"):
+        files[kind + "_float"] = [fits.PrimaryHDU(), fits.CompImageHDU(image, sky(), compression_type=kind)]
+    files["lossless"] = [fits.PrimaryHDU(), fits.CompImageHDU(image, compression_type="GZIP_2", quantize_level=0)]
+    table = fits.BinTableHDU.from_columns([fits.Column(n, "E", "arcsec" if n[0] == "B" else None, array=[a, b]) for n, a, b in
+                                           (("BMAJ", 9, 8), ("BMIN", 7, 6), ("BPA", 5, 4), ("CHAN", 0, 1), ("POL", 0, 0))])
+    table.name = "BEAMS"
+    files["beams"] = [fits.PrimaryHDU(image, sky(CASAMBM=True)), table]
+    for name, hdus in files.items():
+        write(directory, "image", name, bytes_of(hdus, path))
+    os.remove(path)
+
+
+def main(directory):
+    os.makedirs(directory, exist_ok=True)
+    seeds_of_headers(directory)
+    seeds_of_images(directory)
+    for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
+        for mode in (0, 1, 2):
+            write(directory, "pixels", "%d%d" % (i, mode), bytes([shape[1] - 1, mode, i, i]) + picture(*shape).tobytes())
+    for i, line in enumerate(("-o a.csv a.fits", "--kappa=3 -n 5 -i 3 --beam 5,4,3 --plane 1,2 a b", "--bench=3 -f json a")):
+        write(directory, "options", str(i), line.replace(" ", "\n").encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,60 @@
+#include "agreement.h"
+
+/* Within an error of the last places of a long double sum. */
+static void assert_near(long double value, long double expected, long double scale) {
+    assert_true(fabsl(value - expected) <= 1e-15L * scale);
+}
+
+void assert_background_agrees(const struct srcfind_background *b,
+                              const struct srcfind_background *expected) {
+    assert_int_equal(b->n_pixels, expected->n_pixels);
+    assert_int_equal(b->n_blank, expected->n_blank);
+    assert_int_equal(b->n_kept, expected->n_kept);
+    assert_int_equal(b->rounds, expected->rounds);
+    assert_int_equal(b->empty, expected->empty);
+    assert_true(b->median == expected->median);
+    assert_true(b->min == expected->min);
+    assert_true(b->max == expected->max);
+    assert_near(b->rms, expected->rms, fmax(expected->rms, 1e-15 * fabs(expected->mean)));
+    assert_near(b->mean, expected->mean, fabs(expected->mean) + expected->rms);
+}
+
+/* Pixels are whole multiples of the unit where peak / threshold < 2^22 (see moments.h); beyond,
+ * each is off by half a unit at most, and its position counts as often. */
+static void assert_sum(int128 q, const struct island *i, long double expected, double threshold) {
+    const long double reach = fmaxl(i->x_max - i->x_min, i->y_max - i->y_min) + 1;
+    const bool exact = i->peak < threshold * 0x1p22;
+    const long double rounding =
+        exact ? 0 : ldexpl((long double)i->n_pixels * reach * reach / 2, i->unit);
+    assert_true(fabsl(ldexpl((long double)q, i->unit) - expected) <=
+                1e-15L * fabsl(expected) + rounding);
+}
+
+static void assert_island(const struct island *i, const struct oracle_island *expected,
+                          double threshold) {
+    assert_int_equal(i->n_pixels, expected->n_pixels);
+    assert_int_equal(i->x_min, expected->x_min);
+    assert_int_equal(i->x_max, expected->x_max);
+    assert_int_equal(i->y_min, expected->y_min);
+    assert_int_equal(i->y_max, expected->y_max);
+    assert_int_equal(i->x_peak, expected->x_peak);
+    assert_int_equal(i->y_peak, expected->y_peak);
+    assert_true(i->peak == expected->peak);
+    assert_int_equal(i->edge, expected->edge);
+    assert_sum(i->q, i, expected->sum, threshold);
+    assert_sum(i->qx, i, expected->x, threshold);
+    assert_sum(i->qy, i, expected->y, threshold);
+    assert_sum(i->qxx, i, expected->xx, threshold);
+    assert_sum(i->qyy, i, expected->yy, threshold);
+    assert_sum(i->qxy, i, expected->xy, threshold);
+}
+
+void assert_agrees(const struct detection_result *result, const struct oracle_result *expected,
+                   const struct detection *d) {
+    const struct srcfind_background *b = &expected->background;
+    const double threshold = (d->subtract_background ? b->median : 0) + d->island * b->rms;
+    assert_background_agrees(&result->background, b);
+    assert_int_equal(result->list.n, expected->n);
+    for (int64_t i = 0; i < expected->n; i++)
+        assert_island(&result->list.islands[i], &expected->islands[i], threshold);
+}

@@ -1,0 +1,14 @@
+/* What a backend found beside what the plain version found: a test that fails where they differ by
+ * more than the rounding of long double. */
+#ifndef AGREEMENT_H
+#define AGREEMENT_H
+
+#include "unit.h"
+
+void assert_background_agrees(const struct srcfind_background *b,
+                              const struct srcfind_background *expected);
+
+void assert_agrees(const struct detection_result *result, const struct oracle_result *expected,
+                   const struct detection *detection);
+
+#endif
