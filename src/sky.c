@@ -40,14 +40,18 @@ static bool set_up(struct wcsprm *wcs) {
     return wcsset(wcs) == 0;
 }
 
-/* Whether the first two axes, in either order, are the celestial ones. */
-static bool is_celestial(const struct wcsprm *wcs) {
-    return wcs->lng >= 0 && wcs->lat >= 0 && wcs->lng + wcs->lat == 1;
-}
-
 /* Degrees of world axis i a pixel of axis j. */
 static double scale(const struct wcsprm *wcs, int i, int j) {
     return wcs->cdelt[i] * wcs->pc[i * wcs->naxis + j];
+}
+
+/* Whether the first two axes, in either order, are the celestial ones, and pixels have an area,
+ * which is returned in square degrees. */
+static bool is_celestial(const struct wcsprm *wcs, double *area) {
+    if (wcs->lng < 0 || wcs->lat < 0 || wcs->lng + wcs->lat != 1)
+        return false;
+    *area = fabs(scale(wcs, 0, 0) * scale(wcs, 1, 1) - scale(wcs, 0, 1) * scale(wcs, 1, 0));
+    return *area > 0 && isfinite(*area);
 }
 
 static bool is_known(double value) {
@@ -138,16 +142,12 @@ enum srcfind_status sky_open(const struct header *header, struct srcfind_image *
     }
     const bool usable = sky->wcs && set_up(sky->wcs);
     image->frequency = find_frequency(sky, usable, header, image);
-    if (!usable || !is_celestial(sky->wcs)) {
+    if (!usable || !is_celestial(sky->wcs, &image->pixel_area)) {
+        image->pixel_area = NAN;
         sky_close(sky);
         return SRCFIND_OK;
     }
-    const struct wcsprm *wcs = sky->wcs;
-    const double area =
-        fabs(scale(wcs, 0, 0) * scale(wcs, 1, 1) - scale(wcs, 0, 1) * scale(wcs, 1, 0));
-    if (area > 0 && isfinite(area))
-        image->pixel_area = area;
-    describe_frame(wcs, image);
+    describe_frame(sky->wcs, image);
     *result = sky;
     return SRCFIND_OK;
 }

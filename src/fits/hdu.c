@@ -152,10 +152,20 @@ static enum srcfind_status begins_hdu(struct fits_file *file, int64_t offset, bo
     return status;
 }
 
+/* Bytes of an uncompressed image's pixels. */
+static int64_t pixel_bytes(const struct hdu *hdu) {
+    int64_t bytes = llabs(hdu->bitpix) / 8;
+    for (int i = 0; i < hdu->n_axes; i++)
+        bytes *= hdu->axes[i];
+    return bytes;
+}
+
 /* Whether the data of an image are all there. */
 static enum srcfind_status check_size(struct fits_file *file, const struct hdu *hdu, int64_t bytes,
                                       struct error *error) {
     bool reached;
+    if (!hdu->is_compressed && pixel_bytes(hdu) > bytes)
+        return bad_header(file, hdu, "has more pixels than data", error);
     const enum srcfind_status status = fits_file_reach(file, hdu->data + bytes, &reached, error);
     if (status != SRCFIND_OK || reached)
         return status;

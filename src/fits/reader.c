@@ -44,21 +44,31 @@ static const uint32_t *read_stored(void *state, int64_t first, int64_t count, ui
 
 /* --- opening --- */
 
-static struct scaling scaling_of(const struct hdu *hdu) {
-    struct scaling s = {.bscale = 1};
-    header_real(&hdu->header, "BSCALE", &s.bscale);
-    header_real(&hdu->header, "BZERO", &s.bzero);
-    s.has_blank = hdu->bitpix > 0 && header_integer(&hdu->header, "BLANK", &s.blank);
-    return s;
+/* A keyword's number, or what there was before where there is no such keyword. False where it is no
+ * number: then no pixel is known. */
+static bool read_factor(const struct header *header, const char *keyword, double *value) {
+    int64_t i = 0;
+    return header_real(header, keyword, value) || !header_next(header, keyword, &i);
+}
+
+static enum srcfind_status read_scaling(const struct fits_file *file, const struct hdu *hdu,
+                                        struct scaling *s, struct error *error) {
+    *s = (struct scaling){.bscale = 1};
+    s->has_blank = hdu->bitpix > 0 && header_integer(&hdu->header, "BLANK", &s->blank);
+    if (!read_factor(&hdu->header, "BZERO", &s->bzero))
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: BZERO is not a number",
+                         file->path, hdu->number);
+    if (!read_factor(&hdu->header, "BSCALE", &s->bscale) || s->bscale == 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: BSCALE is 0, or not a number",
+                         file->path, hdu->number);
+    return SRCFIND_OK;
 }
 
 enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 const struct hdu *hdu, int64_t plane, struct pixel_source *source,
                                 struct error *error) {
-    *reader = (struct reader){.file = file,
-                              .bitpix = hdu->bitpix,
-                              .scaling = scaling_of(hdu),
-                              .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
+    *reader = (struct reader){
+        .file = file, .bitpix = hdu->bitpix, .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
     *source = (struct pixel_source){.width = hdu->axes[0],
                                     .height = hdu->axes[1],
                                     .piece = PIECE,
@@ -66,6 +76,9 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                     .parallel = true,
                                     .state = reader,
                                     .read = read_stored};
+    const enum srcfind_status status = read_scaling(file, hdu, &reader->scaling, error);
+    if (status != SRCFIND_OK)
+        return status;
     if (hdu->is_compressed)
         return tiles_open(&reader->tiles, file, hdu, &reader->scaling, plane, source, error);
     if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {

@@ -16,7 +16,7 @@ enum {
 
 /* --- header --- */
 
-static bool is_gzip(const struct tile_codec *codec) {
+bool tile_codec_takes_reals(const struct tile_codec *codec) {
     return codec->packing == TILE_GZIP_1 || codec->packing == TILE_GZIP_2;
 }
 
@@ -72,7 +72,7 @@ enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_
                          "%s: HDU %d: compressed by %s with parameters that cannot be: is the file "
                          "damaged?",
                          file->path, hdu->number, name);
-    if (!is_gzip(codec) && !(codec->cfitsio = cfitsio_load(error)))
+    if (!tile_codec_takes_reals(codec) && !(codec->cfitsio = cfitsio_load(error)))
         return SRCFIND_ERROR_INPUT;
     return SRCFIND_OK;
 }

@@ -21,6 +21,9 @@ struct tile_codec {
 enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_file *file,
                                     const struct hdu *hdu, struct error *error);
 
+/* Whether it packs floats as they are, and not integers alone. */
+bool tile_codec_takes_reals(const struct tile_codec *codec);
+
 /* How many bytes of room must follow `count` packed ones in memory for the decoder's sake, where a
  * tile has n_pixels. */
 int64_t tile_codec_spare(const struct tile_codec *codec, const unsigned char *packed, int64_t count,

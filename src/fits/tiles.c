@@ -411,6 +411,9 @@ static enum srcfind_status describe(struct tiles *t, struct fits_file *file, con
     if (!t->has_compressed)
         return cannot_be(file, hdu, "no column COMPRESSED_DATA", error);
     find_quantisation(t, &hdu->header);
+    if (t->codec.bitpix < 0 && !t->quantisation.is_used && !tile_codec_takes_reals(&t->codec))
+        return cannot_be(file, hdu, "floats in integers (RICE_1 and the like) without a ZSCALE",
+                         error);
     find_blank(t, &hdu->header);
     mend_scaling(t);
     return SRCFIND_OK;

@@ -7,6 +7,7 @@ SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (m
 """
 import csv
 import importlib.util
+import inspect
 import json
 import os
 import subprocess
@@ -92,6 +93,16 @@ def sky_header(**cards):
         if value is not None:
             header[name] = value
     return header
+
+
+def tiled(image, compression, tile=None, header=None, **options):
+    """A tile-compressed HDU; tile is (width, height) or None. Since astropy 5.3, tile_size is called tile_shape, and turned
+    round; before, tile_shape would be taken for some other option, and ignored."""
+    if tile and "tile_shape" in inspect.signature(fits.CompImageHDU.__init__).parameters:
+        options["tile_shape"] = tile[::-1]
+    elif tile:
+        options["tile_size"] = tile
+    return fits.CompImageHDU(image, header, compression_type=compression, **options)
 
 
 class Case(unittest.TestCase):

@@ -17,18 +17,6 @@ def catalogue(image, *options, **environment):
     return result
 
 
-def tiled(image, compression, tile):
-    """A tile-compressed HDU; tile is (width, height) or None. astropy 5.3 turned tile_size round."""
-    def make(**options):
-        return fits.CompImageHDU(image, t.sky_header(), compression_type=compression, quantize_level=0, **options)
-    if not tile:
-        return make()
-    try:
-        return make(tile_shape=tile[::-1])
-    except TypeError:
-        return make(tile_size=tile)
-
-
 class SameBytes(t.Case):
 
     def images(self):
@@ -65,7 +53,7 @@ class SameBytes(t.Case):
             for compression, tile in (("GZIP_1", None), ("GZIP_2", (64, 64)), ("GZIP_1", (7, 33)),
                                       ("GZIP_2", image.shape[::-1])):
                 packed = self.path("image.fits.fz")
-                hdu = tiled(image, compression, tile)
+                hdu = t.tiled(image, compression, tile, t.sky_header(), quantize_level=0)
                 fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(packed, overwrite=True)
                 with self.subTest(name, compression=compression, tile=tile):
                     self.assert_same(packed, plain)
@@ -78,7 +66,7 @@ class SameBytes(t.Case):
         for compression in ("RICE_1", "GZIP_1", "GZIP_2", "HCOMPRESS_1", "PLIO_1"):
             for tile in (None, (64, 50), (610, 500)):
                 packed = self.path("image.fits.fz")
-                fits.HDUList([fits.PrimaryHDU(), tiled(image, compression, tile)]).writeto(packed, overwrite=True)
+                fits.HDUList([fits.PrimaryHDU(), t.tiled(image, compression, tile, t.sky_header(), quantize_level=0)]).writeto(packed, overwrite=True)
                 with self.subTest(compression, tile=tile):
                     self.assert_same(packed, plain)
 

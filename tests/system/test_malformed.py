@@ -1,0 +1,117 @@
+"""Malformed and treacherous files: each ends in the catalogue or the error that malformed.py foresees, soon,
+and in little memory."""
+import csv
+import io
+import os
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import malformed
+import srcfind_test as t
+
+MOST_SECONDS = 30 if t.SANITIZED else 10
+MOST_KIB = 64 << 10  # above what a sound file of this size takes
+
+
+def search(path):
+    """Exit status, output, error, and peak memory in KiB of the command."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen([t.COMMAND, "--cpu", "--threads", "2", "-q", path], stdout=out, stderr=errors)
+        end = threading.Timer(MOST_SECONDS, process.kill)
+        end.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        end.cancel()
+        out.seek(0)
+        errors.seek(0)
+        return process.returncode, out.read().decode(), errors.read().decode(), usage.ru_maxrss
+
+
+class Malformed(t.Case):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.corpus = tempfile.TemporaryDirectory(prefix="srcfind-")
+        cls.addClassCleanup(cls.corpus.cleanup)
+        path = os.path.join(cls.corpus.name, "good")
+        with open(path, "wb") as stream:
+            stream.write(malformed.GOOD)
+        cls.usual_kib = search(path)[3]
+
+    def check_error(self, expected, path, status, out, errors):
+        self.assertEqual([status, out], [1, ""], errors)
+        self.assertEqual(len(errors.splitlines()), 1, errors)
+        self.assertTrue(errors.startswith("srcfind: " + path + ": "), errors)
+        for word in expected.words:
+            self.assertIn(word, errors)
+
+    def check_catalogue(self, expected, status, out, errors):
+        self.assertEqual([status, errors], [0, ""])
+        rows = list(csv.DictReader(io.StringIO(out)))
+        self.assertIn("Source_id", out.splitlines()[0])
+        if expected.sources is not None:
+            self.assertEqual(len(rows), expected.sources)
+        for row in rows:
+            for column in expected.empty:
+                self.assertEqual(row.get(column, ""), "", column)
+            self.assertEqual(int(row["Flags"]) & expected.flag, expected.flag)
+
+    def check(self, name):
+        expected = malformed.CASES[name]
+        path = malformed.write(name, self.corpus.name)
+        try:
+            status, out, errors, kib = search(path)
+        finally:
+            os.remove(path)
+        if expected.words:
+            self.check_error(expected, path, status, out, errors)
+        else:
+            self.check_catalogue(expected, status, out, errors)
+        if not t.SANITIZED:
+            self.assertLess(kib, self.usual_kib + MOST_KIB)
+
+    def test_corpus(self):
+        for name in malformed.CASES:
+            with self.subTest(case=name):
+                self.check(name)
+
+    def test_corpus_is_large(self):
+        self.assertGreater(len(malformed.CASES), 80)
+
+    def test_links_in_a_circle(self):
+        os.symlink("b.fits", self.path("a.fits"))
+        os.symlink("a.fits", self.path("b.fits"))
+        result = t.run(self.path("a.fits"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a.fits: Too many levels of symbolic links", result.stderr)
+
+    def test_file_that_changes(self):
+        """It grows and shrinks while it is read: a catalogue, or an error."""
+        path = self.write("image.fits", t.noise(1500, 1500))
+        size = os.path.getsize(path)
+        done = threading.Event()
+
+        def change():
+            while not done.is_set():
+                os.truncate(path, size // 3)
+                time.sleep(0.002)
+                os.truncate(path, 2 * size)
+                time.sleep(0.002)
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            for _ in range(20):
+                result = t.run(path, "-q")
+                self.assertIn(result.returncode, (0, 1))
+                self.assertEqual(len(result.stderr.splitlines()), result.returncode)
+        finally:
+            done.set()
+            thread.join()
+
+
+if __name__ == "__main__":
+    t.main()
