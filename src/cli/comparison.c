@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
+#include "json_tree.h"
 
 /* --- what is compared --- */
 
@@ -169,80 +169,89 @@ static cJSON *real_json(double value) {
     return cJSON_CreateRaw(text);
 }
 
-static cJSON *pair_json(const double *value) {
-    cJSON *pair = cJSON_CreateObject();
+static struct json_tree pair_tree(const double *value) {
+    struct json_tree pair = json_object();
     for (int side = 0; side < SIDES; side++)
-        cJSON_AddItemToObject(pair, side_names[side], real_json(value[side]));
+        json_add(&pair, side_names[side], real_json(value[side]));
     return pair;
+}
+
+static cJSON *pair_json(const double *value) {
+    struct json_tree pair = pair_tree(value);
+    return json_end(&pair);
+}
+
+/* A pair, and whether it is the same. */
+static cJSON *compared_json(const double *value, bool same) {
+    struct json_tree pair = pair_tree(value);
+    json_add(&pair, "same", cJSON_CreateBool(same));
+    return json_end(&pair);
 }
 
 static cJSON *statistic_json(const struct statistic *s) {
     const double integer[SIDES] = {(double)s->integer[SIDE_CPU], (double)s->integer[SIDE_GPU]};
-    cJSON *json = pair_json(s->is_real ? s->real : integer);
-    cJSON_AddBoolToObject(json, "same", s->same);
-    return json;
+    return compared_json(s->is_real ? s->real : integer, s->same);
+}
+
+static cJSON *statistics_json(const struct comparison *c) {
+    struct json_tree json = json_object();
+    for (int i = 0; i < STATISTICS; i++)
+        json_add(&json, c->statistics[i].name, statistic_json(&c->statistics[i]));
+    return json_end(&json);
 }
 
 static cJSON *bytes_json(const struct comparison *c, int format) {
     const double size[SIDES] = {(double)c->size[format][SIDE_CPU],
                                 (double)c->size[format][SIDE_GPU]};
-    cJSON *json = pair_json(size);
-    cJSON_AddBoolToObject(json, "same", c->same_bytes[format]);
-    return json;
+    return compared_json(size, c->same_bytes[format]);
 }
 
 static cJSON *seconds_json(const struct comparison *c) {
-    cJSON *json = cJSON_CreateObject();
+    struct json_tree json = json_object();
     for (int i = 0; i < STAGES; i++)
-        cJSON_AddItemToObject(json, c->stages[i].name, pair_json(c->stages[i].seconds));
-    cJSON_AddItemToObject(json, "with_transfer", pair_json(c->with_transfer));
-    cJSON_AddItemToObject(json, "without_transfer", pair_json(c->without_transfer));
-    return json;
+        json_add(&json, c->stages[i].name, pair_json(c->stages[i].seconds));
+    json_add(&json, "with_transfer", pair_json(c->with_transfer));
+    json_add(&json, "without_transfer", pair_json(c->without_transfer));
+    return json_end(&json);
+}
+
+static cJSON *difference_json(const struct difference *d) {
+    struct json_tree json = json_object();
+    json_add(&json, "row", cJSON_CreateNumber((double)d->row));
+    json_add(&json, "column", cJSON_CreateString(d->column));
+    for (int side = 0; side < SIDES; side++)
+        json_add(&json, side_names[side], cJSON_CreateString(d->cell[side]));
+    return json_end(&json);
 }
 
 static cJSON *differences_json(const struct comparison *c) {
-    cJSON *json = cJSON_CreateArray();
-    for (int i = 0; i < c->n_differences; i++) {
-        const struct difference *d = &c->differences[i];
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddNumberToObject(one, "row", (double)d->row);
-        cJSON_AddStringToObject(one, "column", d->column);
-        for (int side = 0; side < SIDES; side++)
-            cJSON_AddStringToObject(one, side_names[side], d->cell[side]);
-        cJSON_AddItemToArray(json, one);
-    }
-    return json;
+    struct json_tree json = json_array();
+    for (int i = 0; i < c->n_differences; i++)
+        json_add(&json, NULL, difference_json(&c->differences[i]));
+    return json_end(&json);
 }
 
 static cJSON *comparison_json(const struct comparison *c) {
     const struct srcfind_catalogue *cpu = c->catalogue[SIDE_CPU], *gpu = c->catalogue[SIDE_GPU];
-    cJSON *json = cJSON_CreateObject(), *statistics = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "image", cpu->image.path);
-    cJSON_AddNumberToObject(json, "width", (double)cpu->image.width);
-    cJSON_AddNumberToObject(json, "height", (double)cpu->image.height);
-    cJSON_AddNumberToObject(json, "threads", cpu->threads);
-    cJSON_AddStringToObject(json, "device", gpu->device);
-    cJSON_AddBoolToObject(json, "same", c->same);
-    for (int i = 0; i < STATISTICS; i++)
-        cJSON_AddItemToObject(statistics, c->statistics[i].name, statistic_json(&c->statistics[i]));
-    cJSON_AddItemToObject(json, "statistics", statistics);
-    cJSON_AddItemToObject(json, "csv_bytes", bytes_json(c, SRCFIND_CSV));
-    cJSON_AddItemToObject(json, "json_bytes", bytes_json(c, SRCFIND_JSON));
-    cJSON_AddItemToObject(json, "seconds", seconds_json(c));
-    cJSON_AddItemToObject(json, "speedup_with_transfer",
-                          real_json(c->with_transfer[SIDE_CPU] / c->with_transfer[SIDE_GPU]));
-    cJSON_AddItemToObject(json, "speedup_without_transfer",
-                          real_json(c->without_transfer[SIDE_CPU] / c->without_transfer[SIDE_GPU]));
-    cJSON_AddItemToObject(json, "differences", differences_json(c));
-    return json;
+    struct json_tree json = json_object();
+    json_add(&json, "image", cJSON_CreateString(cpu->image.path));
+    json_add(&json, "width", cJSON_CreateNumber((double)cpu->image.width));
+    json_add(&json, "height", cJSON_CreateNumber((double)cpu->image.height));
+    json_add(&json, "threads", cJSON_CreateNumber(cpu->threads));
+    json_add(&json, "device", cJSON_CreateString(gpu->device));
+    json_add(&json, "same", cJSON_CreateBool(c->same));
+    json_add(&json, "statistics", statistics_json(c));
+    json_add(&json, "csv_bytes", bytes_json(c, SRCFIND_CSV));
+    json_add(&json, "json_bytes", bytes_json(c, SRCFIND_JSON));
+    json_add(&json, "seconds", seconds_json(c));
+    json_add(&json, "speedup_with_transfer",
+             real_json(c->with_transfer[SIDE_CPU] / c->with_transfer[SIDE_GPU]));
+    json_add(&json, "speedup_without_transfer",
+             real_json(c->without_transfer[SIDE_CPU] / c->without_transfer[SIDE_GPU]));
+    json_add(&json, "differences", differences_json(c));
+    return json_end(&json);
 }
 
 bool comparison_write_json(const struct comparison *c, FILE *stream) {
-    cJSON *json = comparison_json(c);
-    char *text = cJSON_PrintUnformatted(json);
-    if (text)
-        fprintf(stream, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(json);
-    return text != NULL;
+    return json_print(comparison_json(c), "", "\n", stream);
 }

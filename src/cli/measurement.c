@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <cjson/cJSON.h>
+#include "json_tree.h"
 
 /* In the order of enum srcfind_stage and enum measured. */
 static const struct row {
@@ -103,44 +103,40 @@ void measurement_write_text(const struct measurement *m, FILE *stream) {
         fprintf(stream, "  (many: %d at a time, a thread each)\n", m->n_workers);
 }
 
-static bool add_row(cJSON *stages, const struct measurement *m, int row) {
-    const struct figure f = figure_of(m, row);
-    if (!isfinite(f.median))
-        return true;
-    cJSON *stage = cJSON_AddObjectToObject(stages, rows[row].key);
-    bool ok = stage && cJSON_AddNumberToObject(stage, "median_s", f.median);
-    if (ok && isfinite(f.spread))
-        ok = cJSON_AddNumberToObject(stage, "spread_s", f.spread);
-    return ok;
+static cJSON *figure_json(const struct figure *f) {
+    struct json_tree json = json_object();
+    json_add(&json, "median_s", cJSON_CreateNumber(f->median));
+    if (isfinite(f->spread))
+        json_add(&json, "spread_s", cJSON_CreateNumber(f->spread));
+    return json_end(&json);
 }
 
-static cJSON *to_json(const struct measurement *m) {
+static cJSON *stages_json(const struct measurement *m) {
+    struct json_tree json = json_object();
+    for (int row = 0; row < MEASURED_ROWS; row++) {
+        const struct figure f = figure_of(m, row);
+        if (isfinite(f.median))
+            json_add(&json, rows[row].key, figure_json(&f));
+    }
+    return json_end(&json);
+}
+
+static cJSON *measurement_json(const struct measurement *m) {
     const struct srcfind_catalogue *c = m->bench->catalogue;
-    cJSON *json = cJSON_CreateObject();
-    bool ok = cJSON_AddStringToObject(json, "image", c->image.path) &&
-              cJSON_AddNumberToObject(json, "width", (double)c->image.width) &&
-              cJSON_AddNumberToObject(json, "height", (double)c->image.height) &&
-              cJSON_AddNumberToObject(json, "sources", (double)c->n_sources) &&
-              cJSON_AddStringToObject(json, "backend", c->backend) &&
-              cJSON_AddStringToObject(json, "device", c->device) &&
-              cJSON_AddNumberToObject(json, "threads", c->threads) &&
-              cJSON_AddNumberToObject(json, "rounds", m->bench->rounds) &&
-              cJSON_AddNumberToObject(json, "workers", m->n_workers);
-    cJSON *stages = ok ? cJSON_AddObjectToObject(json, "stages") : NULL;
-    for (int row = 0; stages && row < MEASURED_ROWS; row++)
-        ok = ok && add_row(stages, m, row);
-    if (ok && stages)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    struct json_tree json = json_object();
+    json_add(&json, "image", cJSON_CreateString(c->image.path));
+    json_add(&json, "width", cJSON_CreateNumber((double)c->image.width));
+    json_add(&json, "height", cJSON_CreateNumber((double)c->image.height));
+    json_add(&json, "sources", cJSON_CreateNumber((double)c->n_sources));
+    json_add(&json, "backend", cJSON_CreateString(c->backend));
+    json_add(&json, "device", cJSON_CreateString(c->device));
+    json_add(&json, "threads", cJSON_CreateNumber(c->threads));
+    json_add(&json, "rounds", cJSON_CreateNumber(m->bench->rounds));
+    json_add(&json, "workers", cJSON_CreateNumber(m->n_workers));
+    json_add(&json, "stages", stages_json(m));
+    return json_end(&json);
 }
 
 bool measurement_write_json(const struct measurement *m, FILE *stream) {
-    cJSON *json = to_json(m);
-    char *text = json ? cJSON_PrintUnformatted(json) : NULL;
-    if (text)
-        fprintf(stream, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(json);
-    return text != NULL;
+    return json_print(measurement_json(m), "", "\n", stream);
 }

@@ -185,7 +185,7 @@ static bool unpack_plio(const struct tile_codec *c, unsigned char *packed, int64
     for (int64_t i = 0; i < n_words; i++)
         words[i] = (int16_t)load_integer(packed + 2 * i, 16, 1);
     words[n_words] = 0; /* a code of two words may be the last one */
-    const int64_t length = words[2] > 0 ? words[2] : ((int64_t)words[4] << 15) + words[3];
+    const int64_t length = words[2] > 0 ? words[2] : (int64_t)words[4] * 32768 + words[3];
     if (length < 1 || length > n_words || (words[2] <= 0 && words[1] < 0))
         return false;
     memset(room, 0, (size_t)n_pixels * sizeof(int32_t));

@@ -1,0 +1,174 @@
+/* A command whose luck runs out: srcfind, linked so that calls which may fail come here first, and
+ * one of them fails.
+ *
+ * FAULT       KIND:N, the N-th call of a kind (the names below) fails
+ * FAULT_MARK  a file that is made when it does
+ *
+ * Allocations are those of nearly all libraries, too, unless a sanitizer watches over them:
+ * then they are srcfind's own. */
+#define _GNU_SOURCE /* asprintf, dl_iterate_phdr */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <threads.h>
+#include <unistd.h>
+
+static _Thread_local bool lucky; /* nothing fails */
+
+/* Whether this call of a kind is the one. Nothing in here allocates. */
+static bool fails(const char *kind, int code) {
+    static atomic_llong calls;
+    const char *fault = getenv("FAULT"), *mark = getenv("FAULT_MARK");
+    const size_t length = strlen(kind);
+    if (lucky || !fault || strncmp(fault, kind, length) != 0 || fault[length] != ':' ||
+        atomic_fetch_add(&calls, 1) + 1 != atoll(fault + length + 1))
+        return false;
+    if (mark)
+        close(open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    errno = code;
+    return true;
+}
+
+/* A twin of a function that fails with a value and errno. */
+#define WRAP(type, name, kind, failure, code, parameters, arguments)                               \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters {                                                                \
+        return fails(kind, code) ? (failure) : __real_##name arguments;                            \
+    }
+
+WRAP(ssize_t, pread64, "read", -1, EIO, (int d, void *b, size_t n, off_t o), (d, b, n, o))
+WRAP(int, open64, "open", -1, EMFILE, (const char *p, int f, mode_t m), (p, f, m))
+WRAP(FILE *, fopen64, "open", NULL, EMFILE, (const char *p, const char *m), (p, m))
+WRAP(FILE *, fdopen, "open", NULL, ENOMEM, (int d, const char *m), (d, m))
+WRAP(int, stat64, "stat", -1, EACCES, (const char *p, struct stat *s), (p, s))
+WRAP(int, rename, "rename", -1, EXDEV, (const char *a, const char *b), (a, b))
+WRAP(int, mkdir, "mkdir", -1, EROFS, (const char *p, mode_t m), (p, m))
+WRAP(int, thrd_create, "thread", thrd_nomem, ENOMEM, (thrd_t * t, thrd_start_t s, void *a),
+     (t, s, a))
+WRAP(int, mtx_init, "lock", thrd_error, ENOMEM, (mtx_t * m, int type), (m, type))
+WRAP(int, cnd_init, "lock", thrd_error, ENOMEM, (cnd_t * c), (c))
+WRAP(locale_t, newlocale, "locale", (locale_t)0, ENOMEM, (int m, const char *n, locale_t b),
+     (m, n, b))
+WRAP(char *, strdup, "memory", NULL, ENOMEM, (const char *s), (s))
+WRAP(FILE *, open_memstream, "memory", NULL, ENOMEM, (char **t, size_t *n), (t, n))
+
+/* What a library does when it is loaded is its own affair. */
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags) {
+    if (fails("load", ENOMEM))
+        return NULL;
+    lucky = true;
+    void *handle = __real_dlopen(name, flags);
+    lucky = false;
+    return handle;
+}
+
+/* What is written fails late, as on a full disk. */
+int __real_fflush(FILE *stream);
+int __wrap_fflush(FILE *stream);
+int __wrap_fflush(FILE *stream) {
+    const int result = __real_fflush(stream);
+    return fails("flush", ENOSPC) ? EOF : result;
+}
+
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream) {
+    const int result = __real_fclose(stream);
+    return fails("close", ENOSPC) ? EOF : result;
+}
+
+static int print_new(char **text, const char *format, va_list args) {
+    if (!fails("memory", ENOMEM))
+        return vasprintf(text, format, args);
+    *text = NULL;
+    return -1;
+}
+
+int __wrap_asprintf(char **text, const char *format, ...);
+int __wrap_asprintf(char **text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int length = print_new(text, format, args);
+    va_end(args);
+    return length;
+}
+
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...);
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...) {
+    va_list args;
+    (void)flag;
+    va_start(args, format);
+    const int length = print_new(text, format, args);
+    va_end(args);
+    return length;
+}
+
+#ifdef SANITIZED
+WRAP(void *, malloc, "memory", NULL, ENOMEM, (size_t n), (n))
+WRAP(void *, calloc, "memory", NULL, ENOMEM, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, "memory", NULL, ENOMEM, (void *p, size_t n), (p, n))
+#else
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t m);
+void *__libc_realloc(void *p, size_t n);
+
+/* Who always gets memory: WCSLIB's parser and the loader of libraries, which end the process where
+ * they do not. */
+static const char *const lucky_libraries[] = {"/libwcs.so", "/ld-linux"};
+enum { LIBRARIES = sizeof lucky_libraries / sizeof *lucky_libraries };
+static uintptr_t library_from[LIBRARIES], library_to[LIBRARIES];
+
+static int look_for_libraries(struct dl_phdr_info *library, size_t size, void *context) {
+    (void)size, (void)context;
+    for (int i = 0; i < LIBRARIES; i++) {
+        if (!strstr(library->dlpi_name, lucky_libraries[i]))
+            continue;
+        library_from[i] = library->dlpi_addr;
+        for (int j = 0; j < library->dlpi_phnum; j++) {
+            const uintptr_t end =
+                library->dlpi_addr + library->dlpi_phdr[j].p_vaddr + library->dlpi_phdr[j].p_memsz;
+            if (library->dlpi_phdr[j].p_type == PT_LOAD && end > library_to[i])
+                library_to[i] = end;
+        }
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void find_libraries(void) {
+    dl_iterate_phdr(look_for_libraries, NULL);
+}
+
+static bool memory_fails(const void *caller) {
+    const uintptr_t at = (uintptr_t)caller;
+    for (int i = 0; i < LIBRARIES; i++)
+        if (at >= library_from[i] && at < library_to[i])
+            return false;
+    return fails("memory", ENOMEM);
+}
+
+#define MEMORY_FAILS memory_fails(__builtin_return_address(0))
+
+__attribute__((visibility("default"))) void *malloc(size_t n) {
+    return MEMORY_FAILS ? NULL : __libc_malloc(n);
+}
+
+__attribute__((visibility("default"))) void *calloc(size_t n, size_t m) {
+    return MEMORY_FAILS ? NULL : __libc_calloc(n, m);
+}
+
+__attribute__((visibility("default"))) void *realloc(void *p, size_t n) {
+    return MEMORY_FAILS ? NULL : __libc_realloc(p, n);
+}
+#endif

@@ -1,0 +1,130 @@
+"""Bad luck at every place: whichever call fails, the run ends as if nothing had happened, or with one line of
+error and no trace of a catalogue."""
+import os
+import resource
+import subprocess
+import unittest
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+FAULTY = os.environ.get("FAULTY_SRCFIND", "")
+KINDS = ("memory", "read", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
+MOST_CALLS = 20000
+FAKE = os.environ.get("FAKE_CUDA", "")
+
+
+@unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
+class Faults(t.Case):
+
+    def setUp(self):
+        super().setUp()
+        self.mark, self.out = self.path("mark"), self.path("out")
+
+    def run_faulty(self, arguments, fault, environment=()):
+        """What subprocess.run does, what is in the directory `out`, and whether the fault came to pass."""
+        subprocess.run(["rm", "-rf", self.mark, self.out], check=True)
+        result = subprocess.run([FAULTY, *arguments], capture_output=True, text=True, timeout=120,
+                                env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark})
+        written = {}
+        for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
+            with open(os.path.join(self.out, name)) as stream:
+                written[name] = stream.read()
+        return result, written, os.path.exists(self.mark)
+
+    def check_outcome(self, result, written, sound, fault):
+        self.assertIn(result.returncode, (0, 1, 3), (fault, result.stderr))
+        for name, text in written.items():
+            self.assertEqual(text, sound[name], (fault, name))
+        if result.returncode == 0:
+            self.assertEqual(result.stderr, "", fault)
+            self.assertEqual(written, sound, fault)
+        else:
+            self.assertTrue(result.stderr.startswith("srcfind: "), (fault, result.stderr))
+            self.assertEqual(len(result.stderr.splitlines()), 1, (fault, result.stderr))
+            self.assertLess(len(written), len(sound), fault)
+
+    def check(self, arguments, kinds=KINDS, environment=(), step=1):
+        """Every call of these kinds fails once."""
+        arguments = [*map(str, arguments), "-q", "-o", self.out + "/"]
+        sound = self.run_faulty(arguments, "nothing:1", environment)[1]
+        self.assertTrue(sound)
+        self.assertFalse(any(name.startswith(".") for name in sound))
+        total = 0
+        for kind in kinds:
+            for n in range(1, MOST_CALLS, step):
+                fault = "%s:%d" % (kind, n)
+                result, written, happened = self.run_faulty(arguments, fault, environment)
+                self.check_outcome(result, written, sound, fault)
+                total += happened
+                if not happened:
+                    break
+        return total
+
+    def image(self, name="image.fits", **cards):
+        return self.write(name, t.noise(200, 220, n_sources=12), t.sky_header(**cards))
+
+    def test_one_image(self):
+        self.assertGreater(self.check([self.image(), "--cpu", "--threads", 2]), 60)
+
+    def test_json(self):
+        self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"], step=1 if t.SANITIZED else 5)
+
+    def test_two_images(self):
+        """The other one has its catalogue in any case."""
+        images = [self.image("a.fits"), self.image("b.fits")]
+        self.check([*images, "--cpu", "--threads", 2], ["read", "open", "lock", "thread", "rename", "close"])
+
+    def test_tiles(self):
+        path = self.path("tiles.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(t.noise(200, 220), "RICE_1", None, t.sky_header())]).writeto(path)
+        self.check([path, "--cpu", "--threads", 2], ["load", "memory", "read", "lock", "thread"], step=3)
+
+    def test_gzip(self):
+        self.check([self.image("image.fits.gz"), "--cpu", "--threads", 1], ["memory", "read"], step=2)
+
+    def test_histogram_and_sources(self):
+        """Ways through the program that ordinary noise does not take."""
+        image = np.round(t.noise(250, 250, n_sources=300)).astype(np.float32)
+        path = self.write("steps.fits", image)
+        self.check([path, "--cpu", "--threads", 2, "--kappa", 1], ["memory", "read", "lock"], step=2)
+
+    @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        environment = {"SRCFIND_CUDA_MODULE": FAKE}
+        self.check([self.image(), "--gpu", "--threads", 2], ["load", "memory", "lock", "thread"], environment, step=2)
+
+    def test_reports(self):
+        """What standard output is asked for comes whole, or there is an error."""
+        path = self.image()
+        for options in (["--bench=1", "--cpu"], ["--version"], ["--help"]):
+            arguments = [path, *options]
+            for kind in ("memory", "flush", "lock", "open") if "--cpu" in options else ("memory", "flush"):
+                for n in range(1, MOST_CALLS, 5):
+                    fault = "%s:%d" % (kind, n)
+                    result, _, happened = self.run_faulty(arguments, fault)
+                    self.assertIn(result.returncode, (0, 1), (fault, result.stderr))
+                    self.assertLessEqual(len(result.stderr.splitlines()), 2, (fault, result.stderr))
+                    if result.returncode == 0:
+                        self.assertNotEqual(result.stdout, "", fault)
+                    else:
+                        self.assertTrue(result.stderr.startswith("srcfind: "), (fault, result.stderr))
+                    if not happened:
+                        break
+
+    def test_disk_that_is_full_at_any_byte(self):
+        path, catalogue = self.image(), self.path("catalogue.csv")
+        sound = t.run(path, "-q").stdout
+        for size in range(0, len(sound) + 200, 37 if t.SANITIZED else 11):
+            result = t.run(path, "-q", "-o", catalogue, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+            self.assertEqual(result.returncode, 0 if size >= len(sound) else 1, size)
+            self.assertEqual(os.path.exists(catalogue), size >= len(sound))
+            self.assertEqual(sorted(os.listdir(self.directory.name)), ["catalogue.csv", "image.fits"][size < len(sound):])
+            if size >= len(sound):
+                os.remove(catalogue)
+
+
+if __name__ == "__main__":
+    t.main()
