@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 enum { BLOCK = 2880, MOST_HEADER_BLOCKS = 1 << 14 };
 
 void hdu_clear(struct hdu *hdu) {
@@ -113,6 +115,7 @@ static enum srcfind_status bad_header(const struct fits_file *file, const struct
 static enum srcfind_status read_cards(struct fits_file *file, struct hdu *hdu, int64_t offset,
                                       struct error *error) {
     struct header *header = &hdu->header;
+    int64_t room = 0;
     for (int64_t block = 0; block < MOST_HEADER_BLOCKS; block++) {
         const int64_t at = block * BLOCK;
         bool reached;
@@ -121,10 +124,8 @@ static enum srcfind_status read_cards(struct fits_file *file, struct hdu *hdu, i
             return status;
         if (!reached)
             break;
-        char *grown = realloc(header->cards, (size_t)at + BLOCK + 1);
-        if (!grown)
+        if (!GROW(header->cards, room, at + BLOCK + 1))
             return error_memory(error, "reading a header");
-        header->cards = grown;
         status = fits_file_read(file, header->cards + at, BLOCK, offset + at, error);
         if (status != SRCFIND_OK)
             return status;

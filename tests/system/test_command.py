@@ -2,6 +2,7 @@
 import os
 import pty
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -243,6 +244,18 @@ class Command(t.Case):
                 self.assertEqual(t.run(self.write("odd.fits", image)).returncode, 0)
 
 
+@t.unittest.skipIf(t.SANITIZED, "sanitizers have checks of their own")
+@t.unittest.skipUnless(shutil.which("readelf"), "readelf is not installed")
+class Hardening(t.unittest.TestCase):
+
+    def test_command_is_hardened(self):
+        facts = subprocess.run(["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", t.COMMAND], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(facts, r"Type: +DYN")
+        for word in ("GNU_RELRO", "BIND_NOW", "__stack_chk_fail", "__snprintf_chk"):
+            self.assertIn(word, facts)
+        self.assertRegex(facts, r"GNU_STACK .* RW +0x")
+
+
 class Manual(t.unittest.TestCase):
     """What --help, the man page and the completions say of the options."""
 
@@ -277,6 +290,19 @@ class Manual(t.unittest.TestCase):
         self.assertEqual(set(re.findall(r"\.It Fl (?:\w .*)?(?:, )?Fl -([a-z-]+)|\.It Fl -([a-z-]+)", man)) and
                          {a or b for a, b in re.findall(r"^\.It (?:Fl \w , )?Fl -([a-z-]+)|^\.It Fl -([a-z-]+)", man, re.M)}
                          - names, set())
+
+    def test_environment_is_described(self):
+        """What the sources look at is in the man page."""
+        names = set()
+        for root in ("src", "cuda"):
+            for directory, _, files in os.walk(os.path.join(t.SOURCE_ROOT, root)):
+                for name in files:
+                    with open(os.path.join(directory, name)) as stream:
+                        names |= set(re.findall(r'getenv\((.*?)\)', stream.read()))
+        self.assertGreater(len(names), 2)
+        for name in names:
+            self.assertRegex(name, r'^"[A-Z_]+"$')
+            self.assertIn(".It Ev " + name.strip('"') + "\n", man_page())
 
     def test_every_column_is_described(self):
         from test_catalogue import COLUMNS

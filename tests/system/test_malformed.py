@@ -3,6 +3,7 @@ and in little memory."""
 import csv
 import io
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -80,6 +81,17 @@ class Malformed(t.Case):
 
     def test_corpus_is_large(self):
         self.assertGreater(len(malformed.CASES), 80)
+
+    def test_reproducers_are_there(self):
+        """What SECURITY.md names is in the corpus or among what fuzzing found."""
+        with open(os.path.join(t.SOURCE_ROOT, "SECURITY.md")) as stream:
+            rows = [line.split("|")[3] for line in stream if line.startswith(("| CFITSIO", "| WCSLIB"))]
+        self.assertGreater(len(rows), 5)
+        found = os.path.join(t.SOURCE_ROOT, "tests", "fuzz", "found")
+        for name in re.findall(r"`(.*?)`", "".join(rows)):
+            self.assertIn(name, malformed.CASES)
+        for name in re.findall(r"(?:header|image)/[\w-]+", "".join(rows)):
+            self.assertTrue(os.path.exists(os.path.join(found, name)), name)
 
     def test_links_in_a_circle(self):
         os.symlink("b.fits", self.path("a.fits"))

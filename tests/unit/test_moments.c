@@ -1,0 +1,60 @@
+/* Moments of islands of any size: sums stay within their 128 bits, and are exact. */
+#include <stdlib.h>
+
+#include "moments.h"
+#include "unit.h"
+
+enum { LONGEST = INT32_MAX };
+
+static struct island island_of(int64_t side, int64_t n_pixels, float peak) {
+    return (struct island){.n_pixels = n_pixels, .x_max = (int32_t)(side - 1), .peak = peak};
+}
+
+/* The largest q there can be, at the farthest place, as often as there are pixels. */
+static void sums_have_room(void **state) {
+    static const float peaks[] = {1e-30f, 1, 1.9999999f, 3e38f};
+    struct random r = {1};
+    (void)state;
+    for (int bits = 0; bits <= 31; bits++) {
+        for (int i = 0; i < 200; i++) {
+            const int64_t side =
+                bits == 31 ? LONGEST : ((int64_t)1 << bits) + (i % 3 - 1) * (bits > 1);
+            const int64_t most = side * side;
+            const int64_t n = i % 2 ? most : 1 + (int64_t)(random_unit(&r) * (double)(most - 1));
+            const float peak = peaks[random_below(&r, 4)],
+                        threshold = peak * (float)random_unit(&r);
+            const struct island island = island_of(side, n, peak);
+            const int unit = moments_unit(&island, threshold);
+            const long double q = (long double)moments_quantise(peak, ldexp(1, -unit));
+            const long double far = (long double)(side - 1);
+            assert_true(q >= 1);
+            assert_true(q * far * far * (long double)n < 0x1p127L);
+        }
+    }
+}
+
+/* Pixels at the far corner of the largest box. */
+static void far_pixels_are_exact(void **state) {
+    struct island island = island_of(LONGEST, 3, 2);
+    const int64_t far = LONGEST - 1;
+    const int unit = moments_unit(&island, 1);
+    const int64_t q = moments_quantise(1.5f, ldexp(1, -unit));
+    (void)state;
+    assert_true(ldexp((double)q, unit) == 1.5);
+    for (int i = 0; i < 3; i++)
+        moments_add(&island, q, far, far - i);
+    assert_true(island.q == (int128)3 * q);
+    assert_true(island.qx == (int128)3 * q * far);
+    assert_true(island.qxx == (int128)3 * q * far * far);
+    assert_true(island.qxy == (int128)q * far * (3 * far - 3));
+    assert_true(island.xx == (int128)3 * far * far);
+    assert_true(island.y == (int128)3 * far - 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_have_room),
+        cmocka_unit_test(far_pixels_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
