@@ -88,10 +88,13 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
+/* Takes the facts from what is open, so that nobody can exchange it in between. A pipe that nobody
+ * writes to must not make it wait. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
     struct stat facts;
-    *file = (struct fits_file){.path = path, .descriptor = -1};
-    if (stat(path, &facts) != 0)
+    *file = (struct fits_file){.path = path};
+    file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file->descriptor < 0 || fstat(file->descriptor, &facts) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(facts.st_mode))
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s, not a file with an image", path,
@@ -99,9 +102,6 @@ enum srcfind_status fits_file_open(struct fits_file *file, const char *path, str
     if (facts.st_size == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
     file->size = facts.st_size;
-    file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (file->descriptor < 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
     return look_at_start(file, error);
 }
 

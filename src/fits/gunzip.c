@@ -73,11 +73,14 @@ static bool grow(struct gunzip *g, int64_t end) {
 /* A member of the file has ended: another may follow, and what is none is left alone, as by gunzip.
  * False on an error. */
 static bool next_member(struct gunzip *g) {
-    g->read -= g->stream.avail_in;
-    if (!refill(g))
-        return false;
-    const unsigned char *next = g->input;
-    g->ended = g->stream.avail_in < 2 || next[0] != 0x1f || next[1] != 0x8b ||
+    enum { MAGIC = 2 };
+    if (g->stream.avail_in < MAGIC) {
+        g->read -= g->stream.avail_in;
+        if (!refill(g))
+            return false;
+    }
+    const unsigned char *next = g->stream.next_in;
+    g->ended = g->stream.avail_in < MAGIC || next[0] != 0x1f || next[1] != 0x8b ||
                inflateReset(&g->stream) != Z_OK;
     return true;
 }

@@ -118,7 +118,8 @@ static struct tile_pixels integers_in(const void *room) {
 static bool is_long_enough(const struct tile_codec *c, int64_t count, int64_t n_pixels) {
     const int code_bits = c->rice_bytes == 4 ? 5 : c->rice_bytes == 2 ? 4 : 3;
     const int64_t blocks = (n_pixels + c->rice_block - 1) / c->rice_block;
-    return count >= c->rice_bytes && 8 * (count - c->rice_bytes) >= code_bits * blocks;
+    return count >= c->rice_bytes && count <= INT32_MAX &&
+           8 * (count - c->rice_bytes) >= code_bits * blocks;
 }
 
 static void widen_shorts(int32_t *pixels, int64_t n) {

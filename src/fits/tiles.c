@@ -159,24 +159,33 @@ static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t
     return true;
 }
 
-/* Which of the columns a tile's bytes are in: the first that has some. NULL where none has. */
-static const struct table_column *find_array(const struct tiles *t, const unsigned char *row,
-                                             int64_t *count, int64_t *offset, bool *valid) {
+/* Where a tile's bytes are. */
+struct array {
+    const struct table_column *column; /* NULL where there are none */
+    int64_t count, bytes, offset;      /* elements of the column's type; in the file */
+};
+
+/* In the first of the columns that has some. */
+static struct array find_array(const struct tiles *t, const unsigned char *row) {
     const struct table_column *columns[] = {t->has_compressed ? &t->compressed : NULL,
                                             t->has_plain ? &t->plain : NULL,
                                             t->has_gzipped ? &t->gzipped : NULL};
-    *valid = true;
-    for (size_t i = 0; *valid && i < sizeof columns / sizeof *columns; i++) {
+    struct array a = {0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         if (!columns[i])
             continue;
-        *valid = table_array(&t->table, columns[i], row, count, offset);
-        if (*valid && *count > 0)
-            return columns[i];
+        if (!table_array(&t->table, columns[i], row, &a.count, &a.offset))
+            return a;
+        if (a.count > 0) {
+            a.column = columns[i];
+            a.bytes = a.count * table_element_bytes(a.column->element);
+            return a;
+        }
     }
-    return NULL;
+    return a;
 }
 
-/* Whether the tile's scale is that of quantised integers, and known. */
+/* What a row of the table says of its tile's values; false where quantised ones have no scale. */
 static bool read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
                        struct tile *tile) {
     tile->scaling = t->scaling;
@@ -194,34 +203,35 @@ static bool read_scale(const struct tiles *t, const unsigned char *row, int64_t 
     return isfinite(tile->scale) && isfinite(tile->zero);
 }
 
+/* False where the bytes, which were read, are damaged. */
+static bool unpack_array(const struct tiles *t, struct workspace *w, const struct array *a,
+                         int64_t n_pixels, struct tile *tile) {
+    if (a->column == &t->plain)
+        return take_plain(t, w, a->count, n_pixels, &tile->pixels);
+    if (a->column == &t->gzipped)
+        return tile_codec_gunzip_reals(&t->codec, w->packed, a->bytes, n_pixels, w->room,
+                                       &tile->pixels);
+    tile->quantised = t->quantisation.is_used;
+    return tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
+                             a->bytes, n_pixels, w->room, &tile->pixels);
+}
+
+/* The tile of this number in the plane. */
 static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int64_t number,
                                        struct tile *tile, struct error *error) {
     const int64_t n_pixels = tile->width * tile->height * t->depth;
-    int64_t count, offset;
-    bool valid;
-    enum srcfind_status status =
-        fits_file_read(t->file, w->row, t->table.row_bytes,
-                       t->table.data + (t->first_row + number) * t->table.row_bytes, error);
+    const int64_t row = t->first_row + number;
+    enum srcfind_status status = fits_file_read(t->file, w->row, t->table.row_bytes,
+                                                t->table.data + row * t->table.row_bytes, error);
     if (status != SRCFIND_OK)
         return status;
-    const struct table_column *column = find_array(t, w->row, &count, &offset, &valid);
-    if (!column)
+    const struct array array = find_array(t, w->row);
+    if (!array.column)
         return damaged(t, tile, error);
-    status =
-        read_array(t, w, count * table_element_bytes(column->element), offset, n_pixels, error);
+    status = read_array(t, w, array.bytes, array.offset, n_pixels, error);
     if (status != SRCFIND_OK)
         return status;
-    const int64_t bytes = count * table_element_bytes(column->element);
-    tile->quantised = column == &t->compressed && t->quantisation.is_used;
-    if (column == &t->plain)
-        valid = take_plain(t, w, count, n_pixels, &tile->pixels);
-    else if (column == &t->gzipped)
-        valid =
-            tile_codec_gunzip_reals(&t->codec, w->packed, bytes, n_pixels, w->room, &tile->pixels);
-    else
-        valid = tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
-                                  bytes, n_pixels, w->room, &tile->pixels);
-    if (!valid || !read_scale(t, w->row, t->first_row + number, tile))
+    if (!unpack_array(t, w, &array, n_pixels, tile) || !read_scale(t, w->row, row, tile))
         return damaged(t, tile, error);
     return SRCFIND_OK;
 }
@@ -304,13 +314,11 @@ static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uin
     enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
     const int64_t from = first / t->axes[0] / t->tile[1];
     const int64_t to = (first + count - 1) / t->axes[0] / t->tile[1];
-    for (int64_t row = from; row <= to; row++) {
-        for (int64_t column = 0; status == SRCFIND_OK && column < t->count[0]; column++) {
-            struct tile tile = tile_at(t, column, row);
-            status = unpack_tile(t, w, row * t->count[0] + column, &tile, error);
-            if (status == SRCFIND_OK)
-                hand_out(t, &tile, first, count, (float *)(void *)buffer);
-        }
+    for (int64_t i = from * t->count[0]; status == SRCFIND_OK && i < (to + 1) * t->count[0]; i++) {
+        struct tile tile = tile_at(t, i % t->count[0], i / t->count[0]);
+        status = unpack_tile(t, w, i, &tile, error);
+        if (status == SRCFIND_OK)
+            hand_out(t, &tile, first, count, (float *)(void *)buffer);
     }
     if (w)
         give_back(t, w);
@@ -319,35 +327,41 @@ static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uin
 
 /* --- opening --- */
 
-/* Sizes of tiles, and which of them hold the plane. */
-static bool lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
-    int64_t rows = 1, planes = 1, pixels = 1;
-    int64_t place = plane / (hdu->axes[0] * hdu->axes[1]);
-    t->depth = 1;
+/* Pixels of a tile along an axis, counted from 0; 0 where that cannot be. */
+static int64_t tile_size(const struct hdu *hdu, int axis) {
+    int64_t size = axis == 0 ? hdu->axes[0] : 1;
+    header_indexed(&hdu->header, "ZTILE", axis + 1, &size);
+    return size < 1 ? 0 : least(size, hdu->axes[axis]);
+}
+
+static bool tiles_can_be(const struct hdu *hdu) {
+    int64_t most = MOST_TILE_PIXELS;
     for (int i = 0; i < hdu->n_axes; i++) {
-        int64_t size = i == 0 ? hdu->axes[0] : 1;
-        header_indexed(&hdu->header, "ZTILE", i + 1, &size);
-        size = least(size, hdu->axes[i]);
-        if (size < 1 || size > MOST_TILE_PIXELS / pixels)
+        const int64_t size = tile_size(hdu, i);
+        if (size == 0 || size > most)
             return false;
-        const int64_t count = (hdu->axes[i] - 1) / size + 1;
-        pixels *= size;
-        if (i < 2) {
-            t->axes[i] = hdu->axes[i];
-            t->tile[i] = size;
-            t->count[i] = count;
-        } else {
-            const int64_t at = place % hdu->axes[i],
-                          depth = least(size, hdu->axes[i] - at / size * size);
-            place /= hdu->axes[i];
-            t->first_row += at / size * rows;
-            t->plane += at % size * planes;
-            planes *= depth;
-        }
-        rows *= count;
+        most /= size;
     }
-    t->depth = planes;
     return true;
+}
+
+/* Sizes of tiles, and which of them hold the plane whose first pixel is `plane`. */
+static void lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
+    for (int i = 0; i < 2; i++) {
+        t->axes[i] = hdu->axes[i];
+        t->tile[i] = tile_size(hdu, i);
+        t->count[i] = (t->axes[i] - 1) / t->tile[i] + 1;
+    }
+    int64_t place = plane / (t->axes[0] * t->axes[1]), rows = t->count[0] * t->count[1];
+    t->depth = 1;
+    for (int i = 2; i < hdu->n_axes; i++) {
+        const int64_t length = hdu->axes[i], size = tile_size(hdu, i), at = place % length;
+        place /= length;
+        t->first_row += at / size * rows;
+        rows *= (length - 1) / size + 1;
+        t->plane += at % size * t->depth;
+        t->depth *= least(size, length - at / size * size);
+    }
 }
 
 static void find_setting(const struct tiles *t, const char *name, double otherwise,
@@ -403,8 +417,9 @@ static enum srcfind_status describe(struct tiles *t, struct fits_file *file, con
     if (!table_open(&t->table, file, hdu) || t->table.row_bytes < 1 ||
         t->table.row_bytes > MOST_ROW_BYTES)
         return cannot_be(file, hdu, "no table that tiles could be in", error);
-    if (!lay_out(t, hdu, plane))
+    if (!tiles_can_be(hdu))
         return cannot_be(file, hdu, "tiles of more than 2^28 pixels, or none", error);
+    lay_out(t, hdu, plane);
     t->has_compressed = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
     t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
     t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);

@@ -2,6 +2,7 @@
  * one of them fails.
  *
  * FAULT       KIND:N, the N-th call of a kind (the names below) fails
+ *             `signals`: every second read is interrupted, `shorts`: it is not given all
  * FAULT_MARK  a file that is made when it does
  *
  * Allocations are those of nearly all libraries, too, unless a sanitizer watches over them:
@@ -38,6 +39,25 @@ static bool fails(const char *kind, int code) {
     return true;
 }
 
+/* Whether something is to happen to every second call. */
+static bool is_every_second(const char *fault) {
+    static atomic_uint calls;
+    const char *given = getenv("FAULT");
+    return given && strcmp(given, fault) == 0 && atomic_fetch_add(&calls, 1) % 2 == 1;
+}
+
+ssize_t __real_pread64(int file, void *buffer, size_t count, off_t offset);
+ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset);
+ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset) {
+    if (is_every_second("signals")) {
+        errno = EINTR;
+        return -1;
+    }
+    if (is_every_second("shorts"))
+        count = (count + 2) / 3;
+    return fails("read", EIO) ? -1 : __real_pread64(file, buffer, count, offset);
+}
+
 /* A twin of a function that fails with a value and errno. */
 #define WRAP(type, name, kind, failure, code, parameters, arguments)                               \
     type __real_##name parameters;                                                                 \
@@ -46,7 +66,6 @@ static bool fails(const char *kind, int code) {
         return fails(kind, code) ? (failure) : __real_##name arguments;                            \
     }
 
-WRAP(ssize_t, pread64, "read", -1, EIO, (int d, void *b, size_t n, off_t o), (d, b, n, o))
 WRAP(int, open64, "open", -1, EMFILE, (const char *p, int f, mode_t m), (p, f, m))
 WRAP(FILE *, fopen64, "open", NULL, EMFILE, (const char *p, const char *m), (p, m))
 WRAP(FILE *, fdopen, "open", NULL, ENOMEM, (int d, const char *m), (d, m))

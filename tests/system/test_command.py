@@ -1,4 +1,5 @@
 """The command line: options, names of catalogues, messages, exit statuses."""
+import json
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ from astropy.io import fits
 
 import srcfind_test as t
 
+FAKE = os.environ.get("FAKE_CUDA", "")
 
 def man_page():
     with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
@@ -242,6 +244,44 @@ class Command(t.Case):
             image.flat[-1] = 99
             with self.subTest(shape):
                 self.assertEqual(t.run(self.write("odd.fits", image)).returncode, 0)
+
+
+@t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+class Comparison(t.Case):
+    """--compare-cpu with a device that is none."""
+
+    def setUp(self):
+        super().setUp()
+        self.images = [self.write("%s.fits" % name, t.noise(90, 80, seed=i), t.sky_header()) for i, name in enumerate("ab")]
+
+    def compare(self, *arguments, **settings):
+        environment = {"SRCFIND_CUDA_MODULE": FAKE, **{"FAKE_CUDA_" + name: value for name, value in settings.items()}}
+        return t.run("--compare-cpu", *arguments, env={**os.environ, **environment})
+
+    def test_same(self):
+        result = self.compare(*self.images)
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        self.assertEqual(result.stdout.count("the same, byte for byte"), 2)
+
+    def test_json(self):
+        result = self.compare(*self.images, "-f", "json")
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        for image, report in zip(self.images, map(json.loads, result.stdout.splitlines()), strict=True):
+            self.assertEqual([report["image"], report["same"], report["differences"]], [image, True, []])
+            self.assertGreater(report["statistics"]["rms"]["cpu"], 0)
+            self.assertTrue(report["csv_bytes"]["same"] and report["csv_bytes"]["cpu"] > 100)
+
+    def test_one_of_several_fails(self):
+        images = [self.images[0], self.path("none.fits"), self.images[1]]
+        for options, n in (([], 2), (["--fail-fast"], 1)):
+            result = self.compare(*images, *options)
+            self.assertEqual([result.returncode, result.stdout.count("byte for byte")], [1, n])
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_device_that_is_refused(self):
+        result = self.compare(*self.images, REFUSED="1")
+        self.assertEqual([result.returncode, result.stdout], [3, ""])
+        self.assertEqual(result.stderr, "srcfind: %s: CUDA device 0: refused\n" % self.images[0])
 
 
 @t.unittest.skipIf(t.SANITIZED, "sanitizers have checks of their own")

@@ -82,6 +82,50 @@ class SameBytes(t.Case):
             os.remove(self.path("packed.fits"))
             os.remove(self.path("plain.fits"))
 
+    @t.unittest.skipUnless(shutil.which("fpack"), "no fpack and funpack (libcfitsio-bin)")
+    def test_types_in_tiles(self):
+        """Every type of pixel, blank ones, and tiles without noise, which are kept as they are."""
+        noise = t.noise(300, 310, seed=4)
+        whole = np.clip(np.round(20 * noise) + 100, 0, 30000)
+        holes = noise.copy()
+        holes[100:120, 30:90] = np.nan
+        holes[200:230] = 0
+        images = (("bytes", np.clip(whole, 0, 255).astype(np.uint8), {}), ("shorts", (whole - 100).astype(np.int16), {"BLANK": 7}),
+                  ("unsigned", whole.astype(np.uint16), {}), ("longs", whole.astype(np.int32), {"BLANK": 100}),
+                  ("unsigned longs", whole.astype(np.uint32), {}), ("scaled", (whole - 100).astype(np.int16), {"BSCALE": 0.5, "BZERO": 3.0}),
+                  ("holes", holes, {}), ("doubles", holes.astype(np.float64), {}))
+        for name, image, cards in images:
+            path = self.write("image.fits", image, t.sky_header())
+            with fits.open(path, "update", do_not_scale_image_data=True) as hdus:
+                hdus[0].header.update(cards)
+            kinds = ["-r", "-h", "-g1", "-g2"] + ["-p"] * (name in ("bytes", "unsigned", "longs"))  # PLIO has no negative numbers
+            if image.dtype.kind == "f":
+                kinds = ["-r -q 4", "-r -qz 4", "-g2 -q 4", "-g1 -q 0", "-h -q 4"]
+            for options in kinds:
+                subprocess.run(["fpack", *options.split(), "-O", self.path("packed.fits"), path], check=True, capture_output=True)
+                subprocess.run(["funpack", "-O", self.path("plain.fits"), self.path("packed.fits")], check=True)
+                with self.subTest(name, options=options):
+                    self.assert_same(self.path("packed.fits"), self.path("plain.fits"))
+                os.remove(self.path("packed.fits"))
+                os.remove(self.path("plain.fits"))
+
+    def test_tiles_that_were_left_as_they_are(self):
+        """As CFITSIO wrote those that it could not quantise, until 2011: in a column of their own."""
+        image = t.noise(60, 70, seed=2)
+        plain = self.write("image.fits", image, t.sky_header())
+        for form, kind in (("PE()", np.float32), ("PD()", np.float64), ("QE()", np.float32)):
+            columns = [fits.Column("COMPRESSED_DATA", "PB()", array=np.array([np.zeros(0, np.uint8)] * 60, object)),
+                       fits.Column("UNCOMPRESSED_DATA", form, array=np.array(list(image.astype(kind)), object)),
+                       fits.Column("ZSCALE", "D", array=np.ones(60)), fits.Column("ZZERO", "D", array=np.zeros(60))]
+            table = fits.BinTableHDU.from_columns(columns)
+            table.header.update(ZIMAGE=True, ZCMPTYPE="RICE_1", ZBITPIX=-32, ZNAXIS=2, ZNAXIS1=70, ZNAXIS2=60, ZTILE1=70, ZTILE2=1,
+                                ZNAME1="BLOCKSIZE", ZVAL1=32)
+            table.header.update(t.sky_header())
+            packed = self.path("packed.fits")
+            fits.HDUList([fits.PrimaryHDU(), table]).writeto(packed, overwrite=True)
+            with self.subTest(form):
+                self.assert_same(packed, plain)
+
     @t.unittest.skipUnless(shutil.which("fpack"), "no fpack (libcfitsio-bin), and astropy packs no more than three axes")
     def test_plane_of_a_packed_cube(self):
         cube = np.stack([t.noise(400, 330, seed=s) for s in range(6)]).reshape(2, 3, 400, 330)
