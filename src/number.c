@@ -5,6 +5,7 @@
  * left to printf. */
 #include "number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -174,10 +175,11 @@ static int write_scientific(const struct decimal *d, char *text) {
     return n;
 }
 
-/* The same by trying; the digits are then taken apart to be written alike. */
+/* The same by trying; the digits are then taken apart to be written alike. Where fewer than 15 digits
+ * would do, the others of 15 are zeros: a double has more than 15, unless it is subnormal. */
 static void shortest_by_printf(double value, struct decimal *d) {
     char text[NUMBER_TEXT];
-    int count = 0;
+    int count = value < DBL_MIN ? 0 : 14;
     do {
         count++;
         snprintf(text, sizeof text, "%.*e", count - 1, value);
