@@ -33,12 +33,14 @@ static void turn(struct dither *d) {
     d->next = first_from(d->seed);
 }
 
-float dither_number(struct dither *d, int64_t pixel) {
+const float *dither_numbers(struct dither *d, int64_t pixel, int64_t *n) {
     while (pixel - d->pixel >= DITHER_NUMBERS - d->next) {
         d->pixel += DITHER_NUMBERS - d->next;
         turn(d);
     }
     d->next += (int)(pixel - d->pixel);
     d->pixel = pixel;
-    return numbers[d->next];
+    if (*n > DITHER_NUMBERS - d->next)
+        *n = DITHER_NUMBERS - d->next;
+    return numbers + d->next;
 }

@@ -17,7 +17,8 @@ struct dither {
 /* At the first pixel of the tile of this number, counted from 1 and moved by ZDITHER0 - 1. */
 struct dither dither_start(int64_t tile);
 
-/* The number of a pixel of the tile; quickest where pixels are asked for in their order. */
-float dither_number(struct dither *dither, int64_t pixel);
+/* The numbers of a pixel and those that follow it, of *n at the most, as far as they lie in a row:
+ * *n is set to how many these are. Pixels are asked for in their order. */
+const float *dither_numbers(struct dither *dither, int64_t pixel, int64_t *n);
 
 #endif

@@ -243,27 +243,42 @@ static int64_t integer_at(const struct tile_pixels *p, int64_t i) {
                        : load_integer(p->stored + i * p->pixel_step, p->bitpix, p->byte_step);
 }
 
+static bool is_blank(const struct tile *tile, int64_t q) {
+    return tile->scaling.has_blank && q == tile->scaling.blank;
+}
+
+static void convert_quantised(const struct tile *tile, int64_t first, int64_t count,
+                              float *values) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t q = integer_at(&tile->pixels, first + i);
+        values[i] = is_blank(tile, q) ? NAN : (float)((double)q * tile->scale + tile->zero);
+    }
+}
+
 /* FITS standard 10.2. In the second way of dithering, one integer stands for 0. */
-static float quantised_value(const struct tiles *t, struct tile *tile, int64_t i) {
+static void convert_dithered(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                             float *values) {
     enum { ZERO = -2147483646 };
-    const int64_t q = integer_at(&tile->pixels, i);
-    if (tile->scaling.has_blank && q == tile->scaling.blank)
-        return NAN;
-    if (!t->quantisation.dithered)
-        return (float)((double)q * tile->scale + tile->zero);
-    if (t->quantisation.keeps_zeros && q == ZERO)
-        return 0;
-    const double number = dither_number(&tile->dither, i);
-    return (float)(((double)q - number + 0.5) * tile->scale + tile->zero);
+    for (int64_t done = 0, n; done < count; done += n) {
+        n = count - done;
+        const float *number = dither_numbers(&tile->dither, first + done, &n);
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t q = integer_at(&tile->pixels, first + done + i);
+            const double value = ((double)q - number[i] + 0.5) * tile->scale + tile->zero;
+            const bool is_zero = t->quantisation.keeps_zeros && q == ZERO;
+            values[done + i] = is_blank(tile, q) ? NAN : is_zero ? 0 : (float)value;
+        }
+    }
 }
 
 /* Pixels of the tile from the first-th on. */
 static void convert(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
                     float *values) {
     const struct tile_pixels *p = &tile->pixels;
-    if (tile->quantised)
-        for (int64_t i = 0; i < count; i++)
-            values[i] = quantised_value(t, tile, first + i);
+    if (tile->quantised && t->quantisation.dithered)
+        convert_dithered(t, tile, first, count, values);
+    else if (tile->quantised)
+        convert_quantised(tile, first, count, values);
     else if (p->integers)
         for (int64_t i = 0; i < count; i++)
             values[i] = integer_value(p->integers[first + i], &tile->scaling);

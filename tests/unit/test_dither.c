@@ -3,6 +3,13 @@
 #include "fits/dither.h"
 #include "unit.h"
 
+static float dither_number(struct dither *d, int64_t pixel) {
+    int64_t n = 1;
+    const float *number = dither_numbers(d, pixel, &n);
+    assert_int_equal(n, 1);
+    return *number;
+}
+
 /* Appendix I: the 10,000th state of the generator is 1043618065. Tile 1 begins at number
  * (int)(500 * first number), which is 0. */
 static void numbers_are_the_standards(void **state) {
@@ -36,10 +43,25 @@ static void walks_follow_the_standard(void **state) {
     }
 }
 
+/* As many as there are up to the end of the table, and no more than were asked for. */
+static void numbers_in_a_row(void **state) {
+    struct dither d = dither_start(1), each = d;
+    int64_t n = 20000;
+    const float *row = dither_numbers(&d, 9000, &n);
+    (void)state;
+    assert_int_equal(n, DITHER_NUMBERS - 9000);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(row[i] == dither_number(&each, 9000 + i));
+    n = 17;
+    dither_numbers(&d, 10000, &n);
+    assert_int_equal(n, 17);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_the_standards),
         cmocka_unit_test(walks_follow_the_standard),
+        cmocka_unit_test(numbers_in_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
