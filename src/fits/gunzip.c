@@ -58,10 +58,9 @@ static bool refill(struct gunzip *g) {
     return true;
 }
 
-/* Room for more, in steps, since `end` is only what a header says. */
-static bool grow(struct gunzip *g, int64_t end) {
-    const int64_t doubled = g->room > 0 ? 2 * g->room : FIRST_ROOM;
-    const int64_t room = doubled < end || g->room == 0 ? doubled : end;
+/* Room for more, in steps: how much there is, only the end tells. */
+static bool grow(struct gunzip *g) {
+    const int64_t room = g->room + g->room / 2 + FIRST_ROOM;
     unsigned char *bytes = realloc(g->bytes, (size_t)room);
     if (!bytes)
         return false;
@@ -85,10 +84,10 @@ static bool next_member(struct gunzip *g) {
     return true;
 }
 
-/* Unpacks some more to the room there is. Returns zlib's code, of which Z_BUF_ERROR is a file that
- * ends too early, and Z_ERRNO one that cannot be read. */
-static int unpack_some(struct gunzip *g) {
-    const int64_t room = g->room - g->unpacked;
+/* Unpacks some more of what is before `end` to the room there is. Returns zlib's code, of which
+ * Z_BUF_ERROR is a file that ends too early, and Z_ERRNO one that cannot be read. */
+static int unpack_some(struct gunzip *g, int64_t end) {
+    const int64_t room = (end < g->room ? end : g->room) - g->unpacked;
     const uInt step = room < 1 << 30 ? (uInt)room : 1 << 30;
     if (g->stream.avail_in == 0 && !refill(g))
         return Z_ERRNO;
@@ -118,8 +117,8 @@ enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end
     if (end / MOST_OUTPUT_A_BYTE > g->size)
         return SRCFIND_OK;
     while (g->unpacked < end && !g->ended) {
-        const bool room = g->unpacked < g->room || grow(g, end);
-        const int code = room ? unpack_some(g) : Z_MEM_ERROR;
+        const bool room = g->unpacked < g->room || grow(g);
+        const int code = room ? unpack_some(g, end) : Z_MEM_ERROR;
         if (code != Z_OK && code != Z_STREAM_END)
             return failure(g, path, code, error);
     }
