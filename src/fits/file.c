@@ -43,6 +43,10 @@ enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *r
     return file->unpack ? gunzip_reach(file->unpack, file->path, end, reached, error) : SRCFIND_OK;
 }
 
+enum srcfind_status fits_file_check(struct fits_file *file, struct error *error) {
+    return file->unpack ? gunzip_check(file->unpack, file->path, error) : SRCFIND_OK;
+}
+
 int64_t fits_file_size(const struct fits_file *file) {
     return file->unpack ? gunzip_size(file->unpack) : file->size;
 }

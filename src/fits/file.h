@@ -23,6 +23,9 @@ void fits_file_close(struct fits_file *file);
 enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,
                                     struct error *error);
 
+/* When all is reached that will be: whether what a gzipped file has its checksum for is sound. */
+enum srcfind_status fits_file_check(struct fits_file *file, struct error *error);
+
 /* How many bytes the file has; of a gzipped one, how many are unpacked. */
 int64_t fits_file_size(const struct fits_file *file);
 

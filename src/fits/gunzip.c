@@ -84,17 +84,17 @@ static bool next_member(struct gunzip *g) {
     return true;
 }
 
-/* Unpacks some more of what is before `end` to the room there is. Returns zlib's code, of which
- * Z_BUF_ERROR is a file that ends too early, and Z_ERRNO one that cannot be read. */
-static int unpack_some(struct gunzip *g, int64_t end) {
-    const int64_t room = (end < g->room ? end : g->room) - g->unpacked;
-    const uInt step = room < 1 << 30 ? (uInt)room : 1 << 30;
+/* Unpacks some more; *count is room, and becomes how many bytes there were. Returns zlib's code, of
+ * which Z_BUF_ERROR is a file that ends too early, and Z_ERRNO one that cannot be read. */
+static int unpack_some(struct gunzip *g, unsigned char *bytes, int64_t *count) {
+    const uInt room = *count < 1 << 30 ? (uInt)*count : 1 << 30;
+    *count = 0;
     if (g->stream.avail_in == 0 && !refill(g))
         return Z_ERRNO;
-    g->stream.next_out = g->bytes + g->unpacked;
-    g->stream.avail_out = step;
+    g->stream.next_out = bytes;
+    g->stream.avail_out = room;
     const int code = inflate(&g->stream, Z_NO_FLUSH);
-    g->unpacked += step - g->stream.avail_out;
+    *count = room - g->stream.avail_out;
     return code == Z_STREAM_END && !next_member(g) ? Z_ERRNO : code;
 }
 
@@ -117,13 +117,27 @@ enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end
     if (end / MOST_OUTPUT_A_BYTE > g->size)
         return SRCFIND_OK;
     while (g->unpacked < end && !g->ended) {
-        const bool room = g->unpacked < g->room || grow(g);
-        const int code = room ? unpack_some(g, end) : Z_MEM_ERROR;
+        if (g->unpacked == g->room && !grow(g))
+            return failure(g, path, Z_MEM_ERROR, error);
+        int64_t count = (end < g->room ? end : g->room) - g->unpacked;
+        const int code = unpack_some(g, g->bytes + g->unpacked, &count);
+        g->unpacked += count;
         if (code != Z_OK && code != Z_STREAM_END)
             return failure(g, path, code, error);
     }
     *reached = g->unpacked >= end;
     return SRCFIND_OK;
+}
+
+enum srcfind_status gunzip_check(struct gunzip *g, const char *path, struct error *error) {
+    unsigned char nowhere[INPUT];
+    int code = g->ended ? Z_STREAM_END : Z_OK;
+    while (code == Z_OK) {
+        int64_t count = sizeof nowhere;
+        code = unpack_some(g, nowhere, &count);
+    }
+    g->ended = true;
+    return code == Z_STREAM_END ? SRCFIND_OK : failure(g, path, code, error);
 }
 
 int64_t gunzip_size(const struct gunzip *gunzip) {

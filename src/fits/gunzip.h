@@ -1,4 +1,4 @@
-/* A gzipped file, unpacked to memory by zlib as far as it is asked for, and so never by more than a
+/* A gzipped file, unpacked to memory by zlib as far as it is asked for, and so to no more than a
  * header says that there is. */
 #ifndef GUNZIP_H
 #define GUNZIP_H
@@ -15,6 +15,10 @@ void gunzip_close(struct gunzip *gunzip);
 /* Unpacks `end` bytes; *reached is false where there are fewer. `path` is for the error. */
 enum srcfind_status gunzip_reach(struct gunzip *gunzip, const char *path, int64_t end,
                                  bool *reached, struct error *error);
+
+/* Looks at what follows up to the next checksum, without keeping it: an error if that is wrong.
+ * Nothing more can be unpacked then. */
+enum srcfind_status gunzip_check(struct gunzip *gunzip, const char *path, struct error *error);
 
 /* How many bytes are unpacked. */
 int64_t gunzip_size(const struct gunzip *gunzip);

@@ -34,8 +34,8 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used);
 
 /* A copy of those of the cards, to be freed, that have a value, for WCSLIB's parser, which dies of
- * some that FITS does not allow and never comes back from others: D exponents are E exponents, texts
- * are closed, and what cannot be mended is left out. NULL where memory ran out. */
+ * some that FITS does not allow and never comes back from others: D exponents are E exponents,
+ * texts are closed, and what cannot be mended is left out. NULL where memory ran out. */
 char *header_for_wcslib(const struct header *header, int *n_cards);
 
 void header_clear(struct header *header);

@@ -332,6 +332,8 @@ def gzipped():
     case("junk behind.gz", gzip.compress(GOOD) + b"junk")
     case("truncated.gz", gzip.compress(GOOD)[:-2000], "truncated")
     case("damaged.gz", with_bytes(gzip.compress(GOOD), 3000, b"\0" * 100), "damaged")
+    case("wrong checksum.gz", gzip.compress(GOOD)[:-8] + b"\0" * 8, "damaged")
+    case("wrong checksum far behind.gz", gzip.compress(GOOD + b"\0" * (1 << 22))[:-8] + b"\0" * 8, "damaged")
     case("short.gz", gzip.compress(GOOD[:-8000]), "truncated")
     case("header alone.gz", gzip.compress(GOOD[:HEADER]), "truncated")
     case("nothing.gz", gzip.compress(b""), "first header")
