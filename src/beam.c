@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "fits/table.h"
+#include "units.h"
 
 static bool is_usable(const struct srcfind_beam *beam) {
     return isfinite(beam->major) && isfinite(beam->minor) && isfinite(beam->angle) &&
@@ -58,30 +59,44 @@ static bool from_history(const struct header *header, struct srcfind_beam *beam)
 
 /* --- CASA's BEAMS table --- */
 
-/* A number of a row, counted from 0, in the column of this name. */
-static bool read_number(const struct table *table, const char *name, int64_t row, double *value) {
-    unsigned char bytes[8];
-    struct table_column column;
-    struct error ignored;
-    if (!table_find(table, name, &column))
-        return false;
-    const int64_t at = table->data + row * table->row_bytes + column.offset;
-    const int size = table_element_bytes(column.type);
-    column.offset = 0;
-    return size <= (int)sizeof bytes &&
-           fits_file_read(table->file, bytes, size, at, &ignored) == SRCFIND_OK &&
-           table_number(&column, bytes, value);
+struct beams {
+    struct table table;
+    struct table_column major, minor, angle, channel, stokes;
+    bool has_angle, has_channel, has_stokes;
+    double major_units, minor_units; /* a degree */
+};
+
+/* CASA writes arcsec; where there is no unit, it is that. */
+static bool read_unit(const struct beams *b, const struct table_column *column,
+                      double *units_a_degree) {
+    char keyword[16], unit[SRCFIND_TEXT] = "arcsec";
+    snprintf(keyword, sizeof keyword, "TUNIT%d", column->number);
+    header_text(b->table.header, keyword, unit, sizeof unit);
+    return units_conform("deg", unit, units_a_degree);
 }
 
-/* How many units of a column are a degree; CASA writes arcsec. */
-static double units_a_degree(const struct table *table, const char *name) {
-    char keyword[16], unit[SRCFIND_TEXT] = "";
-    struct table_column column;
-    if (table_find(table, name, &column)) {
-        snprintf(keyword, sizeof keyword, "TUNIT%d", column.number);
-        header_text(table->header, keyword, unit, sizeof unit);
-    }
-    return strncmp(unit, "deg", 3) == 0 ? 1 : 3600;
+static bool open_beams(struct beams *b, struct fits_file *file, const struct hdu *hdu) {
+    if (!table_open(&b->table, file, hdu) || !table_find(&b->table, "BMAJ", &b->major) ||
+        !table_find(&b->table, "BMIN", &b->minor))
+        return false;
+    b->has_angle = table_find(&b->table, "BPA", &b->angle);
+    b->has_channel = table_find(&b->table, "CHAN", &b->channel);
+    b->has_stokes = table_find(&b->table, "POL", &b->stokes);
+    return read_unit(b, &b->major, &b->major_units) && read_unit(b, &b->minor, &b->minor_units);
+}
+
+/* A number of a row, counted from 0. */
+static bool read_number(const struct beams *b, const struct table_column *column, int64_t row,
+                        double *value) {
+    unsigned char bytes[8];
+    struct error ignored;
+    const int size = table_element_bytes(column->type);
+    const int64_t at = b->table.data + row * b->table.row_bytes + column->offset;
+    struct table_column alone = *column;
+    alone.offset = 0;
+    return size <= (int)sizeof bytes &&
+           fits_file_read(b->table.file, bytes, size, at, &ignored) == SRCFIND_OK &&
+           table_number(&alone, bytes, value);
 }
 
 /* 0-based plane along the axis whose CTYPE begins like this; 0 if there is none. */
@@ -97,36 +112,44 @@ static double plane_along(const struct header *header, const struct srcfind_imag
     return 0;
 }
 
+/* How many planes an image has: a table has a row for each at the most. */
+static int64_t count_planes(const struct srcfind_image *image) {
+    int64_t n = 1;
+    for (int i = 2; i < image->n_axes; i++)
+        n *= image->axes[i];
+    return n;
+}
+
 /* The row of the plane: the one whose CHAN and POL are its frequency and Stokes planes. Tables
  * without these columns have one row, or one a channel. */
-static bool find_row(const struct table *table, double channel, double stokes, int64_t *row) {
+static bool find_row(const struct beams *b, int64_t n_rows, double channel, double stokes,
+                     int64_t *row) {
     double chan, pol;
-    if (table->n_rows < 1)
-        return false;
-    if (!read_number(table, "CHAN", 0, &chan)) {
-        *row = table->n_rows == 1 ? 0 : (int64_t)channel;
-        return *row < table->n_rows;
-    }
-    for (*row = 0; *row < table->n_rows; ++*row)
-        if (read_number(table, "CHAN", *row, &chan) && chan == channel &&
-            (!read_number(table, "POL", *row, &pol) || pol == stokes))
+    *row = n_rows == 1 ? 0 : (int64_t)channel;
+    if (!b->has_channel)
+        return *row < n_rows;
+    for (*row = 0; *row < n_rows; ++*row)
+        if (read_number(b, &b->channel, *row, &chan) && chan == channel &&
+            (!b->has_stokes || (read_number(b, &b->stokes, *row, &pol) && pol == stokes)))
             return true;
     return false;
 }
 
-static bool from_table(const struct table *table, const struct header *header,
+static bool from_beams(const struct beams *b, const struct header *header,
                        const struct srcfind_image *image, struct srcfind_beam *beam) {
+    const int64_t n_planes = count_planes(image);
+    const int64_t n_rows = b->table.n_rows < n_planes ? b->table.n_rows : n_planes;
     int64_t row;
     double channel = plane_along(header, image, "FREQ");
     if (channel == 0)
         channel = plane_along(header, image, "V"); /* VRAD, VOPT, VELO */
-    if (!find_row(table, channel, plane_along(header, image, "STOKES"), &row) ||
-        !read_number(table, "BMAJ", row, &beam->major) ||
-        !read_number(table, "BMIN", row, &beam->minor))
+    if (!find_row(b, n_rows, channel, plane_along(header, image, "STOKES"), &row) ||
+        !read_number(b, &b->major, row, &beam->major) ||
+        !read_number(b, &b->minor, row, &beam->minor))
         return false;
-    beam->major /= units_a_degree(table, "BMAJ");
-    beam->minor /= units_a_degree(table, "BMIN");
-    if (!read_number(table, "BPA", row, &beam->angle))
+    beam->major /= b->major_units;
+    beam->minor /= b->minor_units;
+    if (!b->has_angle || !read_number(b, &b->angle, row, &beam->angle))
         beam->angle = 0;
     return is_usable(beam);
 }
@@ -142,7 +165,7 @@ static bool is_beams(const struct hdu *hdu) {
 static bool look_in_table(struct fits_file *file, const struct hdu *image_hdu,
                           const struct srcfind_image *image, struct srcfind_beam *beam) {
     struct hdu hdu = {0};
-    struct table table;
+    struct beams beams;
     struct error ignored;
     bool has_table = false, more = true, found = false;
     header_logical(&image_hdu->header, "CASAMBM", &has_table);
@@ -150,8 +173,8 @@ static bool look_in_table(struct fits_file *file, const struct hdu *image_hdu,
         more = hdu_next(file, &hdu, &more, &ignored) == SRCFIND_OK && more;
         found = more && is_beams(&hdu);
     }
-    found = found && table_open(&table, file, &hdu) &&
-            from_table(&table, &image_hdu->header, image, beam);
+    found = found && open_beams(&beams, file, &hdu) &&
+            from_beams(&beams, &image_hdu->header, image, beam);
     hdu_clear(&hdu);
     return found;
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <wcslib/wcsunits.h>
 
 #include "beam.h"
+#include "units.h"
 
 /* --- which HDU --- */
 
@@ -19,8 +19,15 @@ static bool is_named(const char *wanted, const struct hdu *hdu, const char *name
     return strcasecmp(wanted, name) == 0;
 }
 
-static enum srcfind_status no_image(const struct fits_file *file, const char *wanted,
+/* `damaged` is the number of a compressed image that makes no sense; -1 where there is none. */
+static enum srcfind_status no_image(const struct fits_file *file, const char *wanted, int damaged,
                                     struct error *error) {
+    if (!wanted && damaged >= 0)
+        return error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: the keywords of the compressed image in HDU %d contradict each other: "
+            "is the file damaged?",
+            file->path, damaged);
     if (!wanted)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: no HDU holds an image of two or more axes", file->path);
@@ -29,13 +36,15 @@ static enum srcfind_status no_image(const struct fits_file *file, const char *wa
 
 static enum srcfind_status choose_hdu(struct fits_file *file, const char *wanted, struct hdu *hdu,
                                       char *name, struct error *error) {
-    for (;;) {
+    for (int damaged = -1;;) {
         bool found;
         const enum srcfind_status status = hdu_next(file, hdu, &found, error);
         if (status != SRCFIND_OK)
             return status;
         if (!found)
-            return no_image(file, wanted, error);
+            return no_image(file, wanted, damaged, error);
+        if (hdu->is_compressed && !hdu->is_image && damaged < 0)
+            damaged = hdu->number;
         name[0] = '\0';
         header_text(&hdu->header, "EXTNAME", name, SRCFIND_TEXT);
         const bool usable = hdu->is_image && hdu->n_axes >= 2;
@@ -74,20 +83,13 @@ static enum srcfind_status choose_plane(const struct srcfind_options *options,
 
 /* --- units --- */
 
-static bool conforms(const char *unit, const char *wanted, double *factor) {
-    double offset, power;
-    return wcsunitse(unit, wanted, factor, &offset, &power, NULL) == 0 && offset == 0 && power == 1;
-}
-
 /* Finds how many Jy the map unit is, and in what unit total fluxes come. */
 static void read_unit(struct image *image, struct srcfind_image *facts) {
-    char unit[SRCFIND_TEXT] = "";
+    const char *unit = facts->unit;
     header_text(&image->hdu.header, "BUNIT", facts->unit, sizeof facts->unit);
     image->jansky = NAN;
-    snprintf(unit, sizeof unit, "%s", facts->unit);
-    wcsutrne(0, unit, NULL);
-    if (*unit && !conforms(unit, "Jy/beam", &image->jansky))
-        image->per_pixel = conforms(unit, "Jy/pixel", &image->jansky);
+    if (*unit && !units_conform(unit, "Jy/beam", &image->jansky))
+        image->per_pixel = units_conform(unit, "Jy/pixel", &image->jansky);
 }
 
 /* Sums over pixels, divided by the beam area where there is one. */

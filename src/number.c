@@ -175,8 +175,9 @@ static int write_scientific(const struct decimal *d, char *text) {
     return n;
 }
 
-/* The same by trying; the digits are then taken apart to be written alike. Where fewer than 15 digits
- * would do, the others of 15 are zeros: a double has more than 15, unless it is subnormal. */
+/* The same by trying; the digits are then taken apart to be written alike. Where fewer than 15
+ * digits would do, the others of 15 are zeros: a double has more than 15, unless it is subnormal.
+ */
 static void shortest_by_printf(double value, struct decimal *d) {
     char text[NUMBER_TEXT];
     int count = value < DBL_MIN ? 0 : 14;

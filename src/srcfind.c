@@ -285,6 +285,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
         reader_prefetch(&image.reader, image.source.width * image.source.height);
     if (status == SRCFIND_OK)
         status = find(finder, &input, catalogue);
+    if (status == SRCFIND_OK)
+        status = fits_file_recheck(&image.file, &finder->error);
     image_close(&image);
     if (status == SRCFIND_OK) {
         *result = catalogue;

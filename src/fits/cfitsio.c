@@ -22,7 +22,8 @@ static void load(void) {
     loaded = loaded && library.name;
     CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
 #undef CFITSIO_LOOK_UP
-    library.reentrant = loaded && library.fits_is_reentrant();
+    /* As it does when it opens a file: else a decoder that words an error would wait for itself. */
+    library.reentrant = loaded && library.fits_is_reentrant() && library.fitsio_init_lock() == 0;
 }
 
 const struct cfitsio *cfitsio_load(struct error *error) {

@@ -12,7 +12,7 @@
 
 #define CFITSIO_FUNCTIONS(f)                                                                       \
     f(fits_rdecomp) f(fits_rdecomp_short) f(fits_rdecomp_byte) f(fits_hdecompress)                 \
-        f(fits_hdecompress64) f(pl_l2pi) f(fits_is_reentrant) f(ffvers)
+        f(fits_hdecompress64) f(pl_l2pi) f(fits_is_reentrant) f(fitsio_init_lock) f(ffvers)
 
 struct cfitsio {
 #define CFITSIO_MEMBER(name) __typeof__(name) *name;

@@ -23,7 +23,7 @@ static int first_from(int seed) {
 
 struct dither dither_start(int64_t tile) {
     call_once(&once, make_numbers);
-    const int seed = (int)((uint64_t)(tile - 1) % DITHER_NUMBERS);
+    const int seed = (int)(((tile - 1) % DITHER_NUMBERS + DITHER_NUMBERS) % DITHER_NUMBERS);
     return (struct dither){0, seed, first_from(seed)};
 }
 

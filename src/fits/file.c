@@ -47,6 +47,16 @@ enum srcfind_status fits_file_check(struct fits_file *file, struct error *error)
     return file->unpack ? gunzip_check(file->unpack, file->path, error) : SRCFIND_OK;
 }
 
+enum srcfind_status fits_file_recheck(const struct fits_file *file, struct error *error) {
+    struct stat facts;
+    if (fstat(file->descriptor, &facts) == 0 && facts.st_size == file->size &&
+        facts.st_mtim.tv_sec == file->time.tv_sec && facts.st_mtim.tv_nsec == file->time.tv_nsec)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the file was changed while it was read: is it still being written?",
+                     file->path);
+}
+
 int64_t fits_file_size(const struct fits_file *file) {
     return file->unpack ? gunzip_size(file->unpack) : file->size;
 }
@@ -106,6 +116,7 @@ enum srcfind_status fits_file_open(struct fits_file *file, const char *path, str
     if (facts.st_size == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
     file->size = facts.st_size;
+    file->time = facts.st_mtim;
     return look_at_start(file, error);
 }
 

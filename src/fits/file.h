@@ -3,6 +3,8 @@
 #ifndef FITS_FILE_H
 #define FITS_FILE_H
 
+#include <time.h>
+
 #include "error.h"
 
 struct gunzip;
@@ -11,6 +13,7 @@ struct fits_file {
     const char *path; /* not owned */
     int descriptor;
     int64_t size;          /* bytes on the disk */
+    struct timespec time;  /* when they were last written */
     struct gunzip *unpack; /* NULL unless it is gzipped as a whole */
 };
 
@@ -25,6 +28,9 @@ enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *r
 
 /* When all is reached that will be: whether what a gzipped file has its checksum for is sound. */
 enum srcfind_status fits_file_check(struct fits_file *file, struct error *error);
+
+/* An error where the file is no longer what it was when it was opened. */
+enum srcfind_status fits_file_recheck(const struct fits_file *file, struct error *error);
 
 /* How many bytes the file has; of a gzipped one, how many are unpacked. */
 int64_t fits_file_size(const struct fits_file *file);

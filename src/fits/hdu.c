@@ -5,7 +5,7 @@
 
 #include "grow.h"
 
-enum { BLOCK = 2880, MOST_HEADER_BLOCKS = 1 << 14 };
+enum { BLOCK = 2880, MOST_HEADER_BLOCKS = 1 << 12 };
 
 void hdu_clear(struct hdu *hdu) {
     header_clear(&hdu->header);
@@ -29,7 +29,7 @@ static bool data_bytes(const struct header *header, int64_t *bytes) {
     int64_t bitpix, n_axes, pcount = 0, gcount = 1, axis;
     bool groups = false;
     if (!header_integer(header, "BITPIX", &bitpix) || !header_integer(header, "NAXIS", &n_axes) ||
-        n_axes < 0 || n_axes > 999 || llabs(bitpix) > 64 || bitpix % 8 != 0)
+        n_axes < 0 || n_axes > 999 || bitpix < -64 || bitpix > 64 || bitpix % 8 != 0)
         return false;
     header_integer(header, "PCOUNT", &pcount);
     header_integer(header, "GCOUNT", &gcount);
@@ -186,9 +186,14 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
     if (status != SRCFIND_OK)
         return status;
     if (!*found)
-        return number > 0 ? SRCFIND_OK
-                          : error_set(error, SRCFIND_ERROR_INPUT,
-                                      "%s: the file ends within its first header", file->path);
+        return number > 0
+                   ? SRCFIND_OK
+                   : error_set(
+                         error, SRCFIND_ERROR_INPUT,
+                         file->unpack
+                             ? "%s: what gzip packed is no FITS file, or ends within its header"
+                             : "%s: the file ends within its first header",
+                         file->path);
     status = read_cards(file, hdu, offset, error);
     if (status != SRCFIND_OK)
         return status;

@@ -8,7 +8,41 @@
 
 #include "fits/stored.h"
 
-enum { MOST_COLUMNS = 999 };
+/* The number of a card `TTYPEn` or `TFORMn`; 0 where it is none. */
+static int column_of(const char *card, const char *stem) {
+    enum { STEM = 5, KEYWORD = 8 };
+    int number = 0;
+    if (memcmp(card, stem, STEM) != 0)
+        return 0;
+    for (int i = STEM; i < KEYWORD && isdigit((unsigned char)card[i]); i++)
+        number = 10 * number + card[i] - '0';
+    return number;
+}
+
+/* Looks once through the cards, of which there may be many, for those of columns. */
+static void list_columns(struct table *table) {
+    int64_t n_columns = 0;
+    header_integer(table->header, "TFIELDS", &n_columns);
+    table->n_columns = n_columns < 0                    ? 0
+                       : n_columns > TABLE_MOST_COLUMNS ? TABLE_MOST_COLUMNS
+                                                        : (int)n_columns;
+    for (int64_t i = 0; i < table->header->n_cards; i++) {
+        const char *card = table->header->cards + CARD * i;
+        const int name = column_of(card, "TTYPE"), form = column_of(card, "TFORM");
+        if (name > 0 && !table->names[name])
+            table->names[name] = card;
+        if (form > 0 && !table->forms[form])
+            table->forms[form] = card;
+    }
+}
+
+/* The text of a card of a column; false where there is none. */
+static bool column_text(const char *card, const char *stem, int number, char *text, size_t size) {
+    char keyword[16];
+    const struct header one = {(char *)card, 1};
+    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
+    return card && header_text(&one, keyword, text, size);
+}
 
 bool table_open(struct table *table, struct fits_file *file, const struct hdu *hdu) {
     const struct header *header = &hdu->header;
@@ -32,6 +66,7 @@ bool table_open(struct table *table, struct fits_file *file, const struct hdu *h
         return false;
     table->heap = hdu->data + heap;
     table->heap_bytes = end - heap;
+    list_columns(table);
     return true;
 }
 
@@ -44,10 +79,9 @@ int table_element_bytes(char type) {
 
 /* Reads TFORMn: `rT`, or `rPt(max)`. Returns the column's bytes in a row; -1 where it has no sense.
  */
-static int64_t read_form(const struct header *header, int number, struct table_column *column) {
-    char keyword[16], form[SRCFIND_TEXT], *type;
-    snprintf(keyword, sizeof keyword, "TFORM%d", number);
-    if (!header_text(header, keyword, form, sizeof form))
+static int64_t read_form(const struct table *table, int number, struct table_column *column) {
+    char form[SRCFIND_TEXT], *type;
+    if (!column_text(table->forms[number], "TFORM", number, form, sizeof form))
         return -1;
     column->count = isdigit((unsigned char)*form) ? strtoll(form, &type, 10) : 1;
     if (!isdigit((unsigned char)*form))
@@ -63,33 +97,40 @@ static int64_t read_form(const struct header *header, int number, struct table_c
 }
 
 bool table_find(const struct table *table, const char *name, struct table_column *column) {
-    int64_t n_columns = 0, offset = 0;
-    header_integer(table->header, "TFIELDS", &n_columns);
-    for (int i = 1; i <= n_columns && i <= MOST_COLUMNS; i++) {
-        char keyword[16], type[SRCFIND_TEXT] = "";
-        const int64_t bytes = read_form(table->header, i, column);
+    int64_t offset = 0;
+    for (int i = 1; i <= table->n_columns; i++) {
+        char text[SRCFIND_TEXT] = "";
+        const int64_t bytes = read_form(table, i, column);
         if (bytes < 0 || bytes > table->row_bytes - offset)
             return false;
-        snprintf(keyword, sizeof keyword, "TTYPE%d", i);
-        header_text(table->header, keyword, type, sizeof type);
+        column_text(table->names[i], "TTYPE", i, text, sizeof text);
         column->number = i;
         column->offset = offset;
-        if (strcasecmp(type, name) == 0)
+        if (strcasecmp(text, name) == 0)
             return column->count > 0;
         offset += bytes;
     }
     return false;
 }
 
-bool table_number(const struct table_column *column, const unsigned char *row, double *value) {
-    static const char types[] = "BIJKED";
-    static const int bitpix[] = {8, 16, 32, 64, -32, -64};
+bool table_integer(const struct table_column *column, const unsigned char *row, int64_t *value) {
+    static const char types[] = "BIJK";
+    static const int bitpix[] = {8, 16, 32, 64};
     const char *at = strchr(types, column->type);
-    if (!at)
-        return false;
-    const int kind = bitpix[at - types];
+    if (at)
+        *value = load_integer(row + column->offset, bitpix[at - types], 1);
+    return at;
+}
+
+bool table_number(const struct table_column *column, const unsigned char *row, double *value) {
     const unsigned char *bytes = row + column->offset;
-    *value = kind > 0 ? (double)load_integer(bytes, kind, 1) : load_real(bytes, kind, 1);
+    int64_t integer;
+    if (column->type == 'E' || column->type == 'D')
+        *value = load_real(bytes, column->type == 'E' ? -32 : -64, 1);
+    else if (table_integer(column, row, &integer))
+        *value = (double)integer;
+    else
+        return false;
     return isfinite(*value);
 }
 

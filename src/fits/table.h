@@ -6,12 +6,17 @@
 
 #include "fits/hdu.h"
 
+enum { TABLE_MOST_COLUMNS = 999 };
+
 struct table {
     const struct fits_file *file;
     const struct header *header;
     int64_t data; /* the byte of the first row in the file */
     int64_t n_rows, row_bytes;
     int64_t heap, heap_bytes;
+    int n_columns;
+    const char *names[TABLE_MOST_COLUMNS + 1],
+        *forms[TABLE_MOST_COLUMNS + 1]; /* cards, by number */
 };
 
 struct table_column {
@@ -33,6 +38,9 @@ int table_element_bytes(char type);
 
 /* The first number of a column in a row, of which `row` are the bytes; false where it is none. */
 bool table_number(const struct table_column *column, const unsigned char *row, double *value);
+
+/* The same where it must be an integer. */
+bool table_integer(const struct table_column *column, const unsigned char *row, int64_t *value);
 
 /* Where an array of variable length is, as an offset in the file; false where it is not all in the
  * heap. */

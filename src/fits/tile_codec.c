@@ -11,7 +11,7 @@ enum {
     MOST_BLOCK = 1 << 12, /* pixels of a RICE block; the standard has 16 and 32 */
     DEFAULT_BLOCK = 32,
     HCOMPRESS_HEADER = 25, /* bytes: magic, two axes, scale, sum, three numbers of bit planes */
-    MOST_BIT_PLANES = 64,
+    MOST_BIT_PLANES = 40,
 };
 
 /* --- header --- */
@@ -79,28 +79,22 @@ enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_
 
 /* --- room --- */
 
-/* Bit planes of the quadrants: the most there are. */
-static int hcompress_planes(const unsigned char *packed, int64_t count) {
-    int planes = 0;
-    for (int i = 1; i <= 3 && count >= HCOMPRESS_HEADER; i++)
-        if (packed[HCOMPRESS_HEADER - i] > planes)
-            planes = packed[HCOMPRESS_HEADER - i];
-    return planes;
-}
-
-/* RICE: one block in plain bits, or the ones that end its runs of zeros. HCOMPRESS: a quadtree for
- * each bit plane of the four quadrants, whose codes of up to 6 bits are fewer than the pixels,
- * since no axis is shorter than 4. */
-int64_t tile_codec_spare(const struct tile_codec *codec, const unsigned char *packed, int64_t count,
-                         int64_t n_pixels) {
+/* RICE: one block in plain bits, or the ones that end its runs of zeros. HCOMPRESS: one bit plane
+ * of one quadrant, whose quadtree has codes of up to 6 bits for fewer nodes than pixels, and the
+ * bits of all signs; no axis is shorter than 4. */
+int64_t tile_codec_spare(const struct tile_codec *codec, int64_t n_pixels) {
     switch (codec->packing) {
     case TILE_RICE:
         return 4 * codec->rice_block + 16;
     case TILE_HCOMPRESS:
-        return hcompress_planes(packed, count) * (n_pixels + 64) + HCOMPRESS_HEADER;
+        return n_pixels + n_pixels / 8 + 64;
     default:
         return 16;
     }
+}
+
+int64_t tile_codec_most_bytes(int64_t n_pixels) {
+    return 16 * n_pixels + 4096;
 }
 
 int64_t tile_codec_room(const struct tile_codec *codec, int64_t n_pixels) {
@@ -140,7 +134,7 @@ static bool unpack_rice(const struct tile_codec *c, unsigned char *packed, int64
     const int n = (int)n_pixels, length = (int)count;
     if (!is_long_enough(c, count, n_pixels))
         return false;
-    memset(packed + count, 0xff, (size_t)tile_codec_spare(c, packed, count, n_pixels));
+    memset(packed + count, 0xff, (size_t)tile_codec_spare(c, n_pixels));
     if (c->rice_bytes == 4)
         return c->cfitsio->fits_rdecomp(packed, length, room, n, c->rice_block) == 0;
     if (c->rice_bytes == 2) {
@@ -155,41 +149,69 @@ static bool unpack_rice(const struct tile_codec *c, unsigned char *packed, int64
     return true;
 }
 
-/* The decoder writes as many pixels as the stream says, and reads on until it has them. */
-static bool unpack_hcompress(const struct tile_codec *c, unsigned char *packed, int64_t count,
-                             int64_t n_pixels, void *room) {
+/* Whether a stream's header is that of a tile with rows of `width` pixels. */
+static bool is_hcompressed(const unsigned char *packed, int64_t count, int64_t width,
+                           int64_t n_pixels) {
     enum { LEAST_AXIS = 4 }; /* CFITSIO writes no shorter ones */
-    int width, height, scale, status = 0;
     if (count < HCOMPRESS_HEADER)
         return false;
-    const int64_t x = load_integer(packed + 2, 32, 1), y = load_integer(packed + 6, 32, 1);
-    if (x < LEAST_AXIS || y < LEAST_AXIS || x > n_pixels || x * y != n_pixels ||
-        hcompress_planes(packed, count) > MOST_BIT_PLANES)
+    const int64_t y = load_integer(packed + 2, 32, 1), x = load_integer(packed + 6, 32, 1);
+    for (int i = 1; i <= 3; i++)
+        if (packed[HCOMPRESS_HEADER - i] > MOST_BIT_PLANES)
+            return false;
+    return x >= LEAST_AXIS && y >= LEAST_AXIS && x <= n_pixels && x * y == n_pixels &&
+           (x == width || width == 1);
+}
+
+/* The decoder writes as many pixels as the stream says, and reads on until it has them. Before each
+ * bit plane it wants 0 or 15 in four bits, and 0 behind them all: it finds neither behind the end,
+ * wherever a series of 0001 is cut. */
+static bool unpack_hcompress(const struct tile_codec *c, unsigned char *packed, int64_t count,
+                             int64_t width, int64_t n_pixels, void *room) {
+    int x, y, scale, status = 0;
+    if (!is_hcompressed(packed, count, width, n_pixels))
         return false;
-    memset(packed + count, 0, (size_t)tile_codec_spare(c, packed, count, n_pixels));
+    memset(packed + count, 0x11, (size_t)tile_codec_spare(c, n_pixels));
     memset(room, 0, (size_t)tile_codec_room(c, n_pixels));
     if (c->bitpix == 8 || c->bitpix == 16)
-        c->cfitsio->fits_hdecompress(packed, c->smooth, room, &width, &height, &scale, &status);
+        c->cfitsio->fits_hdecompress(packed, c->smooth, room, &x, &y, &scale, &status);
     else
-        c->cfitsio->fits_hdecompress64(packed, c->smooth, room, &width, &height, &scale, &status);
+        c->cfitsio->fits_hdecompress64(packed, c->smooth, room, &x, &y, &scale, &status);
     return status == 0;
 }
 
-/* The list of 16-bit words says itself how long it is, in one of two ways. */
+/* How many pixels the instructions of a line list stand for. */
+static int64_t plio_pixels(const int16_t *words, int64_t first, int64_t length) {
+    enum { ZEROS, SET_HIGH, ADD, SUBTRACT, ONES, ZEROS_AND_ONE, ADD_AND_ONE, SUBTRACT_AND_ONE };
+    int64_t pixels = 0;
+    for (int64_t i = first; i < length; i++) {
+        const int code = words[i] >> 12, data = words[i] & 0xfff;
+        if (code == ZEROS || code == ONES || code == ZEROS_AND_ONE)
+            pixels += data;
+        if (code == ADD_AND_ONE || code == SUBTRACT_AND_ONE)
+            pixels++;
+        if (code == SET_HIGH)
+            i++; /* of two words */
+    }
+    return pixels;
+}
+
+/* The list of 16-bit words says itself how long it is, and where it begins, in one of two ways. */
 static bool unpack_plio(const struct tile_codec *c, unsigned char *packed, int64_t count,
                         int64_t n_pixels, void *room) {
-    enum { LEAST_WORDS = 7 };
+    enum { LEAST_WORDS = 7, OLD_HEADER = 3 };
     const int64_t n_words = count / 2;
     int16_t *words = (int16_t *)(void *)packed;
     if (n_words < LEAST_WORDS)
         return false;
     for (int64_t i = 0; i < n_words; i++)
         words[i] = (int16_t)load_integer(packed + 2 * i, 16, 1);
-    words[n_words] = 0; /* a code of two words may be the last one */
-    const int64_t length = words[2] > 0 ? words[2] : (int64_t)words[4] * 32768 + words[3];
-    if (length < 1 || length > n_words || (words[2] <= 0 && words[1] < 0))
+    words[n_words] = 0; /* an instruction of two words may be the last one */
+    const bool is_old = words[2] > 0;
+    const int64_t length = is_old ? words[2] : (int64_t)words[4] * 32768 + words[3];
+    const int64_t first = is_old ? OLD_HEADER : words[1];
+    if (first < 0 || length > n_words || plio_pixels(words, first, length) < n_pixels)
         return false;
-    memset(room, 0, (size_t)n_pixels * sizeof(int32_t));
     c->cfitsio->pl_l2pi(words, 1, room, (int)n_pixels);
     return true;
 }
@@ -216,13 +238,14 @@ bool tile_codec_gunzip_reals(const struct tile_codec *codec, const unsigned char
 }
 
 bool tile_codec_unpack(const struct tile_codec *codec, bool reals, unsigned char *packed,
-                       int64_t count, int64_t n_pixels, void *room, struct tile_pixels *pixels) {
+                       int64_t count, int64_t width, int64_t n_pixels, void *room,
+                       struct tile_pixels *pixels) {
     *pixels = integers_in(room);
     switch (codec->packing) {
     case TILE_RICE:
         return unpack_rice(codec, packed, count, n_pixels, room);
     case TILE_HCOMPRESS:
-        return unpack_hcompress(codec, packed, count, n_pixels, room);
+        return unpack_hcompress(codec, packed, count, width, n_pixels, room);
     case TILE_PLIO:
         return unpack_plio(codec, packed, count, n_pixels, room);
     default:

@@ -24,10 +24,12 @@ enum srcfind_status tile_codec_read(struct tile_codec *codec, const struct fits_
 /* Whether it packs floats as they are, and not integers alone. */
 bool tile_codec_takes_reals(const struct tile_codec *codec);
 
-/* How many bytes of room must follow `count` packed ones in memory for the decoder's sake, where a
- * tile has n_pixels. */
-int64_t tile_codec_spare(const struct tile_codec *codec, const unsigned char *packed, int64_t count,
-                         int64_t n_pixels);
+/* How many bytes of room must follow the packed ones in memory for the decoder's sake, where a tile
+ * has n_pixels. */
+int64_t tile_codec_spare(const struct tile_codec *codec, int64_t n_pixels);
+
+/* More bytes than n_pixels are ever packed to. */
+int64_t tile_codec_most_bytes(int64_t n_pixels);
 
 /* Bytes of the room that n_pixels are unpacked to. */
 int64_t tile_codec_room(const struct tile_codec *codec, int64_t n_pixels);
@@ -40,11 +42,12 @@ struct tile_pixels {
     int64_t pixel_step, byte_step; /* the next byte is byte_step on */
 };
 
-/* Unpacks a tile of n_pixels from count bytes, behind which is room for tile_codec_spare(), to room
- * for tile_codec_room(). What GZIP packed are `reals`, or integers. False where the bytes are
- * damaged. */
+/* Unpacks a tile of n_pixels, `width` a row, from count bytes, behind which is room for
+ * tile_codec_spare(), to room for tile_codec_room(). What GZIP packed are `reals`, or integers.
+ * False where the bytes are damaged. */
 bool tile_codec_unpack(const struct tile_codec *codec, bool reals, unsigned char *packed,
-                       int64_t count, int64_t n_pixels, void *room, struct tile_pixels *pixels);
+                       int64_t count, int64_t width, int64_t n_pixels, void *room,
+                       struct tile_pixels *pixels);
 
 /* The same for floats that were gzipped as they are, whatever the codec of the image is. */
 bool tile_codec_gunzip_reals(const struct tile_codec *codec, const unsigned char *packed,

@@ -43,8 +43,9 @@ struct tiles {
     struct table table;
     struct tile_codec codec;
     bool has_compressed, has_gzipped, has_plain;
-    struct table_column compressed, gzipped, plain;
-    struct setting scale, zero, blank;
+    bool has_blank_column;
+    struct table_column compressed, gzipped, plain, blank;
+    struct setting scale, zero;
     struct quantisation quantisation;
     struct scaling scaling;
     int64_t axes[2], tile[2], count[2]; /* of the plane: pixels, pixels a tile, tiles */
@@ -130,19 +131,14 @@ static double setting_of(const struct setting *setting, const unsigned char *row
     return setting->in_column && !table_number(&setting->column, row, &value) ? NAN : value;
 }
 
-/* Reads the bytes of an array in the heap. */
+/* Reads the bytes of an array in the heap, and makes room for what they are unpacked to. */
 static enum srcfind_status read_array(const struct tiles *t, struct workspace *w, int64_t bytes,
                                       int64_t offset, int64_t n_pixels, struct error *error) {
-    if (!make_room(&w->packed, &w->packed_bytes, bytes))
-        return error_memory(error, "unpacking an image");
-    const enum srcfind_status status = fits_file_read(t->file, w->packed, bytes, offset, error);
-    if (status != SRCFIND_OK)
-        return status;
-    const int64_t spare = tile_codec_spare(&t->codec, w->packed, bytes, n_pixels);
+    const int64_t spare = tile_codec_spare(&t->codec, n_pixels);
     if (!make_room(&w->packed, &w->packed_bytes, bytes + spare) ||
         !make_room(&w->room, &w->room_bytes, tile_codec_room(&t->codec, n_pixels)))
         return error_memory(error, "unpacking an image");
-    return SRCFIND_OK;
+    return fits_file_read(t->file, w->packed, bytes, offset, error);
 }
 
 /* Values that were left as they are. */
@@ -185,22 +181,19 @@ static struct array find_array(const struct tiles *t, const unsigned char *row) 
     return a;
 }
 
-/* What a row of the table says of its tile's values; false where quantised ones have no scale. */
-static bool read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
+/* What a row of the table says of its tile's values. A scale that is NaN makes all of them NaN: so
+ * are blank tiles kept. */
+static void read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
                        struct tile *tile) {
     tile->scaling = t->scaling;
-    if (t->blank.in_column) {
-        const double blank = setting_of(&t->blank, row);
-        tile->scaling.has_blank = isfinite(blank);
-        tile->scaling.blank = isfinite(blank) ? (int64_t)blank : 0;
-    }
+    if (t->has_blank_column)
+        tile->scaling.has_blank = table_integer(&t->blank, row, &tile->scaling.blank);
     if (!tile->quantised)
-        return true;
+        return;
     tile->scale = setting_of(&t->scale, row) * t->scaling.bscale;
     tile->zero = setting_of(&t->zero, row) * t->scaling.bscale + t->scaling.bzero;
     if (t->quantisation.dithered)
         tile->dither = dither_start(number + t->quantisation.seed);
-    return isfinite(tile->scale) && isfinite(tile->zero);
 }
 
 /* False where the bytes, which were read, are damaged. */
@@ -213,7 +206,7 @@ static bool unpack_array(const struct tiles *t, struct workspace *w, const struc
                                        &tile->pixels);
     tile->quantised = t->quantisation.is_used;
     return tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
-                             a->bytes, n_pixels, w->room, &tile->pixels);
+                             a->bytes, tile->width, n_pixels, w->room, &tile->pixels);
 }
 
 /* The tile of this number in the plane. */
@@ -226,13 +219,14 @@ static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int
     if (status != SRCFIND_OK)
         return status;
     const struct array array = find_array(t, w->row);
-    if (!array.column)
+    if (!array.column || array.bytes > tile_codec_most_bytes(n_pixels))
         return damaged(t, tile, error);
     status = read_array(t, w, array.bytes, array.offset, n_pixels, error);
     if (status != SRCFIND_OK)
         return status;
-    if (!unpack_array(t, w, &array, n_pixels, tile) || !read_scale(t, w->row, row, tile))
+    if (!unpack_array(t, w, &array, n_pixels, tile))
         return damaged(t, tile, error);
+    read_scale(t, w->row, row, tile);
     return SRCFIND_OK;
 }
 
@@ -389,8 +383,8 @@ static void find_setting(const struct tiles *t, const char *name, double otherwi
 /* ZBLANK, or BLANK, for which the image's scaling was looked through already. */
 static void find_blank(struct tiles *t, const struct header *header) {
     int64_t blank;
-    t->blank.in_column = table_find(&t->table, "ZBLANK", &t->blank.column);
-    if (!t->blank.in_column &&
+    t->has_blank_column = table_find(&t->table, "ZBLANK", &t->blank);
+    if (!t->has_blank_column &&
         (header_integer(header, "ZBLANK", &blank) || header_integer(header, "BLANK", &blank))) {
         t->scaling.has_blank = true;
         t->scaling.blank = blank;
@@ -404,6 +398,7 @@ static void find_quantisation(struct tiles *t, const struct header *header) {
     q->seed = 1;
     header_text(header, "ZQUANTIZ", method, sizeof method);
     header_integer(header, "ZDITHER0", &q->seed);
+    q->seed %= DITHER_NUMBERS; /* the table begins anew */
     find_setting(t, "ZSCALE", 1, &t->scale);
     find_setting(t, "ZZERO", 0, &t->zero);
     q->is_used = t->codec.bitpix < 0 && strcmp(method, "NONE") != 0 &&

@@ -71,10 +71,27 @@ def seeds_of_images(directory):
     os.remove(path)
 
 
+def seeds_of_tiles(directory):
+    """The first tile of images in every packing, behind the settings of fuzz_tiles.c."""
+    path = os.path.join(directory, "tile.fits")
+    whole = np.abs(picture(20, 24) * 10)
+    for packing, kind in enumerate(("RICE_1", "GZIP_1", "GZIP_2", "HCOMPRESS_1", "PLIO_1")):
+        for size, dtype in enumerate((np.uint8, np.int16, np.int32)):
+            hdu = fits.CompImageHDU(whole.astype(dtype), compression_type=kind)
+            fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path, overwrite=True)
+            with fits.open(path, disable_image_compression=True) as hdus:
+                header, tile = hdus[1].header, hdus[1].data["COMPRESSED_DATA"][0]
+            settings = bytes([packing, size, header.get("ZVAL1", 32) - 1 if packing == 0 else 31, size, header["ZTILE1"] - 1,
+                              header["ZTILE2"] - 1])
+            write(directory, "tiles", kind + str(size), settings + tile.astype(">i2" if kind == "PLIO_1" else "u1").tobytes())
+    os.remove(path)
+
+
 def main(directory):
     os.makedirs(directory, exist_ok=True)
     seeds_of_headers(directory)
     seeds_of_images(directory)
+    seeds_of_tiles(directory)
     for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
         for mode in (0, 1, 2):
             write(directory, "pixels", "%d%d" % (i, mode), bytes([shape[1] - 1, mode, i, i]) + picture(*shape).tobytes())

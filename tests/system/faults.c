@@ -1,9 +1,9 @@
 /* A command whose luck runs out: srcfind, linked so that calls which may fail come here first, and
  * one of them fails.
  *
- * FAULT       KIND:N, the N-th call of a kind (the names below) fails
- *             `signals`: every second read is interrupted, `shorts`: it is not given all
- * FAULT_MARK  a file that is made when it does
+ * FAULT       KIND:N, the N-th call of a kind (the names below) fails; `change:N`: somebody writes
+ * to the image before its N-th read `signals`: every second read is interrupted, `shorts`: it is
+ * not given all FAULT_MARK  a file that is made when it does
  *
  * Allocations are those of nearly all libraries, too, unless a sanitizer watches over them:
  * then they are srcfind's own. */
@@ -55,6 +55,8 @@ ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset) {
     }
     if (is_every_second("shorts"))
         count = (count + 2) / 3;
+    if (fails("change", 0))
+        futimens(file, NULL);
     return fails("read", EIO) ? -1 : __real_pread64(file, buffer, count, offset);
 }
 

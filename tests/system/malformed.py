@@ -89,7 +89,7 @@ HEADER = len(GOOD) - len(pixels())
 
 def truncated():
     for size in (1, 79, 80, 2000, HEADER - 1):
-        case("cut at %d" % size, GOOD[:size], [""])
+        case("cut at %d" % size, GOOD[:size], "does not begin" if size == 1 else "first header")
     case("empty", b"", "empty")
     case("header alone", GOOD[:HEADER], "truncated")
     case("one pixel short", GOOD[:HEADER + 4 * WIDTH * HEIGHT - 4], "truncated")
@@ -105,15 +105,16 @@ def truncated():
 
 def shapes():
     for bitpix in (12, 0, -16, 128, -8, 33, "many"):
-        case("BITPIX %s" % bitpix, changed({"BITPIX": bitpix}), [""])
+        case("BITPIX %s" % bitpix, changed({"BITPIX": bitpix}), "two or more axes" if bitpix in (0, -16, -8) else "how much data")
     case("BITPIX missing", changed({"BITPIX": None}), "how much data")
     case("BITPIX 64", changed({"BITPIX": 64}), "truncated")
     for n in (-1, 0, 1, 17, 999, 1000, 10 ** 9):
         case("NAXIS %d" % n, changed({"NAXIS": n}, [card("NAXIS%d" % i, 1) for i in range(3, 1001)]),
-             "" if n not in (0, 1, 17, 999) else "two or more axes")
+             "two or more axes" if n in (0, 1, 17, 999) else "how much data")
     case("NAXIS text", changed({"NAXIS": "2"}), "how much data")
     for axis in (0, -5, 2 ** 31, 2 ** 32, 2 ** 63 - 1, 2 ** 63, 10 ** 30, "many"):
-        case("NAXIS1 %s" % axis, changed({"NAXIS1": axis}), [""])
+        case("NAXIS1 %s" % axis, changed({"NAXIS1": axis}),
+             "two or more axes" if axis == 0 else "truncated" if axis in (2 ** 31, 2 ** 32) else "how much data")
     case("NAXIS2 missing", changed({"NAXIS2": None}), "how much data")
     case("NAXIS2 is a fraction", changed({"NAXIS2": 50.5}), "how much data")
     case("NAXIS2 with a point", changed({"NAXIS2": "50.0"}, data=pixels()).replace(b"'50.0    '", b"      50.0"))
@@ -125,10 +126,10 @@ def shapes():
     case("NAXIS1 twice", changed(extra=[card("NAXIS1", 10 ** 6)]))
     case("BITPIX twice", changed(extra=[card("BITPIX", 8)]))
     case("PCOUNT negative", changed(extra=[card("PCOUNT", -1)]), "how much data")
-    case("PCOUNT beyond 64 bits", changed(extra=[card("PCOUNT", 2 ** 63 - 1)]), [""])
+    case("PCOUNT beyond 64 bits", changed(extra=[card("PCOUNT", 2 ** 63 - 1)]), "how much data")
     case("PCOUNT lies", changed(extra=[card("PCOUNT", 10 ** 9)]), "truncated")
     case("GCOUNT lies", changed(extra=[card("GCOUNT", 10 ** 6)]), "truncated")
-    case("GCOUNT 0", changed(extra=[card("GCOUNT", 0)]), [""])
+    case("GCOUNT 0", changed(extra=[card("GCOUNT", 0)]), "more pixels than data")
     case("random groups", changed({"NAXIS1": 0}, [card("GROUPS", True), card("PCOUNT", 5), card("GCOUNT", 1)]), "two or more axes")
     case("SIMPLE is F", changed({"SIMPLE": False}))
     case("extension unknown", block(cards({"NAXIS": 0, "NAXIS1": None, "NAXIS2": None})) +
@@ -202,6 +203,13 @@ def beams_and_units():
                           ("BEAMS that are not there", {"BMAJ": None, "CASAMBM": True})):
         case(name, changed(changes), flag=4)
     case("HISTORY with a broken beam", changed({"BMAJ": None}, ["HISTORY AIPS   CLEAN BMAJ=  x BMIN=  1 BPA=   2"]), flag=4)
+    sparse_beams = block([card("XTENSION", "BINTABLE"), card("BITPIX", 8), card("NAXIS", 2), card("NAXIS1", 12), card("NAXIS2", 10 ** 9),
+                          card("PCOUNT", 0), card("GCOUNT", 1), card("TFIELDS", 3), card("TTYPE1", "BMAJ"), card("TFORM1", "1E"),
+                          card("TTYPE2", "BMIN"), card("TFORM2", "1E"), card("TTYPE3", "CHAN"), card("TFORM3", "1J"), card("EXTNAME", "BEAMS")])
+    case("BEAMS of a billion rows", changed({"BMAJ": None, "CASAMBM": True}) + sparse_beams, flag=4, size=1 << 34)
+    case("columns behind 100,000 cards", changed({"BMAJ": None, "CASAMBM": True}) + block(
+        [card("XTENSION", "BINTABLE"), card("BITPIX", 8), card("NAXIS", 2), card("NAXIS1", 999), card("NAXIS2", 1), card("TFIELDS", 999)] +
+        ["HISTORY"] * 100000 + [card("TFORM%d" % i, "1B") for i in range(1, 1000)] + [card("EXTNAME", "BEAMS")]) + bytes(2880), flag=4)
     for unit in ("JY/BEAM", "Jy/baem", "jansky per beam", "Jy/beam/beam/beam", "\xb5Jy", "(((", "10**999Jy", ""):
         case("BUNIT %r" % unit, changed({"BUNIT": unit}))
 
@@ -258,9 +266,11 @@ def tables():
     broken = "cannot be"
     case("tiles", rice)
     for keyword, value in (("ZBITPIX", 12), ("ZNAXIS", 999), ("ZNAXIS", 0), ("ZNAXIS1", 0), ("ZNAXIS1", 10 ** 12), ("ZNAXIS2", 51),
-                           ("ZTILE1", 0), ("ZTILE1", -1), ("ZTILE2", 7), ("NAXIS2", 49), ("TFIELDS", 0), ("TFIELDS", -1),
-                           ("NAXIS1", 7), ("NAXIS1", 0)):
-        case("tiles, %s %s" % (keyword, value), with_card(rice, keyword, value), [""])
+                           ("ZTILE1", 0), ("ZTILE1", -1), ("ZTILE2", 7), ("NAXIS2", 49)):
+        case("tiles, %s %s" % (keyword, value), with_card(rice, keyword, value), ["HDU 1", "contradict"])
+    for keyword, value in (("TFIELDS", 0), ("TFIELDS", -1), ("NAXIS1", 7)):
+        case("tiles, %s %s" % (keyword, value), with_card(rice, keyword, value), "COMPRESSED_DATA")
+    case("tiles, NAXIS1 0", with_card(rice, "NAXIS1", 0), "no table")
     case("TFIELDS 10^9", with_card(rice, "TFIELDS", 10 ** 9))
     case("ZTILE1 beyond the image", with_card(rice, "ZTILE1", 10 ** 12))
     case("ZVAL1 0: blocks of no pixel", with_card(rice, "ZVAL1", 0), "parameters")
@@ -269,8 +279,11 @@ def tables():
     case("ZVAL2 1: other bytes a pixel", with_card(rice, "ZVAL2", 1), broken)
     case("ZCMPTYPE unknown", with_card(rice, "ZCMPTYPE", "MAGIC_1"), "MAGIC_1")
     case("TTYPE1 unknown", with_card(rice, "TTYPE1", "DATA"), "COMPRESSED_DATA")
-    for form in ("1PX(10)", "PB", "1E", "9999999999999999999PB", "-1PB", "", "1PZ"):
-        case("TFORM1 %r" % form, with_card(rice, "TFORM1", form), None if form == "PB" else [""])
+    case("TFORM1 'PB'", with_card(rice, "TFORM1", "PB"))
+    for form in ("1PX(10)", "1E", "1PZ"):
+        case("TFORM1 %r" % form, with_card(rice, "TFORM1", form), broken)
+    for form in ("9999999999999999999PB", "-1PB", ""):
+        case("TFORM1 %r" % form, with_card(rice, "TFORM1", form), "COMPRESSED_DATA")
     case("heap beyond the table", with_card(rice, "PCOUNT", 10 ** 9), "truncated")
     case("heap of nothing", with_card(rice, "PCOUNT", 0), broken)
     case("tile beyond the heap", with_descriptor(rice, 7, 100, 10 ** 9), [broken, "rows 8 to 8"])
@@ -279,10 +292,16 @@ def tables():
     case("tile of 2 GiB", with_descriptor(rice, 7, 2 ** 31 - 1, 0), [broken, "rows 8 to 8"])
     case("tile of nothing", with_descriptor(rice, 7, 0, 0), [broken, "rows 8 to 8"])
     case("tile too short", with_descriptor(rice, 7, 3, 0), [broken, "rows 8 to 8"])
-    for value in (0, 1, 0x55, 0xff):
-        case("RICE of %#x" % value, with_first_tile(rice, bytes([value] * 40)), [""] if value in (0x55, 0xff) else None, sources=None)
+    for value in (0, 1):  # that is a stream: of one value, and of some noise
+        case("RICE of %#x" % value, with_first_tile(rice, bytes([value] * 40)), sources=None)
+    for value in (0x55, 0xff):
+        case("RICE of %#x" % value, with_first_tile(rice, bytes([value] * 40)), broken)
     case("RICE without a scale", tiles(IMAGE, quantize_level=16).replace(b"ZSCALE", b"XSCALE"), "RICE_1")
-    case("scale is NaN", with_scale(tiles(IMAGE, quantize_level=16), np.nan), broken)
+    case("scale is NaN: a blank tile", with_scale(tiles(IMAGE, quantize_level=16), np.nan))
+    case("tile of more bytes than it can have", with_descriptor(with_card(rice, "PCOUNT", 10 ** 7), 7, 10 ** 7, 0),
+         [broken, "rows 8 to 8"], size=len(rice) + 10 ** 7)
+    for seed in (2 ** 63 - 1, -2 ** 63, 0):
+        case("ZDITHER0 %d" % seed, with_card(tiles(IMAGE, quantize_level=16, quantize_method=1), "ZDITHER0", seed))
     case("truncated heap", rice[:-3000], "truncated")
 
 
@@ -317,13 +336,22 @@ def streams():
     case("HCOMPRESS of a larger picture", with_first_tile(hcompress, head[:2] + np.array([5000, 5000, 0], ">i4").tobytes() + b"\0" * 20), broken)
     case("HCOMPRESS of a negative picture", with_first_tile(hcompress, head[:2] + np.array([-HEIGHT, -WIDTH, 0], ">i4").tobytes() + b"\0" * 20), broken)
     case("HCOMPRESS with 255 bit planes", with_first_tile(hcompress, head + b"\xff" * 3 + b"\0" * 20), broken)
-    case("HCOMPRESS that ends at once", with_first_tile(hcompress, head + b"\x20" * 3), None, sources=None)
+    case("HCOMPRESS that ends at once", with_first_tile(hcompress, head + b"\x20" * 3), broken)
+    case("HCOMPRESS with another magic", hcompress.replace(head[:10], b"\xdd\x98" + head[2:10]), broken)
+    case("HCOMPRESS with rows for columns", hcompress.replace(head[2:10], head[6:10] + head[2:6]), broken)
+    case("HCOMPRESS with a bad code", with_bytes(hcompress, table_of(hcompress)[1] + 25, b"\x77" * 20), broken)
+    for share in (25, 50, 75):
+        start = table_of(hcompress)[0]
+        count, offset = np.frombuffer(hcompress[start:start + 8], ">i4")
+        case("HCOMPRESS cut to %d%%" % share, with_descriptor(hcompress, 0, count * share // 100, offset), broken)
     for name, words in (("length 0", [0, 7, -100, 0, 0, 0, 0]), ("length beyond", [0, 7, -100, 32767, 1, 0, 0]),
                         ("begins before it", [0, -9, -100, 8, 0, 0, 0, 0]), ("too short", [0, 7, -100])):
         data = with_bytes(plio, table_of(plio)[1], np.array(words, ">i2").tobytes())
         case("PLIO: " + name, with_descriptor(data, 0, len(words), 0), broken)
     case("PLIO: ends in the middle", with_descriptor(with_bytes(plio, table_of(plio)[1], np.array(
-        [0, 7, -100, 8, 0, 0, 0, 0x1001], ">i2").tobytes()), 0, 8, 0), None, sources=None)
+        [0, 7, -100, 8, 0, 0, 0, 0x1001], ">i2").tobytes()), 0, 8, 0), broken)
+    case("PLIO: stands for too few pixels", with_descriptor(with_bytes(plio, table_of(plio)[1], np.array(
+        [0, 7, -100, 8, 0, 0, 0, WIDTH - 1], ">i2").tobytes()), 0, 8, 0), broken)
 
 
 def gzipped():
@@ -336,13 +364,13 @@ def gzipped():
     case("wrong checksum far behind.gz", gzip.compress(GOOD + b"\0" * (1 << 22))[:-8] + b"\0" * 8, "damaged")
     case("short.gz", gzip.compress(GOOD[:-8000]), "truncated")
     case("header alone.gz", gzip.compress(GOOD[:HEADER]), "truncated")
-    case("nothing.gz", gzip.compress(b""), "first header")
-    case("text.gz", gzip.compress(b"text" * 5000), "first header")
-    case("beginning.gz", b"\x1f\x8b", [""])
+    case("nothing.gz", gzip.compress(b""), "no FITS file")
+    case("text.gz", gzip.compress(b"text" * 5000), "no FITS file")
+    case("beginning.gz", b"\x1f\x8b", "truncated")
     case("bomb.gz", gzip.compress(GOOD + b"\0" * (1 << 28)))
     case("bomb that lies.gz", gzip.compress(block(cards({"NAXIS1": 10 ** 6, "NAXIS2": 10 ** 6})) + b"\0" * (1 << 20)), "truncated")
     case("tiles.fz.gz", gzip.compress(tiles()))
-    case("gzip twice.gz", gzip.compress(gzip.compress(GOOD)), "first header")
+    case("gzip twice.gz", gzip.compress(gzip.compress(GOOD)), "no FITS file")
     case("bzip2.bz2", b"BZh91AY" + b"\0" * 5000, "bzip2")
 
 

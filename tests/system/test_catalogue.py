@@ -252,6 +252,21 @@ class Beams(t.Case):
             with self.subTest(cards=cards):
                 self.assertIsNone(self.beam_of(t.sky_header(**cards)))
 
+    def test_units_of_a_casa_table(self):
+        """arcsec where there is none; what is no angle is no beam."""
+        for unit, a_degree in ((None, 3600), ("arcsec", 3600), ("deg", 1), ("DEGREES", 1), ("arcmin", 60), ("rad", np.pi / 180), ("Jy", None)):
+            columns = [fits.Column(name, "D", unit=unit, array=[value]) for name, value in (("BMAJ", 9.0), ("BMIN", 6.0))]
+            path = self.path("beams.fits")
+            image = fits.PrimaryHDU(t.noise(60, 60), t.sky_header(BMAJ=None, BMIN=None, BPA=None, CASAMBM=True))
+            fits.HDUList([image, fits.BinTableHDU.from_columns(columns, name="BEAMS")]).writeto(path, overwrite=True)
+            beam = t.find(path)["image"]["beam"]
+            with self.subTest(unit=unit):
+                if a_degree is None:
+                    self.assertIsNone(beam)
+                else:
+                    self.assertAlmostEqual(beam["major_deg"] * a_degree, 9, delta=1e-12)
+                    self.assertAlmostEqual(beam["minor_deg"] * a_degree, 6, delta=1e-12)
+
     def test_casa_table(self):
         """The row of the plane."""
         cube = np.stack([t.noise(40, 50, seed=s) for s in range(6)]).reshape(2, 3, 40, 50)

@@ -85,6 +85,14 @@ class Faults(t.Case):
                     self.assertEqual([result.returncode, result.stderr], [0, ""])
                     self.assertEqual(written, sound)
 
+    def test_image_that_is_written_to(self):
+        image = self.image()
+        for n in range(1, 5):
+            result, written, happened = self.run_faulty([image, "--cpu", "-q", "-o", self.out + "/"], "change:%d" % n)
+            self.assertTrue(happened)
+            self.assertEqual([result.returncode, written], [1, {}])
+            self.assertIn("was changed while it was read", result.stderr)
+
     def test_two_images(self):
         """The other one has its catalogue in any case."""
         images = [self.image("a.fits"), self.image("b.fits")]
