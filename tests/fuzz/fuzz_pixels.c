@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(pixels, data + SETTINGS, (size_t)n * sizeof *pixels);
     struct random r = {data[3]};
     const int width = 1 + data[0] % (n < WIDEST ? n : WIDEST);
-    const bool planned = data[1] == 0, by_histogram = data[1] == 1 && data[2] == 1; /* these take long */
+    const bool planned = data[1] == 0,
+               by_histogram = data[1] == 1 && data[2] == 1; /* these take long */
     struct picture p = planned ? planned_picture(pixels, n, data[2] % PICTURE_KINDS, &r)
                                : small_picture(pixels, n / width * width, width);
     const struct detection d = random_detection(&r);
