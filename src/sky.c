@@ -33,6 +33,44 @@ static enum srcfind_status parse(const struct header *header, struct sky *sky,
     return SRCFIND_OK;
 }
 
+/* Whether a keyword is a number that the place of the first two axes on the sky depends on: CRVAL1,
+ * CD1_2, PV2_1, A_0_2, LONPOLE and the like, of the primary coordinates. */
+static bool is_of_place(const char *card) {
+    static const char *const stems[] = {"CRPIX", "CRVAL", "CDELT", "CROTA", "CD", "PC", "PV"};
+    static const char *const others[] = {"LONPOLE ", "LATPOLE ", "A_", "B_", "AP_", "BP_"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(card, others[i], strlen(others[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+        const char *index = card + strlen(stems[i]);
+        if (strncmp(card, stems[i], strlen(stems[i])) == 0 && (*index == '1' || *index == '2') &&
+            (index[1] == ' ' || index[1] == '_'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_scale(const char *card) {
+    static const char *const stems[] = {"CDELT1 ", "CD1_", "PC1_", "CD001", "PC001"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+        is = is || strncmp(card, stems[i], strlen(stems[i])) == 0;
+    return is;
+}
+
+/* Whether none of these numbers is unreadable: WCSLIB would take its default, which is another place.
+ * A scale has no default that makes sense. */
+static bool place_is_known(const struct header *header) {
+    bool has_scale = false;
+    for (int64_t i = 0; i < header->n_cards; i++) {
+        const char *card = header->cards + CARD * i;
+        if (is_of_place(card) && !header_card_is_number(card))
+            return false;
+        has_scale = has_scale || is_scale(card);
+    }
+    return has_scale;
+}
+
 /* Whether WCSLIB can use what the header says. */
 static bool set_up(struct wcsprm *wcs) {
     int fixes[NWCSFIX];
@@ -140,9 +178,9 @@ enum srcfind_status sky_open(const struct header *header, struct srcfind_image *
         sky_close(sky);
         return status;
     }
-    const bool usable = sky->wcs && set_up(sky->wcs);
+    const bool usable = sky->wcs && set_up(sky->wcs), known = place_is_known(header);
     image->frequency = find_frequency(sky, usable, header, image);
-    if (!usable || !is_celestial(sky->wcs, &image->pixel_area)) {
+    if (!usable || !known || !is_celestial(sky->wcs, &image->pixel_area)) {
         image->pixel_area = NAN;
         sky_close(sky);
         return SRCFIND_OK;
@@ -181,9 +219,12 @@ enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const
         const int code =
             n > 0 ? wcsp2s(sky->wcs, n, axes, work, image, phi, theta, world, stat) : 0;
         for (size_t i = 0; i < points; i++) {
-            const bool valid = code == 0 || (code == 8 && stat[i] == 0);
-            lon[i] = valid ? in_circle(world[i * (size_t)axes + (size_t)sky->wcs->lng]) : NAN;
-            lat[i] = valid ? world[i * (size_t)axes + (size_t)sky->wcs->lat] : NAN;
+            const double *point = world + i * (size_t)axes;
+            const double at_lon = point[sky->wcs->lng], at_lat = point[sky->wcs->lat];
+            const bool valid =
+                (code == 0 || (code == 8 && stat[i] == 0)) && isfinite(at_lon) && isfinite(at_lat);
+            lon[i] = valid ? in_circle(at_lon) : NAN;
+            lat[i] = valid ? at_lat : NAN;
         }
     }
     free(work);

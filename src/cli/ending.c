@@ -22,7 +22,8 @@ static void come(int number) {
 }
 
 void ending_watch(void) {
-    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
+                                  SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
     struct sigaction watch = {.sa_handler = come, .sa_flags = SA_RESTART}, before;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)

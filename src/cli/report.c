@@ -1,6 +1,8 @@
 #include "cli/report.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,13 +33,32 @@ void report_text(struct report *report, const char *text) {
     fputs(text, stderr);
 }
 
+/* Has `?` for what would break a line, or control the terminal: a path may have anything. */
+static void make_clean(char *text) {
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text))
+            *text = '?';
+}
+
+struct clean {
+    char text[PATH_MAX];
+};
+
+static struct clean clean(const char *text) {
+    struct clean c;
+    snprintf(c.text, sizeof c.text, "%s", text);
+    make_clean(c.text);
+    return c;
+}
+
 void report_error(const struct report *report, const char *format, ...) {
+    char text[PATH_MAX + 1024];
     va_list args;
     va_start(args, format);
-    fputs("srcfind: ", report->stream);
-    vfprintf(report->stream, format, args);
-    fputc('\n', report->stream);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    make_clean(text);
+    fprintf(report->stream, "srcfind: %s\n", text);
 }
 
 int report_written(const struct report *report, bool made) {
@@ -50,11 +71,12 @@ int report_written(const struct report *report, bool made) {
 void report_next(struct report *report, int64_t i, int64_t n, const char *path) {
     if (!report->progress)
         return;
-    const size_t length = strlen(path);
+    const struct clean shown = clean(path);
+    const size_t length = strlen(shown.text);
     const bool cut = length > MOST_PATH; /* a line that wraps could not be taken away again */
     report_clear(report);
     fprintf(stderr, "[%lld/%lld] %s%s", (long long)i + 1, (long long)n, cut ? "..." : "",
-            cut ? path + length - MOST_PATH : path);
+            cut ? shown.text + length - MOST_PATH : shown.text);
     fflush(stderr);
     report->drawn = true;
 }
@@ -70,9 +92,10 @@ static void report_stages(const struct srcfind_catalogue *c, FILE *stream) {
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms\n",
-            c->image.path, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer, 1e3 * t->scan,
-            1e3 * t->clip, t->path, b->rounds, plural(b->rounds), (long long)b->n_kept,
-            (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands, 1e3 * t->measure);
+            clean(c->image.path).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
+            1e3 * t->scan, 1e3 * t->clip, t->path, b->rounds, plural(b->rounds),
+            (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
+            1e3 * t->measure);
 }
 
 /* Which part of the file, where there is a choice. */
@@ -113,20 +136,26 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
 }
 
 static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
-    if (c->image.beam_pixels > (double)c->background.n_pixels)
+    const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
+                            ? "larger than the image"
+                        : c->image.beam_pixels < 1 ? "smaller than a pixel"
+                                                   : NULL;
+    if (wrong)
         fprintf(stream,
-                "srcfind: %s: the beam is larger than the image: are BMAJ and BMIN in degrees?\n",
-                c->image.path);
+                "srcfind: %s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?\n",
+                clean(c->image.path).text, wrong);
 }
 
 void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
     FILE *stream = report->stream;
     if (report->quiet)
         return;
-    fprintf(stream, "srcfind: %s: %lld source%s", c->image.path, (long long)c->n_sources,
-            plural(c->n_sources));
+    fprintf(stream, "srcfind: %s: %lld source%s", clean(c->image.path).text,
+            (long long)c->n_sources, plural(c->n_sources));
     write_noise(c, stream);
     write_beam(&c->image, stream);
+    if (!*c->image.lon_name)
+        fputs(", no sky coordinates", stream);
     write_part(&c->image, stream);
     if (*c->device)
         fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, c->reason, c->device);
@@ -141,7 +170,8 @@ void report_image(const struct report *report, const struct srcfind_catalogue *c
 void report_skipped(const struct report *report, const char *path, const char *catalogue) {
     if (report->quiet)
         return;
-    fprintf(report->stream, "srcfind: %s: skipped, since %s is already there\n", path, catalogue);
+    fprintf(report->stream, "srcfind: %s: skipped, since %s is already there\n", clean(path).text,
+            clean(catalogue).text);
 }
 
 void report_given_up(struct report *report, int64_t n) {

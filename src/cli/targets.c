@@ -2,6 +2,7 @@
 #include "cli/targets.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,28 +50,46 @@ static bool add_image(struct targets *t, int64_t *room, const char *path) {
     return t->target[t->n++].image != NULL;
 }
 
+enum line { LINE_THERE, LINE_NONE, LINE_TOO_LONG, LINE_WITH_NUL };
+
+/* The next line, without what ends it. No more is read than a path may have characters. */
+static enum line read_line(FILE *stream, char *line, int size) {
+    int length = 0, c;
+    while ((c = getc(stream)) != EOF && c != '\n') {
+        if (c == '\0')
+            return LINE_WITH_NUL;
+        if (length == size - 1)
+            return LINE_TOO_LONG;
+        line[length++] = (char)c;
+    }
+    line[length] = '\0';
+    line[strcspn(line, "\r")] = '\0';
+    return c == EOF && length == 0 ? LINE_NONE : LINE_THERE;
+}
+
+static int add_lines(struct targets *t, int64_t *room, FILE *stream, const char *path) {
+    char line[PATH_MAX];
+    enum line kind;
+    while ((kind = read_line(stream, line, sizeof line)) == LINE_THERE)
+        if (*line && !add_image(t, room, line))
+            return no_memory();
+    if (kind == LINE_WITH_NUL)
+        return usage("%s: paths in a list end with newlines, not with NUL characters", path, NULL);
+    if (kind == LINE_TOO_LONG)
+        return usage("%s: a line is longer than any path: is this a list of images?", path, NULL);
+    return ferror(stream) ? usage("%s: the list cannot be read: %s", path, strerror(errno))
+                          : EXIT_OK;
+}
+
 static int add_list(struct targets *t, int64_t *room, const char *path) {
     const bool from_input = strcmp(path, "-") == 0;
     FILE *stream = from_input ? stdin : fopen(path, "r");
-    char *line = NULL;
-    size_t size = 0;
-    bool ok = true, has_nul = false;
     if (!stream)
         return usage("%s: the list cannot be read: %s", path, strerror(errno));
-    for (ssize_t length; ok && (length = getline(&line, &size, stream)) > 0;) {
-        has_nul = has_nul || strlen(line) < (size_t)length;
-        line[strcspn(line, "\r\n")] = '\0';
-        ok = !*line || add_image(t, room, line);
-    }
-    const bool failed = ferror(stream);
+    const int status = add_lines(t, room, stream, path);
     if (!from_input)
         fclose(stream);
-    free(line);
-    if (failed)
-        return usage("%s: the list cannot be read: %s", path, strerror(errno));
-    if (has_nul)
-        return usage("%s: paths in a list end with newlines, not with NUL characters", path, NULL);
-    return ok ? EXIT_OK : no_memory();
+    return status;
 }
 
 static int list_images(const struct cli *cli, struct targets *t) {
@@ -135,7 +154,9 @@ static int make_directory(const char *path) {
             *at = '/';
         }
     }
-    const int code = mkdir(part, 0777) == 0 ? 0 : errno;
+    int code = mkdir(part, 0777) == 0 ? 0 : errno;
+    if (code == EEXIST)
+        code = ENOTDIR; /* something else of that name */
     free(part);
     if (code == 0 || is_directory(path))
         return EXIT_OK;

@@ -10,10 +10,13 @@ static const char library_name[] = NAME_WITH(CFITSIO_SONAME);
 
 static struct cfitsio library;
 static bool loaded;
+static char reason[256]; /* why not */
 static once_flag once = ONCE_FLAG_INIT;
 
 static void load(void) {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    const char *problem = handle ? "it lacks a function" : dlerror();
+    snprintf(reason, sizeof reason, "%s", problem ? problem : "");
     if (!handle)
         return;
     loaded = true;
@@ -31,8 +34,8 @@ const struct cfitsio *cfitsio_load(struct error *error) {
     if (loaded)
         return &library;
     error_set(error, SRCFIND_ERROR_INPUT,
-              "%s cannot be loaded, and only uncompressed and gzipped images can be read without "
-              "it: install CFITSIO",
-              library_name);
+              "%s cannot be loaded (%s), and only uncompressed and gzipped images can be read "
+              "without it: is CFITSIO installed?",
+              library_name, reason);
     return NULL;
 }

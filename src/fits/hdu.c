@@ -23,25 +23,43 @@ static bool multiply(int64_t *total, int64_t n) {
     return true;
 }
 
-/* Bytes of the data unit, without padding, by the FITS standard 4.4.1; false if the header does not
- * say or means more than can be. */
-static bool data_bytes(const struct header *header, int64_t *bytes) {
-    int64_t bitpix, n_axes, pcount = 0, gcount = 1, axis;
+/* The product of the axes; 0 where there is none. Returns the number of the first that cannot be; 0
+ * where all can. */
+static int multiply_axes(const struct header *header, int n_axes, int64_t *pixels) {
     bool groups = false;
-    if (!header_integer(header, "BITPIX", &bitpix) || !header_integer(header, "NAXIS", &n_axes) ||
-        n_axes < 0 || n_axes > 999 || bitpix < -64 || bitpix > 64 || bitpix % 8 != 0)
+    header_logical(header, "GROUPS", &groups);
+    *pixels = n_axes > 0 ? 1 : 0;
+    for (int i = 1; i <= n_axes; i++) {
+        int64_t axis;
+        if (!header_indexed(header, "NAXIS", i, &axis))
+            return i;
+        if (!(i == 1 && axis == 0 && groups) && !multiply(pixels, axis))
+            return i;
+    }
+    return 0;
+}
+
+enum { KEYWORD_TEXT = 24 };
+
+/* Bytes of the data unit, without padding, by the FITS standard 4.4.1; false if the header does not
+ * say or means more than can be, and then `wrong` is the keyword that is to blame. */
+static bool data_bytes(const struct header *header, int64_t *bytes, char *wrong) {
+    enum { MOST_AXES = 999 };
+    int64_t bitpix, n_axes, pcount = 0, gcount = 1;
+    snprintf(wrong, KEYWORD_TEXT, "BITPIX");
+    if (!header_integer(header, "BITPIX", &bitpix) || bitpix < -64 || bitpix > 64 ||
+        bitpix % 8 != 0)
+        return false;
+    snprintf(wrong, KEYWORD_TEXT, "NAXIS");
+    if (!header_integer(header, "NAXIS", &n_axes) || n_axes < 0 || n_axes > MOST_AXES)
+        return false;
+    const int axis = multiply_axes(header, (int)n_axes, bytes);
+    snprintf(wrong, KEYWORD_TEXT, "NAXIS%d", axis);
+    if (axis > 0)
         return false;
     header_integer(header, "PCOUNT", &pcount);
     header_integer(header, "GCOUNT", &gcount);
-    header_logical(header, "GROUPS", &groups);
-    int64_t pixels = n_axes > 0 ? 1 : 0;
-    for (int i = 1; i <= n_axes; i++) {
-        if (!header_indexed(header, "NAXIS", i, &axis))
-            return false;
-        if (!(i == 1 && axis == 0 && groups) && !multiply(&pixels, axis))
-            return false;
-    }
-    *bytes = pixels;
+    snprintf(wrong, KEYWORD_TEXT, "PCOUNT or GCOUNT");
     return pcount >= 0 && !__builtin_add_overflow(*bytes, pcount, bytes) &&
            multiply(bytes, gcount) && multiply(bytes, llabs(bitpix) / 8);
 }
@@ -179,6 +197,7 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
                              struct error *error) {
     const int number = hdu->header.cards ? hdu->number + 1 : 0;
     const int64_t offset = hdu->next;
+    char wrong[KEYWORD_TEXT];
     int64_t bytes;
     hdu_clear(hdu);
     hdu->number = number;
@@ -197,8 +216,12 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
     status = read_cards(file, hdu, offset, error);
     if (status != SRCFIND_OK)
         return status;
-    if (!data_bytes(&hdu->header, &bytes))
-        return bad_header(file, hdu, "does not say how much data follow", error);
+    if (!data_bytes(&hdu->header, &bytes, wrong))
+        return error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: the header of HDU %d does not say how much data follow: %s is missing "
+            "or cannot be: is the file damaged?",
+            file->path, number, wrong);
     hdu->next = hdu->data + (bytes + BLOCK - 1) / BLOCK * BLOCK;
     describe(hdu);
     return hdu->is_image ? check_size(file, hdu, bytes, error) : SRCFIND_OK;

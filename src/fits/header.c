@@ -124,6 +124,15 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
     return header_integer(header, keyword, value);
 }
 
+bool header_card_is_number(const char *card) {
+    size_t at = VALUE, used;
+    double ignored;
+    while (at < CARD && card[at] == ' ')
+        at++;
+    return card[KEYWORD] == '=' && header_parse_real(card + at, CARD - at, &ignored, &used) &&
+           is_comment(card + at + used, CARD - at - used);
+}
+
 bool header_logical(const struct header *header, const char *keyword, bool *value) {
     size_t length;
     const char *text = value_of(header, keyword, &length);

@@ -26,6 +26,9 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
  */
 const char *header_next(const struct header *header, const char *keyword, int64_t *i);
 
+/* Whether a card has a number and nothing else for a value. */
+bool header_card_is_number(const char *card);
+
 /* Keyword and number as in NAXIS2, then header_integer. */
 bool header_indexed(const struct header *header, const char *stem, int number, int64_t *value);
 

@@ -17,15 +17,17 @@ enum {
 /* --- header --- */
 
 bool tile_codec_takes_reals(const struct tile_codec *codec) {
-    return codec->packing == TILE_GZIP_1 || codec->packing == TILE_GZIP_2;
+    return codec->packing == TILE_GZIP_1 || codec->packing == TILE_GZIP_2 ||
+           codec->packing == TILE_NONE;
 }
 
 static bool find_packing(const char *name, enum tile_packing *packing) {
     static const struct {
         const char *name;
         enum tile_packing packing;
-    } names[] = {{"RICE_1", TILE_RICE},   {"RICE_ONE", TILE_RICE},         {"GZIP_1", TILE_GZIP_1},
-                 {"GZIP_2", TILE_GZIP_2}, {"HCOMPRESS_1", TILE_HCOMPRESS}, {"PLIO_1", TILE_PLIO}};
+    } names[] = {{"RICE_1", TILE_RICE},    {"RICE_ONE", TILE_RICE},         {"GZIP_1", TILE_GZIP_1},
+                 {"GZIP_2", TILE_GZIP_2},  {"HCOMPRESS_1", TILE_HCOMPRESS}, {"PLIO_1", TILE_PLIO},
+                 {"NOCOMPRESS", TILE_NONE}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i].name, name) == 0) {
             *packing = names[i].packing;
@@ -248,6 +250,8 @@ bool tile_codec_unpack(const struct tile_codec *codec, bool reals, unsigned char
         return unpack_hcompress(codec, packed, count, width, n_pixels, room);
     case TILE_PLIO:
         return unpack_plio(codec, packed, count, n_pixels, room);
+    case TILE_NONE:
+        return false;
     default:
         return unpack_gzip(codec, reals, codec->packing == TILE_GZIP_2, packed, count, n_pixels,
                            room, pixels);

@@ -7,7 +7,8 @@
 #include "fits/cfitsio.h"
 #include "fits/hdu.h"
 
-enum tile_packing { TILE_RICE, TILE_GZIP_1, TILE_GZIP_2, TILE_HCOMPRESS, TILE_PLIO };
+/* TILE_NONE has its pixels in the column of those that were left as they are. */
+enum tile_packing { TILE_RICE, TILE_GZIP_1, TILE_GZIP_2, TILE_HCOMPRESS, TILE_PLIO, TILE_NONE };
 
 struct tile_codec {
     enum tile_packing packing;

@@ -123,10 +123,12 @@ class Batches(t.Case):
         expected = self.path("expected")
         t.run(*images, "-o", expected, check=True)
         expected = contents(expected)
-        for i in range(12):
-            out, number = self.path("out%d" % i), (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
+                   signal.SIGXCPU, signal.SIGPIPE)
+        for i in range(18):
+            out, number = self.path("out%d" % i), numbers[i % len(numbers)]
             process = subprocess.Popen([t.COMMAND, "-q", "--threads", MANY, *images, "-o", out])
-            time.sleep(0.003 * i)
+            time.sleep(0.002 * i)
             process.send_signal(number)
             self.assertIn(process.wait(20), (0, -number))
             for name, text in (contents(out) if os.path.exists(out) else {}).items():

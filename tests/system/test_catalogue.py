@@ -298,7 +298,7 @@ class Units(t.Case):
 
     def test_units(self):
         for unit, flux_unit, factor in (("Jy/beam", "Jy", 1), ("JY/BEAM", "Jy", 1), ("mJy/beam", "Jy", 1e-3),
-                                        ("uJy/beam", "Jy", 1e-6), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
+                                        ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6), ("mjy/beam", "Jy", 1e-3), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
                                         (None, None, 1)):
             with self.subTest(unit):
                 self.check(unit, flux_unit, factor)

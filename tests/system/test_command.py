@@ -100,7 +100,7 @@ class Command(t.Case):
     def test_summary_names_the_part(self):
         path = self.path("parts.fits")
         fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)
-        self.assertIn(", no beam, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ", t.run(path, "--plane", "3").stderr)
+        self.assertIn(", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ", t.run(path, "--plane", "3").stderr)
 
     def test_absurd_beam_is_seen(self):
         path = self.write("arcsec.fits", t.noise(50, 50), t.sky_header(BMAJ=12.0, BMIN=8.0))

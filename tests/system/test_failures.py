@@ -192,6 +192,23 @@ class Failures(t.Case):
         with open(catalogue) as stream:
             self.assertEqual(stream.read(), "old")
 
+    def test_list_that_is_none(self):
+        for path, words in (("/dev/zero", "NUL"), (self.write_bytes("long", b"x" * 100000), "longer than any path")):
+            result = t.run("--files-from", path, "-o", self.path("out"), timeout=20)
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn(words, result.stderr)
+
+    def test_name_that_breaks_the_line(self):
+        result = t.run(self.path("new\nline\x1b[31m.fits"))
+        self.assertEqual([result.returncode, len(result.stderr.splitlines())], [1, 1])
+        self.assertIn("new?line?[31m.fits: No such file", result.stderr)
+
+    def test_several_catalogues_in_what_is_no_directory(self):
+        image, other = self.good(), self.write("other.fits", t.noise(30, 30))
+        result = t.run(image, other, "-o", "/dev/null")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/dev/null: the directory cannot be made: Not a directory", result.stderr)
+
     def test_long_names(self):
         image = self.good()
         name = self.path("c" * 251 + ".csv")

@@ -74,7 +74,7 @@ class SameBytes(t.Case):
     def test_quantised_tiles(self):
         """As unpacked by CFITSIO's own program, dither and all."""
         path = self.write("image.fits", t.noise(700, 800, seed=9), t.sky_header())
-        for options in ("-r", "-r -t 100,90", "-r -w", "-r -qz 8", "-h", "-g"):
+        for options in ("-r", "-r -t 100,90", "-r -w", "-r -qz 8", "-h", "-g", "-d"):
             subprocess.run(["fpack", "-q", "4", *options.split(), "-O", self.path("packed.fits"), path], check=True)
             subprocess.run(["funpack", "-O", self.path("plain.fits"), self.path("packed.fits")], check=True)
             with self.subTest(options):
