@@ -58,8 +58,8 @@ static bool is_scale(const char *card) {
     return is;
 }
 
-/* Whether none of these numbers is unreadable: WCSLIB would take its default, which is another place.
- * A scale has no default that makes sense. */
+/* Whether none of these numbers is unreadable: WCSLIB would take its default, which is another
+ * place. A scale has no default that makes sense. */
 static bool place_is_known(const struct header *header) {
     bool has_scale = false;
     for (int64_t i = 0; i < header->n_cards; i++) {
