@@ -17,10 +17,18 @@ MOST_SECONDS = 30 if t.SANITIZED else 10
 MOST_KIB = 64 << 10  # above what a sound file of this size takes
 
 
-def search(path):
+def environment(directory):
+    """With what LeakSanitizer is to overlook: CFITSIO's own leak where an HCOMPRESS tile is bad."""
+    known = os.path.join(directory, "leaks")
+    with open(known, "w") as stream:
+        stream.write("leak:libcfitsio\n")
+    return dict(os.environ, LSAN_OPTIONS="print_suppressions=0:suppressions=" + known)
+
+
+def search(path, env):
     """Exit status, output, error, and peak memory in KiB of the command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen([t.COMMAND, "--cpu", "--threads", "2", "-q", path], stdout=out, stderr=errors)
+        process = subprocess.Popen([t.COMMAND, "--cpu", "--threads", "2", "-q", path], stdout=out, stderr=errors, env=env)
         end = threading.Timer(MOST_SECONDS, process.kill)
         end.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -37,10 +45,11 @@ class Malformed(t.Case):
     def setUpClass(cls):
         cls.corpus = tempfile.TemporaryDirectory(prefix="srcfind-")
         cls.addClassCleanup(cls.corpus.cleanup)
+        cls.environment = environment(cls.corpus.name)
         path = os.path.join(cls.corpus.name, "good")
         with open(path, "wb") as stream:
             stream.write(malformed.GOOD)
-        cls.usual_kib = search(path)[3]
+        cls.usual_kib = search(path, cls.environment)[3]
 
     def check_error(self, expected, path, status, out, errors):
         self.assertEqual([status, out], [1, ""], errors)
@@ -64,7 +73,7 @@ class Malformed(t.Case):
         expected = malformed.CASES[name]
         path = malformed.write(name, self.corpus.name)
         try:
-            status, out, errors, kib = search(path)
+            status, out, errors, kib = search(path, self.environment)
         finally:
             os.remove(path)
         if expected.words:
