@@ -58,15 +58,15 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-static void measure_fluxes(const struct setting *s, const struct moments *m,
-                           const struct tensor *shape, struct srcfind_source *row) {
+static void measure_fluxes(const struct setting *s, const struct moments *m, double relative,
+                           struct srcfind_source *row) {
     const double n = (double)row->n_pixels;
     const double kept = fmax(1 - s->threshold / row->peak_flux, DBL_EPSILON);
     row->pixel_sum = m->sum;
     row->isl_total_flux = m->sum * s->to_flux;
     row->e_isl_total_flux = uncertainty_of_sum(&s->noise, n) * s->to_flux;
     row->total_flux = row->isl_total_flux / kept;
-    row->e_total_flux = row->total_flux * uncertainty_of_total(&s->noise, shape, row->snr, n);
+    row->e_total_flux = row->total_flux * relative;
     if (row->e_total_flux > row->total_flux / 2)
         row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
 }
@@ -82,9 +82,11 @@ static void measure_island(const struct island *island, const struct setting *s,
     const bool has_shape = find_shape(&m, s->threshold / row->peak_flux, &shape);
     if (!has_shape)
         row->flags |= SRCFIND_FLAG_NO_SHAPE;
-    measure_fluxes(s, &m, &shape, row);
+    const struct uncertainty errors = uncertainty_of_source(&s->noise, &shape, row->snr, &m.spread,
+                                                            m.sum, (double)island->n_pixels);
+    measure_fluxes(s, &m, errors.total, row);
     carried->second = has_shape ? shape : (struct tensor){NAN, NAN, NAN};
-    carried->position = uncertainty_of_position(&s->noise, &shape, row->snr, &m.spread, m.sum);
+    carried->position = errors.position;
     row->x = island->x_min + m.x;
     row->y = island->y_min + m.y;
     row->e_x = sqrt(carried->position.xx);

@@ -3,26 +3,29 @@
 #define TENSOR_H
 
 #include <math.h>
+#include <stdbool.h>
 
 struct tensor {
     double xx, yy, xy;
 };
 
-/* Eigenvalues, the greater one first, and the direction of its axis: the angle from x towards y. */
+/* Eigenvalues, the greater one first, and the direction of its axis: cosine and sine of twice the
+ * angle from x towards y, which takes no trigonometry. */
 struct axes {
-    double major, minor, angle;
+    double major, minor, cosine, sine;
 };
 
 static inline struct axes tensor_axes(const struct tensor *t) {
-    const double mean = (t->xx + t->yy) / 2;
-    const double spread = hypot((t->xx - t->yy) / 2, t->xy);
-    return (struct axes){mean + spread, mean - spread, atan2(2 * t->xy, t->xx - t->yy) / 2};
+    const double mean = (t->xx + t->yy) / 2, half = (t->xx - t->yy) / 2;
+    const double spread = sqrt(half * half + t->xy * t->xy);
+    const bool round = spread == 0;
+    return (struct axes){mean + spread, mean - spread, round ? 1 : half / spread,
+                         round ? 0 : t->xy / spread};
 }
 
 static inline struct tensor tensor_of_axes(const struct axes *a) {
-    const double c = cos(a->angle), s = sin(a->angle);
-    return (struct tensor){a->major * c * c + a->minor * s * s, a->major * s * s + a->minor * c * c,
-                           (a->major - a->minor) * c * s};
+    const double mean = (a->major + a->minor) / 2, spread = (a->major - a->minor) / 2;
+    return (struct tensor){mean + spread * a->cosine, mean - spread * a->cosine, spread * a->sine};
 }
 
 #endif

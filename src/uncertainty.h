@@ -16,18 +16,21 @@ struct noise {
  * island fluxes (bdsf/islands.py) with that bound. */
 double uncertainty_of_sum(const struct noise *noise, double n);
 
-/* Covariance of a position, in pixels^2, for a source of second moments `shape` and peak snr times
- * the rms, on an island whose own spread is sum((x - centroid)^2), ... over its pixels and whose
- * sum is known: the larger of
+struct uncertainty {
+    struct tensor position; /* covariance, in pixels^2 */
+    double total;           /* relative, of the total flux */
+};
+
+/* Of a source of second moments `shape` and peak snr times the rms, on an island of n pixels whose
+ * own spread is sum((x - centroid)^2), ... over its pixels and whose sum is known.
+ * The position: the larger of
  * - the error of a Gaussian fit: Condon 1997, PASP 109, 166, eq. 21, with the exponents of Condon
  * et al. 1998, AJ 115, 1693, eq. 26, for correlated noise;
- * - the noise of the centroid of given pixels: rms^2 A sum((x - centroid)^2) / sum^2. */
-struct tensor uncertainty_of_position(const struct noise *noise, const struct tensor *shape,
-                                      double snr, const struct tensor *spread, double sum);
-
-/* Relative error of a total flux: Condon et al. 1998, eq. 36, and, since an island's area is known
- * to about a pixel, 1 / n. */
-double uncertainty_of_total(const struct noise *noise, const struct tensor *shape, double snr,
-                            double n);
+ * - the noise of the centroid of given pixels: rms^2 A sum((x - centroid)^2) / sum^2.
+ * The total flux: Condon et al. 1998, eq. 36, and, since an island's area is known to about a
+ * pixel, 1 / n. */
+struct uncertainty uncertainty_of_source(const struct noise *noise, const struct tensor *shape,
+                                         double snr, const struct tensor *spread, double sum,
+                                         double n);
 
 #endif

@@ -103,6 +103,21 @@ class Catalogues(t.Case):
                     self.assertTrue(0 <= source["PA"] < 180)
                     self.assertLess(abs(source["Total_flux"] / (50 * 12 * 7 / (4 * 3)) - 1), 1e-3)
 
+    def test_shapes_everywhere(self):
+        """Where longitudes begin again, beside the poles, and with pixels of any size."""
+        shape, x, y = (101, 111), 51.3, 47.8
+        image = (faint_noise(shape) + gaussian(shape, x, y, 50, 12, 7, 25, -1)).astype(np.float32)
+        c, d = math.cos(math.radians(30)), math.sin(math.radians(30))  # the image is turned, too
+        for lon, lat, step in ((0, 2, 1), (359.99999, -60, 1), (0, 89.999, 1), (200, 89.9999, 1), (50, -89.9999, 1), (0, 0, 1800),
+                               (90, 70, 1800), (90, 89.8, 1800)):
+            header = t.sky_header(CRPIX1=x + 1, CRPIX2=y + 1, CRVAL1=lon, CRVAL2=lat, CDELT1=-step / 3600, CDELT2=step / 3600,
+                                  PC1_1=c, PC1_2=-d, PC2_1=d, PC2_2=c, BMAJ=4 * step / 3600, BMIN=3 * step / 3600)
+            source, = t.find(self.write("image.fits", image, header))["sources"]
+            with self.subTest(lon=lon, lat=lat, step=step):
+                self.assertAlmostEqual(source["Maj"] * 3600 / step, 12, 2)
+                self.assertAlmostEqual(source["Min"] * 3600 / step, 7, 2)
+                self.assertLess(abs((source["PA"] - 25 - 30 + 90) % 180 - 90), 0.5)
+
     def test_positions_by_astropy(self):
         """Centroids in every projection, and their errors on the sky."""
         projections = ("TAN", "SIN", "ARC", "STG", "ZEA", "CAR", "AIT", "MOL", "SFL", "CEA", "MER", "NCP", "GLS")

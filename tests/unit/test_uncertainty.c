@@ -4,6 +4,16 @@
 
 static const struct noise noise = {2, 30};
 
+static struct tensor position_of(const struct tensor *shape, double snr,
+                                 const struct tensor *spread, double sum) {
+    return uncertainty_of_source(&noise, shape, snr, spread, sum, 1).position;
+}
+
+static double total_of(const struct tensor *shape, double snr, double n) {
+    const struct tensor no_spread = {0, 0, 0};
+    return uncertainty_of_source(&noise, shape, snr, &no_spread, 1, n).total;
+}
+
 static void assert_close(double value, double expected) {
     assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
 }
@@ -12,12 +22,12 @@ static void assert_close(double value, double expected) {
 static void point_source(void **state) {
     const double beam = noise.pixels / (2 * M_PI);
     const struct tensor shape = {beam, beam, 0}, no_spread = {0, 0, 0};
-    const struct tensor c = uncertainty_of_position(&noise, &shape, 10, &no_spread, 1);
+    const struct tensor c = position_of(&shape, 10, &no_spread, 1);
     (void)state;
     assert_close(c.xx, beam / 100);
     assert_close(c.yy, beam / 100);
     assert_true(fabs(c.xy) < 1e-15);
-    assert_close(uncertainty_of_total(&noise, &shape, 10, 1e9), sqrt(3) / 10);
+    assert_close(total_of(&shape, 10, 1e9), sqrt(3) / 10);
 }
 
 /* A source that is narrower than the beam is taken as a point source. */
@@ -25,8 +35,7 @@ static void narrow_source(void **state) {
     const struct tensor none = {0, 0, 0},
                         point = {noise.pixels / (2 * M_PI), noise.pixels / (2 * M_PI), 0};
     (void)state;
-    assert_close(uncertainty_of_total(&noise, &none, 7, 4),
-                 uncertainty_of_total(&noise, &point, 7, 4));
+    assert_close(total_of(&none, 7, 4), total_of(&point, 7, 4));
 }
 
 /* The longer axis is the less certain one, and the tensor turns with the source. */
@@ -34,9 +43,9 @@ static void turned_source(void **state) {
     const struct tensor lying = {100, 25, 0}, standing = {25, 100, 0},
                         diagonal = {62.5, 62.5, 37.5};
     const struct tensor none = {0, 0, 0};
-    const struct tensor a = uncertainty_of_position(&noise, &lying, 10, &none, 1);
-    const struct tensor b = uncertainty_of_position(&noise, &standing, 10, &none, 1);
-    const struct tensor c = uncertainty_of_position(&noise, &diagonal, 10, &none, 1);
+    const struct tensor a = position_of(&lying, 10, &none, 1);
+    const struct tensor b = position_of(&standing, 10, &none, 1);
+    const struct tensor c = position_of(&diagonal, 10, &none, 1);
     (void)state;
     assert_true(a.xx > a.yy);
     assert_close(a.xx, b.yy);
@@ -48,7 +57,7 @@ static void turned_source(void **state) {
 /* A wide flat island: the noise of its centroid. */
 static void given_pixels(void **state) {
     const struct tensor shape = {5, 5, 0}, spread = {1e6, 2e6, 1e5};
-    const struct tensor c = uncertainty_of_position(&noise, &shape, 1000, &spread, 1e4);
+    const struct tensor c = position_of(&shape, 1000, &spread, 1e4);
     (void)state;
     assert_close(c.xx, 4 * 30 * 1e6 / 1e8);
     assert_close(c.yy, 4 * 30 * 2e6 / 1e8);
