@@ -1,7 +1,7 @@
 /* A catalogue is mostly numbers, and printf takes half a microsecond for each of 17 digits: for
  * 2048 x 2048 pixels more time than to find the sources. Here the 17 digits come from one exact
  * multiplication in 128 bits, and a shorter number is taken if it lies within half a unit in the
- * last place of the double. Values outside 1e-11 ... 1e17, where the product would not fit, are
+ * last place of the double. Values outside 1e-11 ... 1e15, where the product would not fit, are
  * left to printf. */
 #include "number.h"
 
@@ -56,38 +56,43 @@ static const uint64_t powers_of_5[MOST_POWER + 1] = {
 #define TEN_TO_16 UINT64_C(10000000000000000)
 #define TEN_TO_17 UINT64_C(100000000000000000)
 
-/* value * 10^k, with 17 digits before the point, and the value's last place, both in units of
- * 2^-64. */
+enum { LEAST_EXPONENT = -11 };
+
+/* From 1e-11 on. */
+static const double powers_of_10[] = {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3,
+                                      1e-2,  1e-1,  1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
+                                      1e7,   1e8,   1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+/* value * 10^k, with 17 digits before the point, in units of 2^-64: whole 2^64 + part; and the
+ * value's last place in the same units. */
 struct scaling {
-    uint128 scaled, ulp;
+    uint64_t whole, part;
+    uint128 ulp;
     int exponent;
 };
 
-/* Of m * 2^(binary - 53), m having 53 bits: m * 5^k / 2^shift. The exponent follows from the binary
- * one (78913 / 2^18 is log10(2)), or is one more. False where 128 bits are too few. */
-static bool scale(uint64_t m, int binary, struct scaling *s) {
-    s->exponent = (binary - 1) * 78913 >> 18;
-    for (int tries = 0; tries < 2; tries++, s->exponent++) {
-        const int k = DIGITS - 1 - s->exponent, shift = 53 - binary - k;
-        if (k < 0 || k > MOST_POWER || shift < 1 || shift > 64)
-            return false;
-        s->ulp = (uint128)powers_of_5[k] << (64 - shift);
-        s->scaled = (uint128)m * powers_of_5[k];
-        if (s->scaled >> shift < TEN_TO_17) {
-            s->scaled <<= 64 - shift;
-            return true;
-        }
-    }
-    return false;
+/* Of a value of 1e-11 ... 1e15, which is m * 2^(binary - 53), m having 53 bits: m * 5^k / 2^shift.
+ * The exponent follows from the binary one (78913 / 2^18 is log10(2)), or is one more. (A value
+ * that is compared with itself, as the double nearest to a power of ten, is rounded to that power.)
+ */
+static void scale(double value, uint64_t m, int binary, struct scaling *s) {
+    const int least = (binary - 1) * 78913 >> 18;
+    s->exponent = least + (value >= powers_of_10[least + 1 - LEAST_EXPONENT]);
+    const int k = DIGITS - 1 - s->exponent, shift = 53 - binary - k;
+    const uint128 product = (uint128)m * powers_of_5[k];
+    const uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
+    s->whole = high << (64 - shift) | low >> shift;
+    s->part = low << (64 - shift);
+    s->ulp = (uint128)(powers_of_5[k] >> shift) << 64 | powers_of_5[k] << (64 - shift);
 }
 
 /* Rounds to a multiple of unit; true if the double nearest to that is the same one: the distance is
  * below half a unit in the last place. */
 static inline bool round_to(const struct scaling *s, uint64_t unit, uint64_t *digits) {
-    const uint64_t whole = (uint64_t)(s->scaled >> 64), rest = whole % unit;
-    const uint128 above = (uint128)rest << 64 | (uint64_t)s->scaled, step = (uint128)unit << 64;
+    const uint64_t rest = s->whole % unit;
+    const uint128 above = (uint128)rest << 64 | s->part, step = (uint128)unit << 64;
     const bool up = above >= step / 2;
-    *digits = whole - rest + (up ? unit : 0);
+    *digits = s->whole - rest + (up ? unit : 0);
     return 2 * (up ? step - above : above) < s->ulp;
 }
 
@@ -98,8 +103,9 @@ static bool shortest(double value, struct decimal *d) {
     uint64_t bits, of_15, of_16, of_17;
     memcpy(&bits, &value, sizeof bits);
     const uint64_t leading = (uint64_t)1 << 52, fraction = bits % leading;
-    if (fraction == 0 || !scale(leading + fraction, (int)(bits / leading) - 1022, &s))
+    if (fraction == 0 || !(value > 1e-11 && value < 1e15))
         return false;
+    scale(value, leading + fraction, (int)(bits / leading) - 1022, &s);
     const bool ok_15 = round_to(&s, 100, &of_15), ok_16 = round_to(&s, 10, &of_16);
     if (!round_to(&s, 1, &of_17))
         return false;
@@ -137,34 +143,26 @@ static int write_digits(uint64_t digits, char *text) {
     return count;
 }
 
-/* 0.00012, 12.5, 1200. Copies 17 digits where fewer would do: a copy of known length takes few
- * instructions. */
+/* 0.00012, 12.5, 1200. */
 static int write_fixed(const struct decimal *d, char *text) {
-    char digits[DIGITS];
-    const int count = write_digits(d->digits, digits), whole = d->exponent + 1;
+    const int whole = d->exponent + 1;
     if (whole <= 0) {
         memcpy(text, "0.0000", 6);
-        memcpy(text + 2 - whole, digits, DIGITS);
-        return 2 - whole + count;
+        return 2 - whole + write_digits(d->digits, text + 2 - whole);
     }
-    memcpy(text + 1, digits, DIGITS);
+    const int count = write_digits(d->digits, text + 1);
     for (int i = 0; i < whole; i++)
-        text[i] = digits[i];
+        text[i] = text[i + 1];
     text[whole] = '.';
     return count <= whole ? whole : count + 1;
 }
 
 /* 1.25e-07 */
 static int write_scientific(const struct decimal *d, char *text) {
-    char digits[DIGITS];
-    const int count = write_digits(d->digits, digits);
-    int n = 1;
-    text[0] = digits[0];
-    if (count > 1) {
-        text[1] = '.';
-        memcpy(text + 2, digits + 1, DIGITS - 1);
-        n = count + 1;
-    }
+    const int count = write_digits(d->digits, text + 1);
+    int n = count > 1 ? count + 1 : 1;
+    text[0] = text[1];
+    text[1] = '.';
     const int power_of_ten = abs(d->exponent);
     text[n++] = 'e';
     text[n++] = d->exponent < 0 ? '-' : '+';
