@@ -36,19 +36,42 @@ EXACT_FUNCTION int64_t moments_quantise(float value, double per_unit) {
     return llrint((double)value * per_unit);
 }
 
-/* Adds a pixel to an island whose unit is set. */
-EXACT_FUNCTION void moments_add(struct island *island, int64_t q, int64_t x, int64_t y) {
-    island->q += q;
-    island->qx += (int128)q * x;
-    island->qy += (int128)q * y;
-    island->qxx += (int128)q * (x * x);
-    island->qyy += (int128)q * (y * y);
-    island->qxy += (int128)q * (x * y);
-    island->x += x;
-    island->y += y;
-    island->xx += x * x;
-    island->yy += y * y;
-    island->xy += x * y;
+/* 0 + 1 + ... and 0 + 1 + 4 + ..., of n terms. */
+EXACT_FUNCTION int64_t moments_numbers(int64_t n) {
+    return n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
+}
+
+EXACT_FUNCTION int128 moments_squares(int64_t n) {
+    const int64_t numbers = moments_numbers(n), few = 1 << 20;
+    return n < few ? (int128)(numbers * (2 * n - 1) / 3) : (int128)numbers * (2 * n - 1) / 3;
+}
+
+/* Adds a row of n pixels, the first of which is at (x, y) from the corner of the box, to an island
+ * whose unit is set. Sums of sums, from the last pixel to the first, take the place of products
+ * with the places: once, twice and three times added up, the i-th q counts 1, i + 1 and
+ * (i + 1) (i + 2) / 2 times. Modulo 2^128, since only the results are known to fit. */
+EXACT_FUNCTION void moments_add_row(struct island *island, const float *values, int64_t n,
+                                    int64_t x, int64_t y, double per_unit) {
+    uint128 once = 0, twice = 0, thrice = 0;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        once += (uint128)(int128)moments_quantise(values[i], per_unit);
+        twice += once;
+        thrice += twice;
+    }
+    const uint128 q_i = twice - once, q_ii = 2 * thrice - 3 * twice + once;
+    const uint128 q_x = once * (uint128)x + q_i;
+    const int64_t numbers = moments_numbers(n);
+    island->q += (int128)once;
+    island->qx += (int128)q_x;
+    island->qy += (int128)(once * (uint128)y);
+    island->qxx += (int128)((once * (uint128)x + 2 * q_i) * (uint128)x + q_ii);
+    island->qyy += (int128)(once * (uint128)(y * y));
+    island->qxy += (int128)(q_x * (uint128)y);
+    island->x += n * x + numbers;
+    island->y += n * y;
+    island->xx += (int128)n * (x * x) + (int128)numbers * (2 * x) + moments_squares(n);
+    island->yy += (int128)n * (y * y);
+    island->xy += (int128)(n * x + numbers) * y;
 }
 
 #endif

@@ -119,32 +119,6 @@ static void add_run_extent(struct extent *e, const struct run *r) {
     }
 }
 
-/* As moments_add for each pixel, but what they share, y, is multiplied once a run. */
-static void add_run_moments(struct island *island, const struct run *r, double per_unit) {
-    const int64_t x0 = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
-    const int64_t n = (int64_t)r->x1 - r->x0 + 1;
-    int128 q = 0, qx = 0, qxx = 0, x_sum = 0, xx_sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t value = moments_quantise(r->values[i], per_unit), x = x0 + i;
-        q += value;
-        qx += (int128)value * x;
-        qxx += (int128)value * (x * x);
-        x_sum += x;
-        xx_sum += x * x;
-    }
-    island->q += q;
-    island->qx += qx;
-    island->qy += q * y;
-    island->qxx += qxx;
-    island->qyy += q * (y * y);
-    island->qxy += qx * y;
-    island->x += x_sum;
-    island->y += n * y;
-    island->xx += xx_sum;
-    island->yy += (int128)n * (y * y);
-    island->xy += x_sum * y;
-}
-
 /* Gives each run its root's place among the roots, and returns how many there are. */
 static int64_t number_islands(struct runs *runs) {
     int64_t n = 0;
@@ -199,9 +173,13 @@ static void add_moments(const struct runs *runs, struct extent *extents, int64_t
         e->per_unit = ldexp(1, -islands[e->place].unit);
     }
     for (int64_t i = 0; i < runs->n; i++) {
-        const struct extent *e = &extents[runs->run[i].parent];
-        if (e->place >= 0)
-            add_run_moments(&islands[e->place], &runs->run[i], e->per_unit);
+        const struct run *r = &runs->run[i];
+        const struct extent *e = &extents[r->parent];
+        if (e->place < 0)
+            continue;
+        struct island *island = &islands[e->place];
+        moments_add_row(island, r->values, (int64_t)r->x1 - r->x0 + 1,
+                        (int64_t)r->x0 - island->x_min, (int64_t)r->y - island->y_min, e->per_unit);
     }
 }
 

@@ -33,27 +33,74 @@ static void sums_have_room(void **state) {
     }
 }
 
-/* Pixels at the far corner of the largest box. */
+/* By the definition, a pixel at a time. */
+static void add_pixel(struct island *island, int64_t q, int64_t x, int64_t y) {
+    island->q += q;
+    island->qx += (int128)q * x;
+    island->qy += (int128)q * y;
+    island->qxx += (int128)q * (x * x);
+    island->qyy += (int128)q * (y * y);
+    island->qxy += (int128)q * (x * y);
+    island->x += x;
+    island->y += y;
+    island->xx += x * x;
+    island->yy += y * y;
+    island->xy += x * y;
+}
+
+/* Rows of random pixels, negative ones, too, anywhere in a box of any size. */
+static void rows_are_pixels(void **state) {
+    enum { LONGEST_ROW = 3000 };
+    struct random r = {2};
+    float *values = malloc(LONGEST_ROW * sizeof *values);
+    (void)state;
+    assert_non_null(values);
+    for (int i = 0; i < 600; i++) {
+        const int64_t n = 1 + random_below(&r, i % 3 == 0 ? LONGEST_ROW : 10),
+                      side = LONGEST >> i % 20;
+        const int64_t x = (int64_t)(random_unit(&r) * (double)(side > n ? side - n : 0));
+        const int64_t y = (int64_t)(random_unit(&r) * (double)side);
+        struct island island = island_of(side > n ? side : n, 4 * n, 100), expected = island;
+        const int unit = moments_unit(&island, 1);
+        for (int64_t k = 0; k < n; k++)
+            values[k] = (float)(200 * random_unit(&r) - 100);
+        for (int row = 0; row < 2; row++) {
+            moments_add_row(&island, values, n, x, y + row, ldexp(1, -unit));
+            for (int64_t k = 0; k < n; k++)
+                add_pixel(&expected, moments_quantise(values[k], ldexp(1, -unit)), x + k, y + row);
+        }
+        assert_memory_equal(&island, &expected, sizeof island);
+    }
+    free(values);
+}
+
+/* Pixels at the far corner of the largest box; and a row as long as it. */
 static void far_pixels_are_exact(void **state) {
     struct island island = island_of(LONGEST, 3, 2);
     const int64_t far = LONGEST - 1;
     const int unit = moments_unit(&island, 1);
-    const int64_t q = moments_quantise(1.5f, ldexp(1, -unit));
+    const float value = 1.5f;
+    const int64_t q = moments_quantise(value, ldexp(1, -unit));
     (void)state;
     assert_true(ldexp((double)q, unit) == 1.5);
     for (int i = 0; i < 3; i++)
-        moments_add(&island, q, far, far - i);
+        moments_add_row(&island, &value, 1, far, far - i, ldexp(1, -unit));
     assert_true(island.q == (int128)3 * q);
     assert_true(island.qx == (int128)3 * q * far);
     assert_true(island.qxx == (int128)3 * q * far * far);
     assert_true(island.qxy == (int128)q * far * (3 * far - 3));
     assert_true(island.xx == (int128)3 * far * far);
     assert_true(island.y == (int128)3 * far - 3);
+    assert_true(moments_numbers(LONGEST) == far * (far + 1) / 2);
+    assert_true(moments_squares(LONGEST) == (int128)far * (far + 1) / 6 * (2 * far + 1));
+    assert_true(moments_squares(1 << 20) ==
+                moments_squares((1 << 20) - 1) + (int128)((1 << 20) - 1) * ((1 << 20) - 1));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_have_room),
+        cmocka_unit_test(rows_are_pixels),
         cmocka_unit_test(far_pixels_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
