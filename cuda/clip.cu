@@ -139,8 +139,9 @@ static __device__ key_sums warp_sums_before(const sorted &s, int64_t n) {
 
 /* --- the pixels of one exponent --- */
 
-/* Keys of one sign and exponent: [first, last) of the sorted ones, with the sums before both. */
-struct group {
+/* [first, last) of the sorted keys, with the sums before both: those of one sign and exponent, or
+ * what is left of all. */
+struct stretch {
     int64_t first, last;
     key_sums sums_first, sums_last;
 };
@@ -150,9 +151,9 @@ static __device__ key_sums sums_before_group(const sorted &s, const key_group &g
 }
 
 /* Groups first to last - 1 in one. */
-static __device__ group find_group(const sorted &s, int first, int last) {
+static __device__ stretch find_group(const sorted &s, int first, int last) {
     const key_group from = s.groups[first], to = s.groups[last];
-    group g = {from.first, to.first, {}, {}};
+    stretch g = {from.first, to.first, {}, {}};
     if (g.first < g.last) {
         g.sums_first = sums_before_group(s, from);
         g.sums_last = sums_before_group(s, to);
@@ -160,23 +161,18 @@ static __device__ group find_group(const sorted &s, int first, int last) {
     return g;
 }
 
-/* What is left at [first, last) of the sorted keys, with the sums before both. */
-struct kept_keys {
-    int64_t first, last;
-    key_sums sums_first, sums_last;
-};
-
-static __device__ key_sums group_sums(const group &g, const kept_keys &r) {
-    const bool all_gone = g.first >= r.last || g.last <= r.first || g.first == g.last;
+/* The sums of what is left of a group. */
+static __device__ key_sums group_sums(const stretch &g, const stretch &left) {
+    const bool all_gone = g.first >= left.last || g.last <= left.first || g.first == g.last;
     if (all_gone)
         return {0, 0, 0};
-    return (g.last <= r.last ? g.sums_last : r.sums_last) -
-           (g.first >= r.first ? g.sums_first : r.sums_first);
+    return (g.last <= left.last ? g.sums_last : left.sums_last) -
+           (g.first >= left.first ? g.sums_first : left.sums_first);
 }
 
 /* A thread's bin of exact_sums: the core's share, and the keys of its exponent. */
 struct bin {
-    group negative, positive;
+    stretch negative, positive;
     int128 core_sum;
     uint128 core_square;
 };
@@ -197,8 +193,8 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     return b;
 }
 
-static __device__ void sum_bin(const bin &b, const kept_keys &r, int128 *sum, uint128 *square) {
-    const key_sums minus = group_sums(b.negative, r), plus = group_sums(b.positive, r);
+static __device__ void sum_bin(const bin &b, const stretch &left, int128 *sum, uint128 *square) {
+    const key_sums minus = group_sums(b.negative, left), plus = group_sums(b.positive, left);
     const key_sums both = minus + plus;
     *sum = b.core_sum + (int128)plus.m - (int128)minus.m;
     *square = b.core_square + both.square_low + ((uint128)both.square_high << 32);
@@ -206,17 +202,28 @@ static __device__ void sum_bin(const bin &b, const kept_keys &r, int128 *sum, ui
 
 /* --- rounds --- */
 
+/* A bound's place in the list, and the sums before it. */
+struct cut {
+    int64_t place;
+    key_sums sums;
+};
+
+/* What the threads tell each other in a round. Each of them writes what no other one does, and the
+ * first one alone reads again what it has written. */
 struct clip_shared {
     listed_ranks ranks;
-    kept_keys left;
+    stretch left;
     int64_t n;
+    int rounds;
+    bool ended;
     double median;
+    bool median_known;
     float low, high;
-    int64_t below_low, below_high; /* places that low and high cut the list at */
+    bool bounded; /* the bounds are known, and take nothing of the core away */
+    cut cuts[2];  /* at low and high */
     int128 sum[WARPS];
     uint128 square[WARPS];
     int top;
-    bool known, ended;
     uint32_t tops[TOPS];
 };
 
@@ -224,9 +231,6 @@ struct clip_shared {
 static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 square) {
     const int warp = threadIdx.x / WARP;
     exact_aligned all = {0, 0, 0};
-    if (threadIdx.x == 0)
-        s->top = 0;
-    __syncthreads();
     const int top = warp_max(square ? (int)threadIdx.x : 0);
     if (lane_of_thread() == 0)
         atomicMax(&s->top, top);
@@ -262,55 +266,67 @@ static __device__ bool select_median(const sorted &list, const clip_shared &s,
     return lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
 }
 
-/* The first thread's part of a round: rms, and the bounds that follow from it and the median, which
- * another has looked for meanwhile. */
+/* The first thread's part of a round: rms, and the bounds that follow from it and the median. */
 static __device__ void find_bounds(clip_shared *s, const scan_plan &plan, double kappa,
                                    const exact_aligned &aligned, clip_outcome *o) {
-    if (!s->known)
+    s->bounded = s->median_known && s->rounds < ROUNDS_MOST;
+    if (!s->bounded)
         return;
+    const double median = s->median;
+    double rms;
+    if (!exact_rms_quickly(&aligned, s->n, &rms))
+        rms = exact_rms_slowly(&o->sums, s->n);
+    const float low = exact_above(median - kappa * rms), high = exact_below(median + kappa * rms);
+    s->low = low;
+    s->high = high;
+    s->bounded = listed_keeps_core(&s->ranks, &plan, low, high);
     o->n_kept = s->n;
-    o->median = s->median;
-    if (!exact_rms_quickly(&aligned, s->n, &o->rms))
-        o->rms = exact_rms_slowly(&o->sums, s->n);
-    s->low = exact_above(o->median - kappa * o->rms);
-    s->high = exact_below(o->median + kappa * o->rms);
-    s->known = listed_keeps_core(&s->ranks, &plan, s->low, s->high) && o->rounds < ROUNDS_MOST;
+    o->median = median;
+    o->rms = rms;
 }
 
-/* Cuts the ends off. Two warps look for them. */
-static __device__ void trim(const sorted &list, clip_shared *s, clip_outcome *o) {
+/* Finds the places of the bounds; by two warps. */
+static __device__ void find_cuts(const sorted &list, clip_shared *s) {
     const int warp = threadIdx.x / WARP;
-    if (warp < 2) {
-        const uint32_t key = warp == 0 ? exact_key(s->low) : exact_key(s->high) + 1;
-        const int64_t below = warp_count_below(list, key);
-        if (lane_of_thread() == 0)
-            (warp == 0 ? s->below_low : s->below_high) = below;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const int64_t n = listed_keep(&s->ranks, s->below_low, s->below_high, s->low, s->high);
-        o->rounds++;
-        o->empty = n == 0;
-        s->ended = n == 0 || n == s->n;
-        s->n = n;
-    }
-    __syncthreads();
+    if (warp >= 2)
+        return;
+    const int64_t place =
+        warp_count_below(list, warp == 0 ? exact_key(s->low) : exact_key(s->high) + 1);
+    const key_sums sums = warp_sums_before(list, place);
+    if (lane_of_thread() == 0)
+        s->cuts[warp] = {place, sums};
 }
 
-/* What is left, and its median: a warp for each of the three. */
-static __device__ void update_left(const sorted &list, const scan_plan &plan, clip_shared *s) {
-    const int warp = threadIdx.x / WARP;
-    if (threadIdx.x == 2 * WARP)
-        s->known = select_median(list, *s, plan, &s->median);
-    if (warp < 2) {
-        const int64_t n = warp == 0 ? s->ranks.first : s->ranks.last;
-        const key_sums sums = warp_sums_before(list, n);
-        if (lane_of_thread() == 0) {
-            (warp == 0 ? s->left.first : s->left.last) = n;
-            (warp == 0 ? s->left.sums_first : s->left.sums_last) = sums;
-        }
-    }
-    __syncthreads();
+/* The sums before a place that is that of a bound, or an end of what was left. */
+static __device__ key_sums sums_before(const clip_shared *s, int64_t place) {
+    return place == s->cuts[0].place   ? s->cuts[0].sums
+           : place == s->cuts[1].place ? s->cuts[1].sums
+           : place == s->left.first    ? s->left.sums_first
+                                       : s->left.sums_last;
+}
+
+/* Cuts the ends off; by the first thread. */
+static __device__ void trim(clip_shared *s) {
+    const int64_t n = listed_keep(&s->ranks, s->cuts[0].place, s->cuts[1].place, s->low, s->high);
+    s->left = {s->ranks.first, s->ranks.last, sums_before(s, s->ranks.first),
+               sums_before(s, s->ranks.last)};
+    s->ended = n == 0 || n == s->n;
+    s->n = n;
+    s->rounds++;
+    s->top = 0;
+}
+
+/* Before the first round; by the first warp. */
+static __device__ void start_rounds(const sorted &list, clip_shared *s) {
+    const key_sums all = warp_sums_before(list, list.n);
+    if (lane_of_thread() > 0)
+        return;
+    s->left = {0, list.n, {0, 0, 0}, all};
+    s->n = list.n + s->ranks.n_zero + s->ranks.n_core;
+    s->rounds = 0;
+    s->bounded = true;
+    s->ended = s->n == 0;
+    s->top = 0;
 }
 
 /* Clips; all threads of the block take part. The ranks in `s` are set. The outcome's sums are those
@@ -319,19 +335,14 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
                                  const scan_totals &totals, double kappa, clip_shared *s,
                                  clip_outcome *o) {
     const bin b = find_bin(list, threadIdx.x, plan, totals);
-    if (threadIdx.x == 0) {
-        o->rounds = 0;
-        o->empty = false;
-        o->n_kept = 0;
-        s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
-        s->known = true;
-        s->ended = s->n == 0;
-    }
+    if (threadIdx.x < WARP)
+        start_rounds(list, s);
     __syncthreads();
     while (!s->ended) {
-        update_left(list, plan, s);
         int128 sum;
         uint128 square;
+        if (threadIdx.x == THREADS - 1)
+            s->median_known = select_median(list, *s, plan, &s->median);
         sum_bin(b, s->left, &sum, &square);
         o->sums.sum[threadIdx.x] = sum;
         o->sums.square[threadIdx.x] = square;
@@ -339,9 +350,13 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
         if (threadIdx.x == 0)
             find_bounds(s, plan, kappa, aligned, o);
         __syncthreads();
-        if (!s->known)
+        if (!s->bounded)
             break;
-        trim(list, s, o);
+        find_cuts(list, s);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            trim(s);
+        __syncthreads();
     }
 }
 
@@ -388,6 +403,7 @@ static __global__ void __launch_bounds__(THREADS)
     const bool complete = st->scan_wanted && list.n <= j.list_room;
     if (threadIdx.x == 0) {
         o->known = false;
+        o->n_kept = 0;
         st->thresholds.island = st->thresholds.detection = INFINITY;
     }
     if (!complete)
@@ -397,7 +413,9 @@ static __global__ void __launch_bounds__(THREADS)
     clip_list(list, plan, totals, j.detection.kappa, &s, o);
     if (threadIdx.x > 0)
         return;
-    o->known = o->n_kept == 0 ? s.known : s.known && find_extremes(list, s.ranks, plan, o);
+    o->rounds = s.rounds;
+    o->empty = s.rounds > 0 && s.n == 0;
+    o->known = s.bounded && (o->n_kept == 0 || find_extremes(list, s.ranks, plan, o));
     if (o->known && o->n_kept > 0)
         st->thresholds = thresholds_of(o->median, o->rms, o->empty, &j.detection);
 }

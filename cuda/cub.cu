@@ -24,13 +24,3 @@ cudaError_t cub_sum_keys(void *temporary, size_t *size, struct key_sums *sums, i
     return cub::DeviceScan::ExclusiveScan(temporary, *size, sums, sums, add_key_sums(),
                                           key_sums{0, 0, 0}, n, stream);
 }
-
-cudaError_t cub_sum_int(void *temporary, size_t *size, int *counts, int64_t n,
-                        cudaStream_t stream) {
-    return cub::DeviceScan::ExclusiveSum(temporary, *size, counts, counts, n, stream);
-}
-
-cudaError_t cub_sum_int64(void *temporary, size_t *size, int64_t *counts, int64_t n,
-                          cudaStream_t stream) {
-    return cub::DeviceScan::ExclusiveSum(temporary, *size, counts, counts, n, stream);
-}

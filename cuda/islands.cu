@@ -6,7 +6,13 @@
 #include "edges.h"
 #include "moments.h"
 
-enum { THREADS = 256, WARPS = THREADS / WARP, LANE_PIXELS = TILE / WARP /* 32: a word of a map */ };
+enum {
+    THREADS = 256,
+    WARPS = THREADS / WARP,
+    LANE_PIXELS = TILE / WARP, /* 32: a word of a map */
+    WARP_TILES = TILES_A_BLOCK / WARPS,
+    THREAD_RUNS = RUNS_A_BLOCK / THREADS,
+};
 
 /* Whether there is something to find, and all candidates are at hand. */
 static __device__ bool is_ready(const job &j) {
@@ -20,6 +26,77 @@ static __device__ int64_t row_of(const job &j, int64_t pixel) {
     return j.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)j.pitch : pixel / j.pitch;
 }
 
+/* --- sums over the blocks before one --- */
+
+/* What a block has found, and its kind, in one word. A block publishes its own sum at once, and
+ * that up to its end as soon as it knows it; so that whoever looks back need not look far, and one
+ * read does for counting and for writing (Merrill and Garland 2016, NVIDIA technical report
+ * 2016-002). The first of the words counts blocks as they begin: those before a block have begun,
+ * too. */
+enum word_kind { NOTHING, OWN, COMPLETE, KIND_BITS = 2 };
+
+struct block_shared {
+    int64_t warps[WARPS];
+    int64_t block, before;
+};
+
+/* The number of the block, in the order in which blocks begin. */
+static __device__ int64_t take_ticket(unsigned long long *words, block_shared *shared) {
+    if (threadIdx.x == 0)
+        shared->block = (int64_t)atomicAdd(&words[0], 1);
+    __syncthreads();
+    return shared->block;
+}
+
+static __device__ void publish(unsigned long long *words, int64_t block, word_kind kind,
+                               int64_t sum) {
+    atomicExch(&words[1 + block], (unsigned long long)sum << KIND_BITS | kind);
+}
+
+/* The sum over all blocks before one; by a warp. */
+static __device__ int64_t look_back(unsigned long long *words, int64_t block) {
+    int64_t sum = 0;
+    for (int64_t at = block - 1 - lane_of_thread();; at -= WARP) {
+        unsigned long long word;
+        do
+            word = at >= 0 ? *(volatile unsigned long long *)&words[1 + at] : COMPLETE;
+        while (__any_sync(ALL_LANES, word == NOTHING));
+        const bool complete = word % (1 << KIND_BITS) == COMPLETE;
+        const unsigned ends = __ballot_sync(ALL_LANES, complete);
+        const bool counts = ends == 0 || lane_of_thread() < __ffs(ends);
+        sum += warp_sum(counts ? (int64_t)(word >> KIND_BITS) : 0);
+        if (ends)
+            return sum;
+    }
+}
+
+/* The sum of n over the threads before this one, of this block and of all before it; all threads
+ * take part. */
+static __device__ int64_t sum_before(unsigned long long *words, int64_t block, int n,
+                                     block_shared *shared) {
+    const int warp = threadIdx.x / WARP;
+    const int before = warp_sum_before(n);
+    if (lane_of_thread() == WARP - 1)
+        shared->warps[warp] = before + n;
+    __syncthreads();
+    if (warp == 0) {
+        const int64_t own =
+            warp_sum(lane_of_thread() < WARPS ? shared->warps[lane_of_thread()] : 0);
+        if (lane_of_thread() == 0)
+            publish(words, block, OWN, own);
+        const int64_t of_blocks = look_back(words, block);
+        if (lane_of_thread() == 0) {
+            publish(words, block, COMPLETE, of_blocks + own);
+            shared->before = of_blocks;
+        }
+    }
+    __syncthreads();
+    int64_t sum = shared->before + before;
+    for (int i = 0; i < warp; i++)
+        sum += shared->warps[i];
+    return sum;
+}
+
 /* --- runs --- */
 
 /* The pixels of a lane, one after the other, a bit each. */
@@ -29,15 +106,42 @@ struct lane_pixels {
     int64_t value;                     /* of its first candidate */
 };
 
-/* Which of a lane's candidates are above the threshold: bit k for the k-th of them. The warp's n
- * values lie together; `before` of them belong to the lanes before. */
-static __device__ uint32_t test_values(const job &j, int64_t value, int n, int before) {
+/* A tile's map of candidates, a word a lane, and the first of its values. */
+struct tile_words {
+    uint32_t candidates;
+    int n;         /* candidates of the tile */
+    int64_t value; /* where the first one's is */
+    bool above;    /* whether the lane-th one is above the threshold */
+};
+
+/* Some tiles at a time, so that what is to be loaded of them is under way together. */
+static __device__ void load_tiles(const job &j, int64_t first, tile_words tiles[WARP_TILES]) {
     const float threshold = j.state->thresholds.island;
-    uint64_t above = 0; /* of those from `first` on */
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++)
+        tiles[i].candidates =
+            first + i < j.n_tiles ? j.candidates[(first + i) * WARP + lane_of_thread()] : 0;
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++) {
+        tiles[i].n = warp_sum(__popc(tiles[i].candidates));
+        tiles[i].value = tiles[i].n > 0 ? j.tile_value[first + i] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++)
+        tiles[i].above = lane_of_thread() < tiles[i].n &&
+                         j.values[tiles[i].value + lane_of_thread()] >= threshold;
+}
+
+/* Which of a lane's candidates are above the threshold: bit k for the k-th of them. `before` of the
+ * tile's belong to the lanes before. */
+static __device__ uint32_t test_values(const job &j, const tile_words &tile, int before) {
+    const float threshold = j.state->thresholds.island;
     uint32_t mine = 0;
-    for (int first = 0; first < n; first += WARP) {
+    for (int first = 0; first < tile.n; first += WARP) {
         const int i = first + lane_of_thread();
-        above = __ballot_sync(ALL_LANES, i < n && j.values[value + i] >= threshold);
+        const uint64_t above = __ballot_sync(
+            ALL_LANES,
+            first == 0 ? tile.above : i < tile.n && j.values[tile.value + i] >= threshold);
         const int shift = before - first;
         if (shift > -WARP && shift < WARP)
             mine |= (uint32_t)(shift >= 0 ? above >> shift : above << -shift);
@@ -64,18 +168,17 @@ static __device__ uint32_t row_starts(const job &j, int64_t first) {
 }
 
 /* A warp takes a tile apart. */
-static __device__ lane_pixels take_apart(const job &j, int64_t tile) {
+static __device__ lane_pixels take_apart(const job &j, int64_t number, const tile_words &tile) {
     const int lane = lane_of_thread();
     lane_pixels p = {};
-    p.candidates = j.candidates[tile * WARP + lane];
-    if (!__any_sync(ALL_LANES, p.candidates != 0))
+    if (tile.n == 0)
         return p;
-    p.first = tile * TILE + lane * LANE_PIXELS;
+    p.candidates = tile.candidates;
+    p.first = number * TILE + lane * LANE_PIXELS;
     const int n = __popc(p.candidates), before_lane = warp_sum_before(n);
-    const int64_t value = j.tile_value[tile];
-    p.value = value + before_lane;
+    p.value = tile.value + before_lane;
     const uint32_t all = n < WARP ? (1u << n) - 1 : ~0u;
-    const uint32_t bits = test_values(j, value, warp_sum(n), before_lane) & all;
+    const uint32_t bits = test_values(j, tile, before_lane) & all;
     const uint32_t above = bits == all ? p.candidates : deposit(bits, p.candidates);
     const uint32_t rows = row_starts(j, p.first);
     const uint32_t last_before = __shfl_up_sync(ALL_LANES, above >> (LANE_PIXELS - 1), 1);
@@ -88,47 +191,57 @@ static __device__ lane_pixels take_apart(const job &j, int64_t tile) {
     return p;
 }
 
-static __global__ void __launch_bounds__(THREADS) count_runs(const __grid_constant__ job j) {
-    const int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
-    const bool ready = is_ready(j);
-    for (int64_t tile = warp; tile < j.n_tiles; tile += (int64_t)gridDim.x * WARPS) {
-        const int n = ready ? warp_sum(__popc(take_apart(j, tile).starts)) : 0;
-        if (lane_of_thread() == 0)
-            j.tile_runs[tile] = n;
+static __device__ void write_tile_runs(const job &j, const lane_pixels &p, int64_t first) {
+    int64_t start = first + warp_sum_before(__popc(p.starts));
+    int64_t end = first + warp_sum_before(__popc(p.ends));
+    for (uint32_t rest = p.starts; rest; rest &= rest - 1) {
+        const uint32_t before = (rest & -rest) - 1;
+        j.runs[start].first = p.first + __popc(before);
+        j.runs[start].value = p.value + __popc(p.candidates & before);
+        j.parent[start] = (int)start;
+        start++;
     }
-    if (warp == 0 && lane_of_thread() == 0)
-        j.tile_runs[j.n_tiles] = 0;
+    for (uint32_t rest = p.ends; rest; rest &= rest - 1)
+        j.runs[end++].last = p.first + __ffs(rest) - 1;
+}
+
+/* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
+ * it. */
+static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
+    __shared__ block_shared shared;
+    const int64_t block = take_ticket(j.tile_blocks, &shared);
+    const int64_t first = block * TILES_A_BLOCK + threadIdx.x / WARP * WARP_TILES;
+    tile_words tiles[WARP_TILES] = {};
+    lane_pixels pixels[WARP_TILES];
+    int n[WARP_TILES], n_warp = 0;
+    if (is_ready(j))
+        load_tiles(j, first, tiles);
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++) {
+        pixels[i] = take_apart(j, first + i, tiles[i]);
+        n[i] = warp_sum(__popc(pixels[i].starts));
+        n_warp += n[i];
+    }
+    int64_t before = sum_before(j.tile_blocks, block, lane_of_thread() == 0 ? n_warp : 0, &shared);
+    before = __shfl_sync(ALL_LANES, before, 0);
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++) {
+        if (first + i > j.n_tiles)
+            break;
+        if (lane_of_thread() == 0)
+            j.tile_runs[first + i] = before;
+        if (lane_of_thread() == 0 && first + i == j.n_tiles)
+            j.state->n_runs = before;
+        if (n[i] > 0 && before + n[i] <= j.runs_room)
+            write_tile_runs(j, pixels[i], before);
+        before += n[i];
+    }
 }
 
 /* How many runs there are, if there is room for them; else none. */
 static __device__ int64_t runs_with_room(const job &j) {
     const int64_t n = j.tile_runs[j.n_tiles];
     return n <= j.runs_room ? n : 0;
-}
-
-static __global__ void __launch_bounds__(THREADS) write_runs(const __grid_constant__ job j) {
-    const int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
-    if (warp == 0 && lane_of_thread() == 0)
-        j.state->n_runs = j.tile_runs[j.n_tiles];
-    if (runs_with_room(j) == 0)
-        return;
-    for (int64_t tile = warp; tile < j.n_tiles; tile += (int64_t)gridDim.x * WARPS) {
-        const int64_t first = j.tile_runs[tile];
-        if (j.tile_runs[tile + 1] == first)
-            continue;
-        const lane_pixels p = take_apart(j, tile);
-        int64_t start = first + warp_sum_before(__popc(p.starts));
-        int64_t end = first + warp_sum_before(__popc(p.ends));
-        for (uint32_t rest = p.starts; rest; rest &= rest - 1) {
-            const uint32_t before = (rest & -rest) - 1;
-            j.runs[start].first = p.first + __popc(before);
-            j.runs[start].value = p.value + __popc(p.candidates & before);
-            j.parent[start] = (int)start;
-            start++;
-        }
-        for (uint32_t rest = p.ends; rest; rest &= rest - 1)
-            j.runs[end++].last = p.first + __ffs(rest) - 1;
-    }
 }
 
 /* --- joining --- */
@@ -277,14 +390,65 @@ static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
-/* Marks the roots of islands that count, up to the end of the room. */
-static __global__ void __launch_bounds__(THREADS) mark_counting(const __grid_constant__ job j) {
+static __device__ bool counts(const job &j, int64_t root) {
+    return peak_of(j.extents[root]) >= j.state->thresholds.detection &&
+           j.extents[root].n_pixels >= (unsigned long long)j.detection.min_pixels;
+}
+
+static __device__ void start_island(const job &j, int64_t root, island *start) {
+    const extent &e = j.extents[root];
+    start->n_pixels = (int64_t)e.n_pixels;
+    start->x_min = e.x_min;
+    start->x_max = e.x_max;
+    start->y_min = e.y_min;
+    start->y_max = e.y_max;
+    start->peak = peak_of(e);
+    start->edge = e.edge;
+    start->unit = moments_unit(start, j.state->thresholds.island);
+}
+
+/* The host takes islands whole, with what lies between their members. By all threads. */
+static __device__ void clear_islands(island *islands, int64_t n) {
+    static_assert(sizeof *islands % sizeof(uint4) == 0, "an island is a number of 16 bytes");
+    uint4 *const parts = reinterpret_cast<uint4 *>(islands);
+    for (int64_t i = threadIdx.x; i < n * (int64_t)(sizeof *islands / sizeof *parts); i += THREADS)
+        parts[i] = make_uint4(0, 0, 0, 0);
+}
+
+/* Numbers the roots of islands that count, in their order, which is that of the labels, and begins
+ * their islands. A block has RUNS_A_BLOCK runs; those behind the last one leave. */
+static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_constant__ job j) {
+    __shared__ block_shared shared;
     const int64_t n = runs_with_room(j);
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i <= j.runs_room;
-         i += (int64_t)gridDim.x * THREADS)
-        j.place[i] = i < n && j.parent[i] == i &&
-                     peak_of(j.extents[i]) >= j.state->thresholds.detection &&
-                     j.extents[i].n_pixels >= (unsigned long long)j.detection.min_pixels;
+    const int64_t block = take_ticket(j.run_blocks, &shared);
+    const int64_t first = block * RUNS_A_BLOCK + threadIdx.x * THREAD_RUNS;
+    bool counting[THREAD_RUNS];
+    int parents[THREAD_RUNS], n_counting = 0;
+    if (block > 0 && block * RUNS_A_BLOCK >= n)
+        return;
+#pragma unroll
+    for (int i = 0; i < THREAD_RUNS; i++)
+        parents[i] = first + i < n ? j.parent[first + i] : -1;
+#pragma unroll
+    for (int i = 0; i < THREAD_RUNS; i++) {
+        counting[i] = parents[i] == first + i && counts(j, first + i);
+        n_counting += counting[i];
+    }
+    int64_t place = sum_before(j.run_blocks, block, n_counting, &shared);
+    int64_t end = shared.before;
+    for (const int64_t warp : shared.warps)
+        end += warp;
+    if ((block + 1) * RUNS_A_BLOCK >= n && threadIdx.x == 0)
+        j.state->n_counting = end;
+    if (end > j.counting_room)
+        return;
+    clear_islands(j.islands + shared.before, end - shared.before);
+    __syncthreads();
+    for (int i = 0; i < THREAD_RUNS && first + i < n; i++) {
+        j.place[first + i] = counting[i] ? (int)place : -1;
+        if (counting[i])
+            start_island(j, first + i, &j.islands[place++]);
+    }
 }
 
 /* --- moments --- */
@@ -292,40 +456,7 @@ static __global__ void __launch_bounds__(THREADS) mark_counting(const __grid_con
 /* How many runs there are to sum up: all, if there is room for the islands that count; else none.
  */
 static __device__ int64_t runs_to_sum(const job &j) {
-    return j.place[j.runs_room] <= j.counting_room ? runs_with_room(j) : 0;
-}
-
-static __device__ bool counts(const job &j, int64_t root) {
-    return j.place[root + 1] > j.place[root];
-}
-
-/* The host takes islands whole, with what lies between their members. */
-static __device__ void clear(island *i) {
-    static_assert(sizeof *i % sizeof(uint4) == 0, "an island is a number of 16 bytes");
-    for (size_t part = 0; part < sizeof *i / sizeof(uint4); part++)
-        reinterpret_cast<uint4 *>(i)[part] = make_uint4(0, 0, 0, 0);
-}
-
-static __global__ void __launch_bounds__(THREADS) start_islands(const __grid_constant__ job j) {
-    const int64_t n = runs_to_sum(j);
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        j.state->n_counting = j.place[j.runs_room];
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * THREADS) {
-        if (!counts(j, i))
-            continue;
-        const extent &e = j.extents[i];
-        island &start = j.islands[j.place[i]];
-        clear(&start);
-        start.n_pixels = (int64_t)e.n_pixels;
-        start.x_min = e.x_min;
-        start.x_max = e.x_max;
-        start.y_min = e.y_min;
-        start.y_max = e.y_max;
-        start.peak = peak_of(e);
-        start.edge = e.edge;
-        start.unit = moments_unit(&start, j.state->thresholds.island);
-    }
+    return j.state->n_counting <= j.counting_room ? runs_with_room(j) : 0;
 }
 
 enum { MOMENTS = 11 };
@@ -364,9 +495,8 @@ static __device__ island moments_of(const job &j, int64_t i, int root, island *t
     const float *value = j.values + r.value;
     const double per_unit = ldexp(1.0, -to->unit);
     island m = {};
-    for (int x = p.x0; x <= p.x1; x++)
-        moments_add(&m, moments_quantise(value[x - p.x0], per_unit), (int64_t)x - to->x_min,
-                    (int64_t)p.y - to->y_min);
+    moments_add_row(&m, value, (int64_t)p.x1 - p.x0 + 1, (int64_t)p.x0 - to->x_min,
+                    (int64_t)p.y - to->y_min, per_unit);
     if ((uint32_t)j.extents[root].peak == (uint32_t)~i) {
         int x = p.x0;
         while (value[x - p.x0] != to->peak)
@@ -384,7 +514,7 @@ static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_const
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
         const int root = i < n ? j.parent[i] : -1;
-        const bool counted = i < n && counts(j, root);
+        const bool counted = i < n && j.place[root] >= 0;
         island *to = counted ? &j.islands[j.place[root]] : NULL;
         island m = {};
         if (counted)
@@ -412,33 +542,21 @@ static cudaError_t launch(job_kernel *kernel, const job *job, int64_t work, cuda
     return cudaGetLastError();
 }
 
-static cudaError_t find_runs(const struct job *job, cudaStream_t stream) {
-    size_t size = job->temporary_size;
-    cudaError_t status = launch(count_runs, job, job->n_tiles * WARP, stream);
+cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
+    const size_t words = (size_t)(job->tile_words + job->run_words);
+    cudaError_t status =
+        cudaMemsetAsync(job->tile_blocks, 0, words * sizeof *job->tile_blocks, stream);
+    if (!status) {
+        find_runs<<<(unsigned)(job->tile_words - 1), THREADS, 0, stream>>>(*job);
+        status = cudaGetLastError();
+    }
     if (!status)
-        status = cub_sum_int64(job->temporary, &size, job->tile_runs, job->n_tiles + 1, stream);
-    return status ? status : launch(write_runs, job, job->n_tiles * WARP, stream);
-}
-
-static cudaError_t find_extents(const struct job *job, cudaStream_t stream) {
-    size_t size = job->temporary_size;
-    cudaError_t status = launch(join_runs, job, job->runs_room, stream);
+        status = launch(join_runs, job, job->runs_room, stream);
     if (!status)
         status = launch(add_extents, job, job->runs_room, stream);
-    if (!status)
-        status = launch(mark_counting, job, job->runs_room, stream);
-    return status ? status
-                  : cub_sum_int(job->temporary, &size, job->place, job->runs_room + 1, stream);
-}
-
-static cudaError_t find_moments(const struct job *job, cudaStream_t stream) {
-    const cudaError_t status = launch(start_islands, job, job->runs_room, stream);
+    if (!status) {
+        number_islands<<<(unsigned)(job->run_words - 1), THREADS, 0, stream>>>(*job);
+        status = cudaGetLastError();
+    }
     return status ? status : launch(sum_moments, job, job->runs_room, stream);
-}
-
-cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
-    cudaError_t status = find_runs(job, stream);
-    if (!status)
-        status = find_extents(job, stream);
-    return status ? status : find_moments(job, stream);
 }

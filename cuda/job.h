@@ -10,9 +10,11 @@
 #include "scan_window.h"
 
 enum {
-    TILE = 1024,      /* pixels that a warp scans at a time; pieces begin at a multiple of it */
-    KEYS_A_SUM = 128, /* of a sorted list, whose sums are kept together */
-    KEY_GROUPS = 512, /* keys of one sign and exponent: key >> 23 */
+    TILE = 1024,         /* pixels that a warp scans at a time; pieces begin at a multiple of it */
+    KEYS_A_SUM = 128,    /* of a sorted list, whose sums are kept together */
+    KEY_GROUPS = 512,    /* keys of one sign and exponent: key >> 23 */
+    TILES_A_BLOCK = 32,  /* that a block takes apart */
+    RUNS_A_BLOCK = 1024, /* of which a block counts the islands */
     ROUNDS_MOST = 1 << 20,
 };
 
@@ -102,10 +104,14 @@ struct job {
     struct run *runs;
     int *parent;            /* an earlier run of the same island, or the run itself */
     struct extent *extents; /* of a run, and of an island at its first one */
-    int *place; /* of an island among those that count, at its first run; one more for all */
+    int *place;             /* of an island among those that count, at its first run; else -1 */
     int64_t runs_room;
     struct island *islands; /* those that count */
     int64_t counting_room;
+
+    /* For sums over the blocks before one: a word a block, and one more; first those of tiles. */
+    unsigned long long *tile_blocks, *run_blocks;
+    int64_t tile_words, run_words;
 
     struct state *state;
     void *temporary; /* for CUB */
@@ -146,9 +152,6 @@ cudaError_t cub_sort(void *temporary, size_t *size, uint32_t *const keys[2], int
                      cudaStream_t stream);
 cudaError_t cub_sum_keys(void *temporary, size_t *size, struct key_sums *sums, int64_t n,
                          cudaStream_t stream);
-cudaError_t cub_sum_int(void *temporary, size_t *size, int *counts, int64_t n, cudaStream_t stream);
-cudaError_t cub_sum_int64(void *temporary, size_t *size, int64_t *counts, int64_t n,
-                          cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 enum {
     THREADS = 1024,
     WARPS = THREADS / WARP,
+    PROBES = 256, /* that guess the scale */
     OCTAVE_BITS =
         7, /* of the bins' numbers; each octave's are twice as wide as those of the last */
     OCTAVES = 16,
@@ -64,6 +65,7 @@ struct bins {
     int before[THREADS];                  /* values before each thread's bins */
     double sum[THREADS], square[THREADS]; /* of x and x^2, over the same */
     int warp_counts[WARPS];
+    int n_zero; /* values */
     double warp_sums[WARPS];
 };
 
@@ -87,10 +89,11 @@ static __device__ float bin_x(int bin, float part) {
     return bin < SIDE ? -(far + (near - far) * part) : near + (far - near) * part;
 }
 
-/* Sorts a key of each thread (Batcher 1968, AFIPS 32, 307). */
-static __device__ uint32_t sort_block(uint32_t key, uint32_t *shared) {
+/* Sorts a key of each of the first PROBES threads, whose others only wait with them (Batcher 1968,
+ * AFIPS 32, 307). */
+static __device__ uint32_t sort_probes(uint32_t key, uint32_t *shared) {
     const int i = threadIdx.x;
-    for (int size = 2; size <= THREADS; size *= 2) {
+    for (int size = 2; size <= PROBES; size *= 2) {
         for (int step = size / 2; step > 0; step /= 2) {
             uint32_t other;
             if (step < WARP) {
@@ -110,9 +113,10 @@ static __device__ uint32_t sort_block(uint32_t key, uint32_t *shared) {
 /* Guesses the median and the rms from a few keys, by quantiles. False where they tell nothing. */
 static __device__ bool guess_scale(const job &j, bins *b) {
     uint32_t *const keys = reinterpret_cast<uint32_t *>(b->count);
-    const uint32_t key = j.sample[threadIdx.x * j.n_sample / THREADS];
+    const uint32_t key =
+        threadIdx.x < PROBES ? j.sample[threadIdx.x * j.n_sample / PROBES] : KEY_PADDING;
     const int n = __syncthreads_count(key != KEY_PADDING);
-    const uint32_t sorted = sort_block(key, keys);
+    const uint32_t sorted = sort_probes(key, keys);
     __syncthreads();
     keys[threadIdx.x] = sorted;
     __syncthreads();
@@ -132,20 +136,26 @@ template <typename T> static __device__ T block_sum_before(T value, T *shared) {
     if (lane_of_thread() == WARP - 1)
         shared[threadIdx.x / WARP] = before + value;
     __syncthreads();
-    T sum = before;
-    for (int warp = 0; warp < (int)threadIdx.x / WARP; warp++)
-        sum += shared[warp];
+    const bool is_before = lane_of_thread() < (int)threadIdx.x / WARP;
+    const T sum = before + warp_sum(is_before ? shared[lane_of_thread()] : 0);
     __syncthreads();
     return sum;
 }
 
 static __device__ void count_sample(const job &j, bins *b) {
+    int n_zero = 0, n = 0;
     for (int i = threadIdx.x; i < BINS; i += THREADS)
         b->count[i] = 0;
+    if (threadIdx.x == 0)
+        b->n_zero = 0;
     __syncthreads();
-    for_sample(j, [b](float v) { atomicAdd(&b->count[bin_of(*b, v)], 1); });
+    for_sample(j, [&](float v) {
+        atomicAdd(&b->count[bin_of(*b, v)], 1);
+        n_zero += v == 0;
+    });
+    if (n_zero > 0)
+        atomicAdd(&b->n_zero, n_zero);
     __syncthreads();
-    int n = 0;
     double sum = 0, square = 0;
     for (int bin = THREAD_BINS * threadIdx.x; bin < THREAD_BINS * (int)(threadIdx.x + 1); bin++) {
         const double x = bin_x(bin, 0.5f);
@@ -237,13 +247,17 @@ static __device__ bool fit_window(scan_plan *plan, scan_window *w) {
     return scan_window_finish(w, plan, &bounds[0], &bounds[2]);
 }
 
-/* How many keys of the sample the scan would list. */
-static __device__ int count_listed(const job &j, const scan_window &w) {
-    int n = 0;
-    for_sample(j, [&](float v) {
-        n += v != 0 && !(w.has_zero ? is_core<true>(w, v) : is_core<false>(w, v));
-    });
-    return n;
+/* How many keys of the sample lie between two values, about. */
+static __device__ int count_between(const bins &b, float low, float high) {
+    return sums_before(b, bin_of(b, high)).n - sums_before(b, bin_of(b, low)).n;
+}
+
+/* How many of them the scan would list; zeros are only counted. */
+static __device__ int count_listed(const bins &b, const scan_plan &plan) {
+    const bool zero_in_core =
+        plan.core_low < 0 && 0 < plan.core_high && !(plan.median_low <= 0 && 0 <= plan.median_high);
+    return sums_before(b, BINS).n - count_between(b, plan.core_low, plan.core_high) +
+           count_between(b, plan.median_low, plan.median_high) - (zero_in_core ? 0 : b.n_zero);
 }
 
 /* The plan and its window, by a warp. */
@@ -255,41 +269,30 @@ static __device__ bool predict(const job &j, const bins &b, scan_plan *plan, sca
            fit_window(plan, window);
 }
 
-static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
-    __shared__ bins b;
-    __shared__ scan_window shared_window;
-    __shared__ bool useful;
-    __shared__ int n_listed;
-    const bool scaled = guess_scale(j, &b);
-    scan_plan plan = scan_plan_all(INFINITY);
-    scan_window window = scan_window_open(&plan);
-    if (scaled)
-        count_sample(j, &b);
-    if (threadIdx.x < WARP) {
-        const bool fits = scaled && predict(j, b, &plan, &window);
-        if (threadIdx.x == 0) {
-            useful = fits;
-            shared_window = window;
-            n_listed = 0;
-        }
-    }
-    __syncthreads();
-    if (useful) {
-        const int n = warp_sum(count_listed(j, shared_window));
-        if (lane_of_thread() == 0)
-            atomicAdd(&n_listed, n);
-    }
-    __syncthreads();
-    if (threadIdx.x > 0)
-        return;
+static __device__ void write_plan(const job &j, const bins &b, bool useful, const scan_plan &plan,
+                                  const scan_window &window) {
     state *s = j.state;
-    const double share = useful ? (double)n_listed / (double)j.n_sample : 0;
+    const double share = useful ? (double)count_listed(b, plan) / (double)j.n_sample : 0;
     s->n_expected = (int64_t)(share * (double)j.n_pixels);
     s->scan_wanted = useful && s->n_expected < j.list_room;
     s->plan = s->scan_wanted ? plan : scan_plan_all(INFINITY);
     s->window = s->scan_wanted ? window : scan_window_open(&s->plan);
     s->totals = {};
     s->clip.known = false;
+}
+
+static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
+    __shared__ bins b;
+    const bool scaled = guess_scale(j, &b);
+    if (scaled)
+        count_sample(j, &b);
+    if (threadIdx.x >= WARP)
+        return;
+    scan_plan plan = scan_plan_all(INFINITY);
+    scan_window window = scan_window_open(&plan);
+    const bool useful = scaled && predict(j, b, &plan, &window);
+    if (threadIdx.x == 0)
+        write_plan(j, b, useful, plan, window);
 }
 
 /* --- putting it to work --- */

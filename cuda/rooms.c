@@ -115,7 +115,13 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
         job->runs = take(&l, job->runs_room, sizeof *job->runs);
         job->parent = take(&l, job->runs_room, sizeof *job->parent);
         job->extents = take(&l, job->runs_room, sizeof *job->extents);
-        job->place = take(&l, job->runs_room + 1, sizeof *job->place);
+        job->place = take(&l, job->runs_room, sizeof *job->place);
+        break;
+    case BUFFER_BLOCKS:
+        job->tile_words = job->n_tiles / TILES_A_BLOCK + 2;
+        job->run_words = job->runs_room / RUNS_A_BLOCK + 2;
+        job->tile_blocks = take(&l, job->tile_words + job->run_words, sizeof *job->tile_blocks);
+        job->run_blocks = job->tile_blocks + job->tile_words;
         break;
     case BUFFER_ISLANDS:
         job->islands = take(&l, job->counting_room, sizeof *job->islands);
@@ -129,23 +135,15 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
     return l.size;
 }
 
-static size_t greater(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
-/* How much room CUB wants for the longest of each kind. */
+/* How much room CUB wants: for sorting, or for sums over what has been sorted. */
 static cudaError_t size_temporary(struct job *j) {
     uint32_t *const no_keys[2] = {NULL, NULL};
-    size_t sort = 0, sums = 0, tiles = 0, runs = 0;
+    size_t sort = 0, sums = 0;
     int sorted;
     cudaError_t code = cub_sort(NULL, &sort, no_keys, j->list_room, &sorted, NULL);
     if (!code)
         code = cub_sum_keys(NULL, &sums, NULL, j->list_room / KEYS_A_SUM + 1, NULL);
-    if (!code)
-        code = cub_sum_int64(NULL, &tiles, NULL, j->n_tiles + 1, NULL);
-    if (!code)
-        code = cub_sum_int(NULL, &runs, NULL, j->runs_room + 1, NULL);
-    j->temporary_size = greater(greater(sort, sums), greater(tiles, runs));
+    j->temporary_size = sort > sums ? sort : sums;
     return code;
 }
 
