@@ -74,6 +74,7 @@ static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i,
 static __global__ void __launch_bounds__(THREADS)
     sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
+    wait_for_earlier();
     if (i < n_sums)
         sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
 }
@@ -394,6 +395,8 @@ static __device__ bool find_extremes(const sorted &list, const listed_ranks &r,
 static __global__ void __launch_bounds__(THREADS)
     clip(const __grid_constant__ job j, const uint32_t *keys) {
     __shared__ clip_shared s;
+    wait_for_earlier();
+    clear_blocks(j);
     state *st = j.state;
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
@@ -427,9 +430,8 @@ static cudaError_t sum_up(const struct job *job, const uint32_t *keys, int64_t n
                           cudaStream_t stream) {
     const int64_t n_sums = n / KEYS_A_SUM + 1;
     size_t size = job->temporary_size;
-    sum_keys<<<(unsigned)((n_sums + WARPS - 1) / WARPS), THREADS, 0, stream>>>(*job, keys, n,
-                                                                               n_sums);
-    const cudaError_t status = cudaGetLastError();
+    const cudaError_t status = launch_next(sum_keys, (unsigned)((n_sums + WARPS - 1) / WARPS),
+                                           THREADS, stream, *job, keys, n, n_sums);
     return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
 }
 
@@ -439,18 +441,18 @@ cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stre
     cudaError_t status = cub_sort(job->temporary, &size, job->list, n_keys, &sorted, stream);
     if (!status)
         status = sum_up(job, job->list[sorted], n_keys, stream);
-    if (status)
-        return status;
-    clip<<<1, THREADS, 0, stream>>>(*job, job->list[sorted]);
-    return cudaGetLastError();
+    return status ? status : launch_next(clip, 1, THREADS, stream, *job, job->list[sorted]);
 }
 
-static __global__ void set_thresholds(const __grid_constant__ job j, thresholds t) {
-    j.state->thresholds = t;
+static __global__ void __launch_bounds__(THREADS)
+    set_thresholds(const __grid_constant__ job j, thresholds t) {
+    clear_blocks(j);
+    if (threadIdx.x == 0)
+        j.state->thresholds = t;
 }
 
 cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
                               cudaStream_t stream) {
-    set_thresholds<<<1, 1, 0, stream>>>(*job, *thresholds);
+    set_thresholds<<<1, THREADS, 0, stream>>>(*job, *thresholds);
     return cudaGetLastError();
 }

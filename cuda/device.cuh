@@ -80,6 +80,39 @@ template <typename T> static __device__ inline T warp_sum_before(T value) {
     return sum - value;
 }
 
+/* Begins the words of sums over blocks anew; by all threads of one block. */
+static __device__ inline void clear_blocks(const job &j) {
+    for (int64_t i = threadIdx.x; i < j.tile_words + j.run_words; i += blockDim.x)
+        j.tile_blocks[i] = 0;
+}
+
+/* What a kernel begins with that is launched by launch_next: waits for the end of all before it. */
+static __device__ inline void wait_for_earlier() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* Launches a kernel whose blocks may be made ready while those of the kernel before it end. */
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t launch_next(void (*kernel)(Parameters...), unsigned blocks, int threads,
+                                      cudaStream_t stream, const Arguments &...arguments) {
+    int device = 0, major = 0;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = (unsigned)threads;
+    config.stream = stream;
+    config.attrs = &early;
+    cudaError_t status = cudaGetDevice(&device);
+    if (!status)
+        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    config.numAttrs = major >= 9 ? 1 : 0;
+    return status ? status : cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
 /* How many blocks of a kernel fill the device; no more than there is work for. */
 template <typename Kernel>
 static inline cudaError_t blocks_for(Kernel *kernel, int threads, int64_t work, unsigned *blocks) {

@@ -209,6 +209,7 @@ static __device__ void write_tile_runs(const job &j, const lane_pixels &p, int64
  * it. */
 static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
     __shared__ block_shared shared;
+    wait_for_earlier();
     const int64_t block = take_ticket(j.tile_blocks, &shared);
     const int64_t first = block * TILES_A_BLOCK + threadIdx.x / WARP * WARP_TILES;
     tile_words tiles[WARP_TILES] = {};
@@ -330,6 +331,7 @@ static __device__ extent extent_of(const job &j, int i, const run &r) {
 }
 
 static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
+    wait_for_earlier();
     const int n = (int)runs_with_room(j);
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS) {
@@ -366,6 +368,7 @@ static __device__ bool is_one_island(int root) {
 
 /* Leads each run to its root, to whose extent it adds its own; that of the root is there. */
 static __global__ void __launch_bounds__(THREADS) add_extents(const __grid_constant__ job j) {
+    wait_for_earlier();
     const int64_t n = runs_with_room(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
@@ -419,6 +422,7 @@ static __device__ void clear_islands(island *islands, int64_t n) {
  * their islands. A block has RUNS_A_BLOCK runs; those behind the last one leave. */
 static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_constant__ job j) {
     __shared__ block_shared shared;
+    wait_for_earlier();
     const int64_t n = runs_with_room(j);
     const int64_t block = take_ticket(j.run_blocks, &shared);
     const int64_t first = block * RUNS_A_BLOCK + threadIdx.x * THREAD_RUNS;
@@ -509,6 +513,7 @@ static __device__ island moments_of(const job &j, int64_t i, int root, island *t
 }
 
 static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_constant__ job j) {
+    wait_for_earlier();
     const int64_t n = runs_to_sum(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
@@ -533,30 +538,22 @@ static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_const
 
 typedef void job_kernel(const job j);
 
-static cudaError_t launch(job_kernel *kernel, const job *job, int64_t work, cudaStream_t stream) {
+/* A kernel that takes a run a thread. */
+static cudaError_t launch_for_runs(job_kernel *kernel, const job *job, cudaStream_t stream) {
     unsigned blocks;
-    const cudaError_t status = blocks_for(kernel, THREADS, (work + THREADS - 1) / THREADS, &blocks);
-    if (status)
-        return status;
-    kernel<<<blocks, THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
+    const int64_t work = (job->runs_room + THREADS - 1) / THREADS;
+    const cudaError_t status = blocks_for(kernel, THREADS, work, &blocks);
+    return status ? status : launch_next(kernel, blocks, THREADS, stream, *job);
 }
 
 cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
-    const size_t words = (size_t)(job->tile_words + job->run_words);
     cudaError_t status =
-        cudaMemsetAsync(job->tile_blocks, 0, words * sizeof *job->tile_blocks, stream);
-    if (!status) {
-        find_runs<<<(unsigned)(job->tile_words - 1), THREADS, 0, stream>>>(*job);
-        status = cudaGetLastError();
-    }
+        launch_next(find_runs, (unsigned)(job->tile_words - 1), THREADS, stream, *job);
     if (!status)
-        status = launch(join_runs, job, job->runs_room, stream);
+        status = launch_for_runs(join_runs, job, stream);
     if (!status)
-        status = launch(add_extents, job, job->runs_room, stream);
-    if (!status) {
-        number_islands<<<(unsigned)(job->run_words - 1), THREADS, 0, stream>>>(*job);
-        status = cudaGetLastError();
-    }
-    return status ? status : launch(sum_moments, job, job->runs_room, stream);
+        status = launch_for_runs(add_extents, job, stream);
+    if (!status)
+        status = launch_next(number_islands, (unsigned)(job->run_words - 1), THREADS, stream, *job);
+    return status ? status : launch_for_runs(sum_moments, job, stream);
 }

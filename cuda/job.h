@@ -140,7 +140,8 @@ cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream);
 cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream);
 cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
                               cudaStream_t stream);
-/* From candidates to the moments of the islands that count. */
+/* From candidates to the moments of the islands that count; after the clip, or launch_thresholds.
+ */
 cudaError_t launch_islands(const struct job *job, cudaStream_t stream);
 
 /* Only reads n pixels. */

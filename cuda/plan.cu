@@ -283,6 +283,7 @@ static __device__ void write_plan(const job &j, const bins &b, bool useful, cons
 
 static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
     __shared__ bins b;
+    wait_for_earlier();
     const bool scaled = guess_scale(j, &b);
     if (scaled)
         count_sample(j, &b);
@@ -304,8 +305,7 @@ cudaError_t launch_sample(const struct job *job, bool clear_list, cudaStream_t s
 }
 
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream) {
-    make_plan<<<1, THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
+    return launch_next(make_plan, 1, THREADS, stream, *job);
 }
 
 static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, scan_window window) {

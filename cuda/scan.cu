@@ -341,6 +341,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     float *const values = tile_values[threadIdx.x / WARP];
     const uint32_t mine =
         (uint32_t)__cvta_generic_to_shared(columns[threadIdx.x / WARP] + lane_of_thread());
+    wait_for_earlier();
     const scan_window window = j.state->window;
     lane_sums sums = {};
     column c = {mine, mine, (int)(j.n_pixels > 0)};
@@ -363,8 +364,7 @@ cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t f
     const cudaError_t status = blocks_for(scan, THREADS, (n_tiles + WARPS - 1) / WARPS, &blocks);
     if (status)
         return status;
-    scan<<<blocks, THREADS, 0, stream>>>(*job, {pixels, first, first + count});
-    return cudaGetLastError();
+    return launch_next(scan, blocks, THREADS, stream, *job, chunk{pixels, first, first + count});
 }
 
 cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream) {
