@@ -168,7 +168,7 @@ enum srcfind_status image_open(struct image *image, const char *path,
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
     if (status == SRCFIND_OK)
-        status = fits_file_check(&image->file, error);
+        status = fits_file_checksum(&image->file, error);
     if (status == SRCFIND_OK) {
         read_unit(image, facts);
         name_flux_unit(image, facts);

@@ -286,7 +286,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     if (status == SRCFIND_OK)
         status = find(finder, &input, catalogue);
     if (status == SRCFIND_OK)
-        status = fits_file_recheck(&image.file, &finder->error);
+        status = fits_file_unchanged(&image.file, &finder->error);
     image_close(&image);
     if (status == SRCFIND_OK) {
         *result = catalogue;

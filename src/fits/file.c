@@ -43,11 +43,11 @@ enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *r
     return file->unpack ? gunzip_reach(file->unpack, file->path, end, reached, error) : SRCFIND_OK;
 }
 
-enum srcfind_status fits_file_check(struct fits_file *file, struct error *error) {
+enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error) {
     return file->unpack ? gunzip_check(file->unpack, file->path, error) : SRCFIND_OK;
 }
 
-enum srcfind_status fits_file_recheck(const struct fits_file *file, struct error *error) {
+enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error) {
     struct stat facts;
     if (fstat(file->descriptor, &facts) == 0 && facts.st_size == file->size &&
         facts.st_mtim.tv_sec == file->time.tv_sec && facts.st_mtim.tv_nsec == file->time.tv_nsec)

@@ -27,10 +27,10 @@ enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *r
                                     struct error *error);
 
 /* When all is reached that will be: whether what a gzipped file has its checksum for is sound. */
-enum srcfind_status fits_file_check(struct fits_file *file, struct error *error);
+enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error);
 
 /* An error where the file is no longer what it was when it was opened. */
-enum srcfind_status fits_file_recheck(const struct fits_file *file, struct error *error);
+enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error);
 
 /* How many bytes the file has; of a gzipped one, how many are unpacked. */
 int64_t fits_file_size(const struct fits_file *file);

@@ -31,6 +31,14 @@ const char *header_next(const struct header *header, const char *keyword, int64_
     return NULL;
 }
 
+/* Where a card's value begins: CARD, if it has none. */
+static size_t begin_of_value(const char *card) {
+    size_t at = VALUE;
+    while (at < CARD && card[at] == ' ')
+        at++;
+    return at;
+}
+
 /* The value field of a keyword's first card: the text behind "= " without leading blanks, of
  * *length characters. */
 static const char *value_of(const struct header *header, const char *keyword, size_t *length) {
@@ -38,9 +46,7 @@ static const char *value_of(const struct header *header, const char *keyword, si
     const char *card = header_next(header, keyword, &i);
     if (!card || card[KEYWORD] != '=')
         return NULL;
-    size_t at = VALUE;
-    while (at < CARD && card[at] == ' ')
-        at++;
+    const size_t at = begin_of_value(card);
     *length = CARD - at;
     return card + at;
 }
@@ -125,10 +131,9 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
 }
 
 bool header_card_is_number(const char *card) {
-    size_t at = VALUE, used;
+    const size_t at = begin_of_value(card);
+    size_t used;
     double ignored;
-    while (at < CARD && card[at] == ' ')
-        at++;
     return card[KEYWORD] == '=' && header_parse_real(card + at, CARD - at, &ignored, &used) &&
            is_comment(card + at + used, CARD - at - used);
 }
@@ -209,11 +214,9 @@ static bool is_sip(const char *card) {
 
 /* Whether a card has a keyword and a value as FITS allows them, after some mending. */
 static bool is_sound(char *card) {
-    size_t at = VALUE;
+    const size_t at = begin_of_value(card);
     if (*card == ' ' || card[KEYWORD] != '=' || card[KEYWORD + 1] != ' ')
         return false;
-    while (at < CARD && card[at] == ' ')
-        at++;
     if (at == CARD || is_absurd(card, card + at, CARD - at))
         return false;
     if (mend_number(card + at, CARD - at))

@@ -113,20 +113,25 @@ bool table_find(const struct table *table, const char *name, struct table_column
     return false;
 }
 
+int table_bitpix(char type) {
+    static const char types[] = "BIJKED";
+    static const int bitpix[] = {8, 16, 32, 64, -32, -64};
+    const char *at = type ? strchr(types, type) : NULL;
+    return at ? bitpix[at - types] : 0;
+}
+
 bool table_integer(const struct table_column *column, const unsigned char *row, int64_t *value) {
-    static const char types[] = "BIJK";
-    static const int bitpix[] = {8, 16, 32, 64};
-    const char *at = strchr(types, column->type);
-    if (at)
-        *value = load_integer(row + column->offset, bitpix[at - types], 1);
-    return at;
+    const int bitpix = table_bitpix(column->type);
+    if (bitpix > 0)
+        *value = load_integer(row + column->offset, bitpix, 1);
+    return bitpix > 0;
 }
 
 bool table_number(const struct table_column *column, const unsigned char *row, double *value) {
-    const unsigned char *bytes = row + column->offset;
+    const int bitpix = table_bitpix(column->type);
     int64_t integer;
-    if (column->type == 'E' || column->type == 'D')
-        *value = load_real(bytes, column->type == 'E' ? -32 : -64, 1);
+    if (bitpix < 0)
+        *value = load_real(row + column->offset, bitpix, 1);
     else if (table_integer(column, row, &integer))
         *value = (double)integer;
     else

@@ -36,6 +36,9 @@ bool table_find(const struct table *table, const char *name, struct table_column
 /* Bytes of an element of a type; 0 where there is none of that name. */
 int table_element_bytes(char type);
 
+/* BITPIX of images with elements of a type; 0 where the type is no number. */
+int table_bitpix(char type);
+
 /* The first number of a column in a row, of which `row` are the bytes; false where it is none. */
 bool table_number(const struct table_column *column, const unsigned char *row, double *value);
 

@@ -42,7 +42,7 @@ struct tiles {
     const struct fits_file *file;
     struct table table;
     struct tile_codec codec;
-    bool has_compressed, has_gzipped, has_plain;
+    bool has_gzipped, has_plain;
     bool has_blank_column;
     struct table_column compressed, gzipped, plain, blank;
     struct setting scale, zero;
@@ -144,14 +144,11 @@ static enum srcfind_status read_array(const struct tiles *t, struct workspace *w
 /* Values that were left as they are. */
 static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t count,
                        int64_t n_pixels, struct tile_pixels *pixels) {
-    static const char types[] = "BIJKED";
-    static const int bitpix[] = {8, 16, 32, 64, -32, -64};
-    const char *at = strchr(types, t->plain.element);
-    if (!at || count != n_pixels)
+    const int bitpix = table_bitpix(t->plain.element);
+    if (bitpix == 0 || count != n_pixels)
         return false;
-    const int kind = bitpix[at - types];
     *pixels = (struct tile_pixels){
-        .stored = w->packed, .bitpix = kind, .pixel_step = abs(kind) / 8, .byte_step = 1};
+        .stored = w->packed, .bitpix = bitpix, .pixel_step = abs(bitpix) / 8, .byte_step = 1};
     return true;
 }
 
@@ -163,8 +160,7 @@ struct array {
 
 /* In the first of the columns that has some. */
 static struct array find_array(const struct tiles *t, const unsigned char *row) {
-    const struct table_column *columns[] = {t->has_compressed ? &t->compressed : NULL,
-                                            t->has_plain ? &t->plain : NULL,
+    const struct table_column *columns[] = {&t->compressed, t->has_plain ? &t->plain : NULL,
                                             t->has_gzipped ? &t->gzipped : NULL};
     struct array a = {0};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -430,10 +426,10 @@ static enum srcfind_status describe(struct tiles *t, struct fits_file *file, con
     if (!tiles_can_be(hdu))
         return cannot_be(file, hdu, "tiles of more than 2^28 pixels, or none", error);
     lay_out(t, hdu, plane);
-    t->has_compressed = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
+    const bool has_tiles = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
     t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
     t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);
-    if (!t->has_compressed)
+    if (!has_tiles)
         return cannot_be(file, hdu, "no column COMPRESSED_DATA", error);
     find_quantisation(t, &hdu->header);
     if (t->codec.bitpix < 0 && !t->quantisation.is_used && !tile_codec_takes_reals(&t->codec))

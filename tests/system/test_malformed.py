@@ -110,7 +110,7 @@ class Malformed(t.Case):
         self.assertIn("a.fits: Too many levels of symbolic links", result.stderr)
 
     def test_file_that_changes(self):
-        """It grows and shrinks while it is read: a catalogue of what it was, or an error."""
+        """It grows and shrinks while it is read: a catalogue, or an error of one line; no crash."""
         path = self.write("image.fits", t.noise(1500, 1500))
         size = os.path.getsize(path)
         done = threading.Event()

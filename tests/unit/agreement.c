@@ -1,5 +1,7 @@
 #include "agreement.h"
 
+#include "cpu/histogram.h"
+
 /* Within an error of the last places of a long double sum. */
 static void assert_near(long double value, long double expected, long double scale) {
     assert_true(fabsl(value - expected) <= 1e-15L * scale);
@@ -57,4 +59,17 @@ void assert_agrees(const struct detection_result *result, const struct oracle_re
     assert_int_equal(result->list.n, expected->n);
     for (int64_t i = 0; i < expected->n; i++)
         assert_island(&result->list.islands[i], &expected->islands[i], threshold);
+}
+
+void assert_histogram_agrees(const struct picture *picture, double kappa,
+                             const struct oracle_result *expected, int n_threads, bool swapped) {
+    struct srcfind_background b = {.n_pixels = (int64_t)picture->width * picture->height};
+    struct error error;
+    struct memory_source *m = memory_source_make(picture, 4096, swapped, true);
+    assert_int_equal(histogram_clip(&m->source, kappa, n_threads, &b, &error), SRCFIND_OK);
+    if (expected->background.n_kept > 0)
+        assert_background_agrees(&b, &expected->background);
+    else
+        assert_int_equal(b.n_kept, 0);
+    memory_source_free(m);
 }

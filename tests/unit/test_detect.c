@@ -29,20 +29,6 @@ static void check(const struct picture *p, const struct detection *d,
     memory_source_free(m);
 }
 
-static void check_histogram(const struct picture *p, const struct detection *d,
-                            const struct oracle_result *expected, struct random *r) {
-    struct srcfind_background b = {.n_pixels = (int64_t)p->width * p->height};
-    struct error error;
-    struct memory_source *m = memory_source_make(p, 4096, random_below(r, 2), true);
-    assert_int_equal(histogram_clip(&m->source, d->kappa, 1 + random_below(r, 3), &b, &error),
-                     SRCFIND_OK);
-    if (expected->background.n_kept > 0)
-        assert_background_agrees(&b, &expected->background);
-    else
-        assert_int_equal(b.n_kept, 0);
-    memory_source_free(m);
-}
-
 static void check_picture(int kind, int width, int height, uint64_t seed, bool by_histogram) {
     struct random r = {seed};
     struct picture p = picture_make(kind, width, height, &r);
@@ -52,7 +38,8 @@ static void check_picture(int kind, int width, int height, uint64_t seed, bool b
                   (unsigned long long)seed);
     check(&p, &d, &expected, &r);
     if (by_histogram)
-        check_histogram(&p, &d, &expected, &r);
+        assert_histogram_agrees(&p, d.kappa, &expected, 1 + random_below(&r, 3),
+                                random_below(&r, 2));
     oracle_free(&expected);
     picture_free(&p);
 }
