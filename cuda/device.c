@@ -72,11 +72,8 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
 
 static cudaError_t open_feeder(struct feeder *f) {
     cudaError_t code = cudaStreamCreateWithFlags(&f->stream, cudaStreamNonBlocking);
-    for (int i = 0; !code && i < SLOTS; i++) {
-        code = cudaMallocHost((void **)&f->slot[i], SLOT_PIXELS * sizeof *f->slot[i]);
-        if (!code)
-            code = cudaEventCreateWithFlags(&f->copied[i], cudaEventDisableTiming);
-    }
+    for (int i = 0; !code && i < SLOTS; i++)
+        code = cudaEventCreateWithFlags(&f->copied[i], cudaEventDisableTiming);
     return code;
 }
 
@@ -102,6 +99,12 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
         code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
     for (int i = 0; !code && i < cuda->n_feeders; i++)
         code = open_feeder(&cuda->feeders[i]);
+    cuda->pinned_pixels = (int64_t)SLOTS * SLOT_PIXELS * cuda->n_feeders;
+    if (cuda->pinned_pixels < SLOTS * LONGEST_SLOT)
+        cuda->pinned_pixels = SLOTS * LONGEST_SLOT;
+    if (!code)
+        code = cudaMallocHost((void **)&cuda->pinned,
+                              (size_t)cuda->pinned_pixels * sizeof *cuda->pinned);
     return code ? code : cudaMallocHost((void **)&cuda->state, sizeof *cuda->state);
 }
 
@@ -126,11 +129,9 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_f
 }
 
 static void close_feeder(struct feeder *f) {
-    for (int i = 0; i < SLOTS; i++) {
-        cudaFreeHost(f->slot[i]);
+    for (int i = 0; i < SLOTS; i++)
         if (f->copied[i])
             cudaEventDestroy(f->copied[i]);
-    }
     if (f->stream)
         cudaStreamDestroy(f->stream);
 }
@@ -152,6 +153,7 @@ void cuda_close(struct cuda *cuda) {
         cudaEventDestroy(cuda->before);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
+    cudaFreeHost(cuda->pinned);
     cudaFreeHost(cuda->state);
     cuda_leave(callers_device);
     free(cuda);

@@ -31,15 +31,15 @@ struct buffer {
 };
 
 enum {
-    FEEDERS = 8, /* threads that read an image and copy it to the device, at most */
-    SLOTS = 2,   /* of each: one is copied while the other is filled */
-    SLOT_PIXELS = 1 << 17,
+    FEEDERS = 8,            /* threads that read an image and copy it to the device, at most */
+    SLOTS = 2,              /* of each: one is copied while the other is filled */
+    SLOT_PIXELS = 1 << 17,  /* where all feeders are at work */
+    LONGEST_SLOT = 1 << 19, /* where there are few */
 };
 
 /* What one thread needs to bring pixels to the device. */
 struct feeder {
     cudaStream_t stream;
-    uint32_t *slot[SLOTS];     /* pinned, SLOT_PIXELS each */
     cudaEvent_t copied[SLOTS]; /* nothing reads the slot any more */
     int next;
 };
@@ -70,6 +70,8 @@ struct cuda {
     struct buffer buffers[BUFFERS];
     struct feeder feeders[FEEDERS];
     int n_feeders;
+    uint32_t *pinned; /* the slots of the feeders that are at work */
+    int64_t pinned_pixels;
     struct state *state; /* pinned; a copy of the device's */
     struct recording recording;
     atomic_bool lost; /* an error has left the device unusable */
