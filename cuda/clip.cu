@@ -209,8 +209,8 @@ struct cut {
     key_sums sums;
 };
 
-/* What the threads tell each other in a round. Each of them writes what no other one does, and the
- * first one alone reads again what it has written. */
+/* What the threads tell each other in a round. What all of them read, one alone writes, and behind
+ * a barrier. */
 struct clip_shared {
     listed_ranks ranks;
     stretch left;

@@ -97,7 +97,7 @@ static __device__ inline void wait_for_earlier() {
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t launch_next(void (*kernel)(Parameters...), unsigned blocks, int threads,
                                       cudaStream_t stream, const Arguments &...arguments) {
-    int device = 0, major = 0;
+    cudaFuncAttributes compiled;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
@@ -106,10 +106,8 @@ static inline cudaError_t launch_next(void (*kernel)(Parameters...), unsigned bl
     config.blockDim = (unsigned)threads;
     config.stream = stream;
     config.attrs = &early;
-    cudaError_t status = cudaGetDevice(&device);
-    if (!status)
-        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    config.numAttrs = major >= 9 ? 1 : 0;
+    const cudaError_t status = cudaFuncGetAttributes(&compiled, kernel);
+    config.numAttrs = !status && compiled.ptxVersion >= 90 ? 1 : 0; /* else it would not wait */
     return status ? status : cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 

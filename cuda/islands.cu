@@ -13,6 +13,7 @@ enum {
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
+static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0, "whole shares");
 
 /* Whether there is something to find, and all candidates are at hand. */
 static __device__ bool is_ready(const job &j) {

@@ -14,7 +14,7 @@ enum {
     KEYS_A_SUM = 128,    /* of a sorted list, whose sums are kept together */
     KEY_GROUPS = 512,    /* keys of one sign and exponent: key >> 23 */
     TILES_A_BLOCK = 32,  /* that a block takes apart */
-    RUNS_A_BLOCK = 1024, /* of which a block counts the islands */
+    RUNS_A_BLOCK = 1024, /* whose islands a block numbers */
     ROUNDS_MOST = 1 << 20,
 };
 

@@ -252,12 +252,14 @@ static __device__ int count_between(const bins &b, float low, float high) {
     return sums_before(b, bin_of(b, high)).n - sums_before(b, bin_of(b, low)).n;
 }
 
-/* How many of them the scan would list; zeros are only counted. */
+/* How many of them the scan would list; zeros, which are only counted, where their bin is. */
 static __device__ int count_listed(const bins &b, const scan_plan &plan) {
-    const bool zero_in_core =
-        plan.core_low < 0 && 0 < plan.core_high && !(plan.median_low <= 0 && 0 <= plan.median_high);
+    const int zero = bin_of(b, 0);
+    const bool in_core = bin_of(b, plan.core_low) <= zero && zero < bin_of(b, plan.core_high);
+    const bool in_middle = bin_of(b, plan.median_low) <= zero && zero < bin_of(b, plan.median_high);
     return sums_before(b, BINS).n - count_between(b, plan.core_low, plan.core_high) +
-           count_between(b, plan.median_low, plan.median_high) - (zero_in_core ? 0 : b.n_zero);
+           count_between(b, plan.median_low, plan.median_high) -
+           (in_core && !in_middle ? 0 : b.n_zero);
 }
 
 /* The plan and its window, by a warp. */

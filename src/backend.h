@@ -16,7 +16,7 @@ struct detection {
     int64_t min_pixels;
 };
 
-/* The moments of one island. Values enter as integers q = value / 2^unit (see island_unit), and
+/* The moments of one island. Values enter as integers q = value / 2^unit (see moments_unit), and
  * positions relative to the corner (x_min, y_min) of the bounding box. */
 struct island {
     int64_t n_pixels;

@@ -90,7 +90,8 @@ static struct jacobian local_frame(const double *lon, const double *lat) {
     const double cos_lat = cos(lat[0] * RADIAN), sin_lat = sin(lat[0] * RADIAN);
     struct offset to[POINTS];
     for (int i = 1; i < POINTS; i++)
-        to[i] = offset_of(cos_lat, sin_lat, (lon[i] - lon[0]) * RADIAN, (lat[i] - lat[0]) * RADIAN);
+        to[i] = offset_of(cos_lat, sin_lat, remainder(lon[i] - lon[0], 360) * RADIAN,
+                          (lat[i] - lat[0]) * RADIAN);
     return (struct jacobian){(to[1].east - to[2].east) / RADIAN, (to[3].east - to[4].east) / RADIAN,
                              (to[1].north - to[2].north) / RADIAN,
                              (to[3].north - to[4].north) / RADIAN};

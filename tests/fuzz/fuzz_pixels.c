@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "agreement.h"
-#include "cpu/histogram.h"
 #include "cpu/scan.h"
 #include "target.h"
 

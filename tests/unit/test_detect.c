@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "agreement.h"
-#include "cpu/histogram.h"
 #include "cpu/scan.h"
 
 /* Searches a picture in some way that must not matter. */
@@ -37,9 +36,10 @@ static void check_picture(int kind, int width, int height, uint64_t seed, bool b
     print_message("%s, %d x %d, seed %llu\n", picture_name(kind), width, height,
                   (unsigned long long)seed);
     check(&p, &d, &expected, &r);
-    if (by_histogram)
-        assert_histogram_agrees(&p, d.kappa, &expected, 1 + random_below(&r, 3),
-                                random_below(&r, 2));
+    if (by_histogram) {
+        const int n_threads = 1 + random_below(&r, 3);
+        assert_histogram_agrees(&p, d.kappa, &expected, n_threads, random_below(&r, 2));
+    }
     oracle_free(&expected);
     picture_free(&p);
 }
