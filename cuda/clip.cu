@@ -209,8 +209,8 @@ struct cut {
     key_sums sums;
 };
 
-/* What the threads tell each other in a round. What all of them read, one alone writes, and behind
- * a barrier. */
+/* What the threads tell each other in a round: between two barriers, nobody reads what another one
+ * writes there. */
 struct clip_shared {
     listed_ranks ranks;
     stretch left;
@@ -390,6 +390,13 @@ static __device__ bool find_extremes(const sorted &list, const listed_ranks &r,
     const bool any = r.first < r.last;
     return listed_extremes_of(&r, &plan, any ? exact_unkey(list.keys[r.first]) : 0,
                               any ? exact_unkey(list.keys[r.last - 1]) : 0, &o->min, &o->max);
+}
+
+/* Begins the words anew by which the blocks that look for islands tell each other their sums; by
+ * all threads of one block. */
+static __device__ void clear_blocks(const job &j) {
+    for (int64_t i = threadIdx.x; i < j.tile_words + j.run_words; i += blockDim.x)
+        j.tile_blocks[i] = 0;
 }
 
 static __global__ void __launch_bounds__(THREADS)

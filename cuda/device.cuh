@@ -21,25 +21,8 @@ static __device__ inline bool is_pixel(const job &j, int64_t number) {
     return j.pitch == j.width || number % j.pitch < j.width;
 }
 
-/* ZERO: the window has it. */
-template <bool ZERO> static __device__ inline bool is_core(const scan_window &w, float v) {
-    return (fabsf(scan_window_distance(&w, v)) < w.half) & (!ZERO | (fabsf(v) >= w.zero_band));
-}
-
 static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
     return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
-}
-
-/* Numbers of 128 bits in memory, to which many threads add. A carry is known from what was there
- * before, so that the order does not matter. */
-static __device__ inline void atomic_add_128(void *number, uint128 value) {
-    unsigned long long *part = (unsigned long long *)number;
-    const unsigned long long low = (unsigned long long)value;
-    unsigned long long high = (unsigned long long)(value >> 64);
-    if (low)
-        high += atomicAdd(&part[0], low) + low < low ? 1 : 0;
-    if (high)
-        atomicAdd(&part[1], high);
 }
 
 /* Sums over the lanes of a warp, of which all take part; every lane gets them. */
@@ -78,12 +61,6 @@ template <typename T> static __device__ inline T warp_sum_before(T value) {
         sum += lane_of_thread() >= step ? other : 0;
     }
     return sum - value;
-}
-
-/* Begins the words of sums over blocks anew; by all threads of one block. */
-static __device__ inline void clear_blocks(const job &j) {
-    for (int64_t i = threadIdx.x; i < j.tile_words + j.run_words; i += blockDim.x)
-        j.tile_blocks[i] = 0;
 }
 
 /* What a kernel begins with that is launched by launch_next: waits for the end of all before it. */

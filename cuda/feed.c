@@ -8,8 +8,8 @@ enum { LONG_PIECE = 1 << 20 }; /* pixels */
 
 struct feed {
     struct cuda *cuda;
-    int n_workers;
-    int64_t slot_pixels;
+    int n_workers;         /* threads that read and send */
+    int64_t slot_pixels;   /* of pinned memory that a worker fills at a time */
     uint32_t *image;       /* where all pixels go; NULL if they are only scanned */
     const struct job *job; /* of the scan */
     enum srcfind_status status[FEEDERS];

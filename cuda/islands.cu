@@ -34,7 +34,8 @@ static __device__ int64_t row_of(const job &j, int64_t pixel) {
  * read does for counting and for writing (Merrill and Garland 2016, NVIDIA technical report
  * 2016-002). The first of the words counts blocks as they begin: those before a block have begun,
  * too. */
-enum word_kind { NOTHING, OWN, COMPLETE, KIND_BITS = 2 };
+enum word_kind { NOTHING, OWN, COMPLETE };
+enum { KIND_BITS = 2 };
 
 struct block_shared {
     int64_t warps[WARPS];
@@ -192,6 +193,8 @@ static __device__ lane_pixels take_apart(const job &j, int64_t number, const til
     return p;
 }
 
+/* Writes a lane's runs behind those of the lanes before; a run may begin in one lane and end in
+ * another. */
 static __device__ void write_tile_runs(const job &j, const lane_pixels &p, int64_t first) {
     int64_t start = first + warp_sum_before(__popc(p.starts));
     int64_t end = first + warp_sum_before(__popc(p.ends));
@@ -394,11 +397,13 @@ static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
+/* Whether an island is one of the catalogue's. */
 static __device__ bool counts(const job &j, int64_t root) {
     return peak_of(j.extents[root]) >= j.state->thresholds.detection &&
            j.extents[root].n_pixels >= (unsigned long long)j.detection.min_pixels;
 }
 
+/* All that is known of an island before its pixels are summed up. */
 static __device__ void start_island(const job &j, int64_t root, island *start) {
     const extent &e = j.extents[root];
     start->n_pixels = (int64_t)e.n_pixels;
@@ -547,6 +552,7 @@ static cudaError_t launch_for_runs(job_kernel *kernel, const job *job, cudaStrea
     return status ? status : launch_next(kernel, blocks, THREADS, stream, *job);
 }
 
+/* find_runs and number_islands have a block for each of their words but the first. */
 cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
     cudaError_t status =
         launch_next(find_runs, (unsigned)(job->tile_words - 1), THREADS, stream, *job);

@@ -65,7 +65,7 @@ struct bins {
     int before[THREADS];                  /* values before each thread's bins */
     double sum[THREADS], square[THREADS]; /* of x and x^2, over the same */
     int warp_counts[WARPS];
-    int n_zero; /* values */
+    int n_zero; /* values that are 0 */
     double warp_sums[WARPS];
 };
 

@@ -113,6 +113,11 @@ static __device__ inline void add_sign(unsigned *n, float v) {
     asm("mad.hi.u32 %0, %1, 2, %0;" : "+r"(*n) : "r"(__float_as_uint(v)));
 }
 
+/* ZERO: the window has it. */
+template <bool ZERO> static __device__ inline bool is_core(const scan_window &w, float v) {
+    return (fabsf(scan_window_distance(&w, v)) < w.half) & (!ZERO | (fabsf(v) >= w.zero_band));
+}
+
 /* Adds a pixel of the core up, or keeps it for the list; without a branch. */
 template <bool ZERO>
 static __device__ inline void look_at(const scan_window &w, float v, bool there, lane_sums *sums,
@@ -304,6 +309,18 @@ struct block_sums {
     uint64_t square_low, square_high;
     unsigned long long n_below, n_zero, n_blank;
 };
+
+/* Numbers of 128 bits in memory, to which many threads add. A carry is known from what was there
+ * before, so that the order does not matter. */
+static __device__ inline void atomic_add_128(void *number, uint128 value) {
+    unsigned long long *part = (unsigned long long *)number;
+    const unsigned long long low = (unsigned long long)value;
+    unsigned long long high = (unsigned long long)(value >> 64);
+    if (low)
+        high += atomicAdd(&part[0], low) + low < low ? 1 : 0;
+    if (high)
+        atomicAdd(&part[1], high);
+}
 
 /* A block's sums come together before they go to the totals, which all blocks wait for. */
 static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
