@@ -58,7 +58,7 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-static void measure_fluxes(const struct setting *s, const struct moments *m, double relative,
+static void measure_fluxes(const struct setting *s, const struct moments *m, double relative_error,
                            struct srcfind_source *row) {
     const double n = (double)row->n_pixels;
     const double kept = fmax(1 - s->threshold / row->peak_flux, DBL_EPSILON);
@@ -66,7 +66,7 @@ static void measure_fluxes(const struct setting *s, const struct moments *m, dou
     row->isl_total_flux = m->sum * s->to_flux;
     row->e_isl_total_flux = uncertainty_of_sum(&s->noise, n) * s->to_flux;
     row->total_flux = row->isl_total_flux / kept;
-    row->e_total_flux = row->total_flux * relative;
+    row->e_total_flux = row->total_flux * relative_error;
     if (row->e_total_flux > row->total_flux / 2)
         row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
 }
@@ -84,7 +84,7 @@ static void measure_island(const struct island *island, const struct setting *s,
         row->flags |= SRCFIND_FLAG_NO_SHAPE;
     const struct uncertainty errors = uncertainty_of_source(&s->noise, &shape, row->snr, &m.spread,
                                                             m.sum, (double)island->n_pixels);
-    measure_fluxes(s, &m, errors.total, row);
+    measure_fluxes(s, &m, errors.relative_total, row);
     carried->second = has_shape ? shape : (struct tensor){NAN, NAN, NAN};
     carried->position = errors.position;
     row->x = island->x_min + m.x;

@@ -41,6 +41,7 @@ EXACT_FUNCTION int64_t moments_numbers(int64_t n) {
     return n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
 }
 
+/* In 64 bits where they do: divisions of 128 bits take long, on a device above all. */
 EXACT_FUNCTION int128 moments_squares(int64_t n) {
     const int64_t numbers = moments_numbers(n), few = 1 << 20;
     return n < few ? (int128)(numbers * (2 * n - 1) / 3) : (int128)numbers * (2 * n - 1) / 3;

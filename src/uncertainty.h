@@ -18,7 +18,7 @@ double uncertainty_of_sum(const struct noise *noise, double n);
 
 struct uncertainty {
     struct tensor position; /* covariance, in pixels^2 */
-    double total;           /* relative, of the total flux */
+    double relative_total;  /* error of the total flux / total flux */
 };
 
 /* Of a source of second moments `shape` and peak snr times the rms, on an island of n pixels whose

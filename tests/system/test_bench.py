@@ -10,7 +10,8 @@ import srcfind_test as t
 
 FAKE = os.environ.get("FAKE_CUDA", "")
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
-STAGES = {"floor_read", "scan", "clip", "islands", "search", "measure", "write", "file", "process", "start", "batch"}  # of these, start may be less than the noise
+STAGES = {"floor_read", "scan", "clip", "islands", "search", "measure", "write", "file", "process", "batch",
+          "start"}  # which may be less than the noise
 
 
 class Bench(t.Case):

@@ -108,9 +108,11 @@ class Catalogues(t.Case):
         shape, x, y = (101, 111), 51.3, 47.8
         image = (faint_noise(shape) + gaussian(shape, x, y, 50, 12, 7, 25, -1)).astype(np.float32)
         c, d = math.cos(math.radians(30)), math.sin(math.radians(30))  # the image is turned, too
-        for lon, lat, step in ((0, 2, 1), (359.99999, -60, 1), (0, 89.999, 1), (200, 89.9999, 1), (50, -89.9999, 1), (0, 0, 1800),
+        for lon, lat, step in ((0, 2, 1), (359.99999, -60, 1), (0, 89.999, 1), (200, 89.9999, 1), (50, -89.9999, 1),
+                               (0, 0, 1800),
                                (90, 70, 1800), (90, 89.8, 1800)):
-            header = t.sky_header(CRPIX1=x + 1, CRPIX2=y + 1, CRVAL1=lon, CRVAL2=lat, CDELT1=-step / 3600, CDELT2=step / 3600,
+            header = t.sky_header(CRPIX1=x + 1, CRPIX2=y + 1, CRVAL1=lon, CRVAL2=lat,
+                                  CDELT1=-step / 3600, CDELT2=step / 3600,
                                   PC1_1=c, PC1_2=-d, PC2_1=d, PC2_2=c, BMAJ=4 * step / 3600, BMIN=3 * step / 3600)
             source, = t.find(self.write("image.fits", image, header))["sources"]
             with self.subTest(lon=lon, lat=lat, step=step):
@@ -269,7 +271,8 @@ class Beams(t.Case):
 
     def test_units_of_a_casa_table(self):
         """arcsec where there is none; what is no angle is no beam."""
-        for unit, a_degree in ((None, 3600), ("arcsec", 3600), ("deg", 1), ("DEGREES", 1), ("arcmin", 60), ("rad", np.pi / 180), ("Jy", None)):
+        for unit, a_degree in ((None, 3600), ("arcsec", 3600), ("deg", 1), ("DEGREES", 1), ("arcmin", 60),
+                               ("rad", np.pi / 180), ("Jy", None)):
             columns = [fits.Column(name, "D", unit=unit, array=[value]) for name, value in (("BMAJ", 9.0), ("BMIN", 6.0))]
             path = self.path("beams.fits")
             image = fits.PrimaryHDU(t.noise(60, 60), t.sky_header(BMAJ=None, BMIN=None, BPA=None, CASAMBM=True))
@@ -313,7 +316,8 @@ class Units(t.Case):
 
     def test_units(self):
         for unit, flux_unit, factor in (("Jy/beam", "Jy", 1), ("JY/BEAM", "Jy", 1), ("mJy/beam", "Jy", 1e-3),
-                                        ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6), ("mjy/beam", "Jy", 1e-3), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
+                                        ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6),
+                                        ("mjy/beam", "Jy", 1e-3), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
                                         (None, None, 1)):
             with self.subTest(unit):
                 self.check(unit, flux_unit, factor)

@@ -100,7 +100,8 @@ class Command(t.Case):
     def test_summary_names_the_part(self):
         path = self.path("parts.fits")
         fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)
-        self.assertIn(", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ", t.run(path, "--plane", "3").stderr)
+        self.assertIn(", no beam, no sky coordinates, 50 x 40 pixels of HDU 1 (SCI), plane 3,1, ",
+                      t.run(path, "--plane", "3").stderr)
 
     def test_absurd_beam_is_seen(self):
         path = self.write("arcsec.fits", t.noise(50, 50), t.sky_header(BMAJ=12.0, BMIN=8.0))
@@ -289,7 +290,8 @@ class Comparison(t.Case):
 class Hardening(t.unittest.TestCase):
 
     def test_command_is_hardened(self):
-        facts = subprocess.run(["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", t.COMMAND], capture_output=True, text=True, check=True).stdout
+        facts = subprocess.run(["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", t.COMMAND],
+                               capture_output=True, text=True, check=True).stdout
         self.assertRegex(facts, r"Type: +DYN")
         for word in ("GNU_RELRO", "BIND_NOW", "__stack_chk_fail", "__snprintf_chk"):
             self.assertIn(word, facts)

@@ -70,7 +70,8 @@ class Faults(t.Case):
         self.assertGreater(self.check([self.image(), "--cpu", "--threads", 2]), 60)
 
     def test_json(self):
-        self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"], step=1 if t.SANITIZED else 5)
+        self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"],
+                   step=1 if t.SANITIZED else 5)
 
     def test_reads_that_are_cut(self):
         """By signals, or for no reason: nothing is lost."""
@@ -149,7 +150,8 @@ class Faults(t.Case):
         path, catalogue = self.image(), self.path("catalogue.csv")
         sound = t.run(path, "-q").stdout
         for size in range(0, len(sound) + 200, 37 if t.SANITIZED else 11):
-            result = t.run(path, "-q", "-o", catalogue, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+            result = t.run(path, "-q", "-o", catalogue,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
             self.assertEqual(result.returncode, 0 if size >= len(sound) else 1, size)
             self.assertEqual(os.path.exists(catalogue), size >= len(sound))
             self.assertEqual(sorted(os.listdir(self.directory.name)), ["catalogue.csv", "image.fits"][size < len(sound):])

@@ -66,7 +66,8 @@ class SameBytes(t.Case):
         for compression in ("RICE_1", "GZIP_1", "GZIP_2", "HCOMPRESS_1", "PLIO_1"):
             for tile in (None, (64, 50), (610, 500)):
                 packed = self.path("image.fits.fz")
-                fits.HDUList([fits.PrimaryHDU(), t.tiled(image, compression, tile, t.sky_header(), quantize_level=0)]).writeto(packed, overwrite=True)
+                tiles = t.tiled(image, compression, tile, t.sky_header(), quantize_level=0)
+                fits.HDUList([fits.PrimaryHDU(), tiles]).writeto(packed, overwrite=True)
                 with self.subTest(compression, tile=tile):
                     self.assert_same(packed, plain)
 
@@ -102,7 +103,8 @@ class SameBytes(t.Case):
             if image.dtype.kind == "f":
                 kinds = ["-r -q 4", "-r -qz 4", "-g2 -q 4", "-g1 -q 0", "-h -q 4"]
             for options in kinds:
-                subprocess.run(["fpack", *options.split(), "-O", self.path("packed.fits"), path], check=True, capture_output=True)
+                subprocess.run(["fpack", *options.split(), "-O", self.path("packed.fits"), path],
+                               check=True, capture_output=True)
                 subprocess.run(["funpack", "-O", self.path("plain.fits"), self.path("packed.fits")], check=True)
                 with self.subTest(name, options=options):
                     self.assert_same(self.path("packed.fits"), self.path("plain.fits"))

@@ -11,7 +11,7 @@ static struct tensor position_of(const struct tensor *shape, double snr,
 
 static double total_of(const struct tensor *shape, double snr, double n) {
     const struct tensor no_spread = {0, 0, 0};
-    return uncertainty_of_source(&noise, shape, snr, &no_spread, 1, n).total;
+    return uncertainty_of_source(&noise, shape, snr, &no_spread, 1, n).relative_total;
 }
 
 static void assert_close(double value, double expected) {
