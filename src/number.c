@@ -54,7 +54,6 @@ static const uint64_t powers_of_5[MOST_POWER + 1] = {
 };
 
 #define TEN_TO_16 UINT64_C(10000000000000000)
-#define TEN_TO_17 UINT64_C(100000000000000000)
 
 enum { LEAST_EXPONENT = -11 };
 
@@ -97,7 +96,8 @@ static inline bool round_to(const struct scaling *s, uint64_t unit, uint64_t *di
 }
 
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. All
- * three roundings are made, since a processor cannot guess which will do. */
+ * three roundings are made, since a processor cannot guess which will do. None that is right ends
+ * at the next power of ten: no double below one is the nearest to it. */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
     uint64_t bits, of_15, of_16, of_17;
@@ -111,10 +111,6 @@ static bool shortest(double value, struct decimal *d) {
         return false;
     d->digits = ok_15 ? of_15 : ok_16 ? of_16 : of_17;
     d->exponent = s.exponent;
-    if (d->digits == TEN_TO_17) {
-        d->digits /= 10;
-        d->exponent++;
-    }
     return true;
 }
 

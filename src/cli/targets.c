@@ -62,8 +62,9 @@ static enum line read_line(FILE *stream, char *line, int size) {
             return LINE_TOO_LONG;
         line[length++] = (char)c;
     }
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
     line[length] = '\0';
-    line[strcspn(line, "\r")] = '\0';
     return c == EOF && length == 0 ? LINE_NONE : LINE_THERE;
 }
 

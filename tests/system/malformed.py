@@ -242,6 +242,13 @@ def find_card(data, keyword):
     raise KeyError(keyword)
 
 
+def with_new_card(data, keyword, value):
+    """The table's header with one card more, for which there is room."""
+    end = find_card(data, "END")
+    assert end % 2880 < 2800
+    return with_bytes(data, end, card(keyword, value).ljust(80).encode() + b"END".ljust(80))
+
+
 def table_of(data):
     """Where the table's rows begin, and its heap."""
     with fits.open(io.BytesIO(data), disable_image_compression=True) as hdus:
@@ -289,6 +296,8 @@ def tables():
     for form in ("9999999999999999999PB", "-1PB", ""):
         case("TFORM1 %r" % form, with_card(rice, "TFORM1", form), "COMPRESSED_DATA")
     case("heap beyond the table", with_card(rice, "PCOUNT", 10 ** 9), "truncated")
+    for offset in (-1, 0, 10 ** 9):
+        case("heap at %d" % offset, with_new_card(rice, "THEAP", offset), "no table")
     case("heap of nothing", with_card(rice, "PCOUNT", 0), broken)
     case("tile beyond the heap", with_descriptor(rice, 7, 100, 10 ** 9), [broken, "rows 8 to 8"])
     case("tile before the heap", with_descriptor(rice, 7, 100, -50), [broken, "rows 8 to 8"])

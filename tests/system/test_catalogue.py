@@ -291,16 +291,19 @@ class Beams(t.Case):
         header = t.sky_header(BMAJ=None, BMIN=None, BPA=None, CASAMBM=True, CTYPE3="FREQ", CTYPE4="STOKES",
                               CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0, CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)
         rows = [(10 + c + 5 * p, 5 + c, 30 + p, c, p) for p in range(2) for c in range(3)]
-        table = fits.BinTableHDU.from_columns(
-            [fits.Column(name, kind, unit=unit, array=[row[i] for row in rows]) for i, (name, kind, unit) in enumerate(
-                [("BMAJ", "E", "arcsec"), ("BMIN", "E", "arcsec"), ("BPA", "E", "deg"), ("CHAN", "J", None),
-                 ("POL", "J", None)])], name="BEAMS")
         path = self.path("cube.fits")
-        fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path)
-        for major, minor, angle, channel, stokes in rows:
-            beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
-            self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
-                             ["table", major / 3600, minor / 3600, angle])
+        for real, integer in (("E", "J"), ("D", "K"), ("E", "I"), ("D", "B")):
+            columns = [("BMAJ", real, "arcsec"), ("BMIN", real, "arcsec"), ("BPA", real, "deg"), ("CHAN", integer, None),
+                       ("POL", integer, None)]
+            table = fits.BinTableHDU.from_columns(
+                [fits.Column(name, kind, unit=unit, array=[row[i] for row in rows])
+                 for i, (name, kind, unit) in enumerate(columns)], name="BEAMS")
+            fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+            for major, minor, angle, channel, stokes in rows:
+                beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
+                with self.subTest(real + integer, channel=channel, stokes=stokes):
+                    self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                                     ["table", major / 3600, minor / 3600, angle])
 
 
 class Units(t.Case):
@@ -316,7 +319,7 @@ class Units(t.Case):
 
     def test_units(self):
         for unit, flux_unit, factor in (("Jy/beam", "Jy", 1), ("JY/BEAM", "Jy", 1), ("mJy/beam", "Jy", 1e-3),
-                                        ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6),
+                                        ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6), ("KJY/BEAM", "Jy", 1e3),
                                         ("mjy/beam", "Jy", 1e-3), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
                                         (None, None, 1)):
             with self.subTest(unit):

@@ -193,7 +193,8 @@ class Failures(t.Case):
             self.assertEqual(stream.read(), "old")
 
     def test_list_that_is_none(self):
-        for path, words in (("/dev/zero", "NUL"), (self.write_bytes("long", b"x" * 100000), "longer than any path")):
+        for path, words in (("/dev/zero", "NUL"), (self.write_bytes("long", b"x" * 100000), "longer than any path"),
+                            (self.write_bytes("longer", b"x" * 4096 + b"\n"), "longer than any path")):
             result = t.run("--files-from", path, "-o", self.path("out"), timeout=20)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn(words, result.stderr)

@@ -33,6 +33,16 @@ static void sums_have_room(void **state) {
     }
 }
 
+/* Also where the sum, and what it is a third of, need more than 64 bits. */
+static void squares_add_up(void **state) {
+    int128 sum = 0;
+    (void)state;
+    for (int64_t n = 0; n < 1 << 23; n++) {
+        assert_true(moments_squares(n) == sum);
+        sum += (int128)n * n;
+    }
+}
+
 /* By the definition, a pixel at a time. */
 static void add_pixel(struct island *island, int64_t q, int64_t x, int64_t y) {
     island->q += q;
@@ -100,6 +110,7 @@ static void far_pixels_are_exact(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_have_room),
+        cmocka_unit_test(squares_add_up),
         cmocka_unit_test(rows_are_pixels),
         cmocka_unit_test(far_pixels_are_exact),
     };

@@ -25,6 +25,17 @@ static struct scan_plan random_plan(const struct srcfind_background *b, struct r
     return plan;
 }
 
+/* Makes a small pixel a bound of the median bracket, if there is one on its way. */
+static void bound_at_a_pixel(struct scan_plan *plan, const struct picture *p, struct random *r) {
+    for (int i = 0; i < 100; i++) {
+        const float v = p->pixels[random_below(r, p->width * p->height)];
+        if (fabsf(v) < plan->zero_band && v > plan->core_low && v <= plan->median_high) {
+            plan->median_low = v;
+            return;
+        }
+    }
+}
+
 /* Whether the clip by this plan did not refuse. */
 static bool check(const struct picture *p, const struct scan_plan *plan, double kappa,
                   const struct srcfind_background *expected, struct random *r) {
@@ -62,7 +73,8 @@ static void right_or_refused(void **state) {
         struct picture p =
             picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
-        const struct scan_plan plan = random_plan(&expected.background, &r);
+        struct scan_plan plan = random_plan(&expected.background, &r);
+        bound_at_a_pixel(&plan, &p, &r);
         if (expected.background.rms > 0 && plan.core_low < plan.median_low &&
             plan.median_high < plan.core_high) {
             const bool done = check(&p, &plan, d.kappa, &expected.background, &r);
