@@ -168,12 +168,13 @@ class Catalogues(t.Case):
         image[0, 10:13] = 5                      # edge
         image[30, 30] = 5                        # one pixel
         image[40:43, 20:23] = 5                  # in the middle
+        image[10:12, 40:42] = 5                  # as small as can have a shape
         image[50:53, 40:43] = 5                  # beside a blank pixel, at a corner
         image[53, 43] = np.nan
         path = self.write("image.fits", image.astype(np.float32), t.sky_header())
         flags = {(s["Xpeak"], s["Ypeak"]): s["Flags"] & ~UNCERTAIN_TOTAL for s in t.find(path)["sources"]}
         self.assertEqual(flags, {(10, 0): EDGE | NO_SHAPE, (30, 30): SINGLE_PIXEL | NO_SHAPE, (20, 40): 0,
-                                 (40, 50): EDGE})
+                                 (40, 10): 0, (40, 50): EDGE})
         for s in t.find(path)["sources"]:
             for name in ("Maj", "Min", "PA"):
                 self.assertEqual(s[name] is None, bool(s["Flags"] & NO_SHAPE))

@@ -62,6 +62,13 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     return done;
 }
 
+/* One pixel in a hundred becomes 0. */
+static void add_zeros(struct picture *p, struct random *r) {
+    for (int i = 0; i < p->width * p->height; i++)
+        if (random_below(r, 100) == 0)
+            p->pixels[i] = 0;
+}
+
 static void right_or_refused(void **state) {
     static const int kinds[] = {0, 1, 5, 6, 8, 10, 11};
     static const double kappas[] = {3, 2, 1.5};
@@ -72,6 +79,8 @@ static void right_or_refused(void **state) {
         const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1};
         struct picture p =
             picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
+        if (i % 4 == 0)
+            add_zeros(&p, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
         struct scan_plan plan = random_plan(&expected.background, &r);
         bound_at_a_pixel(&plan, &p, &r);
