@@ -16,10 +16,11 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { DIGITS = 17, MOST_POWER = 27 };
 
-/* digits * 10^(exponent - 16), where digits has 17 digits */
+/* digits * 10^(exponent - 16), where digits has 17 digits, of which those behind the first `most`
+ * are zeros */
 struct decimal {
     uint64_t digits;
-    int exponent;
+    int most, exponent;
 };
 
 static const uint64_t powers_of_5[MOST_POWER + 1] = {
@@ -110,6 +111,7 @@ static bool shortest(double value, struct decimal *d) {
     if (!round_to(&s, 1, &of_17))
         return false;
     d->digits = ok_15 ? of_15 : ok_16 ? of_16 : of_17;
+    d->most = ok_15 ? 15 : ok_16 ? 16 : DIGITS;
     d->exponent = s.exponent;
     return true;
 }
@@ -128,10 +130,10 @@ static inline void write_8(uint32_t digits, char *text) {
 }
 
 /* All 17 digits; returns how many there are without the zeros at the end. */
-static int write_digits(uint64_t digits, char *text) {
-    const uint64_t rest = digits % TEN_TO_16;
-    int count = DIGITS;
-    text[0] = (char)('0' + digits / TEN_TO_16);
+static int write_digits(const struct decimal *d, char *text) {
+    const uint64_t rest = d->digits % TEN_TO_16;
+    int count = d->most;
+    text[0] = (char)('0' + d->digits / TEN_TO_16);
     write_8((uint32_t)(rest / 100000000), text + 1);
     write_8((uint32_t)(rest % 100000000), text + 9);
     while (text[count - 1] == '0')
@@ -144,9 +146,9 @@ static int write_fixed(const struct decimal *d, char *text) {
     const int whole = d->exponent + 1;
     if (whole <= 0) {
         memcpy(text, "0.0000", 6);
-        return 2 - whole + write_digits(d->digits, text + 2 - whole);
+        return 2 - whole + write_digits(d, text + 2 - whole);
     }
-    const int count = write_digits(d->digits, text + 1);
+    const int count = write_digits(d, text + 1);
     for (int i = 0; i < whole; i++)
         text[i] = text[i + 1];
     text[whole] = '.';
@@ -155,7 +157,7 @@ static int write_fixed(const struct decimal *d, char *text) {
 
 /* 1.25e-07 */
 static int write_scientific(const struct decimal *d, char *text) {
-    const int count = write_digits(d->digits, text + 1);
+    const int count = write_digits(d, text + 1);
     int n = count > 1 ? count + 1 : 1;
     text[0] = text[1];
     text[1] = '.';
@@ -185,6 +187,7 @@ static void shortest_by_printf(double value, struct decimal *d) {
     for (const char *c = text; c < end; c++)
         if (*c >= '0' && *c <= '9') /* the locale may have another point */
             d->digits = d->digits * 10 + (uint64_t)(*c - '0');
+    d->most = count;
     for (; count < DIGITS; count++)
         d->digits *= 10;
 }
