@@ -8,15 +8,18 @@ enum {
     LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
     SORT_PIXELS = 1 << 22, /* so few are sorted sooner than a histogram is made */
     SAMPLE_LEAST = 1 << 13,
-    SAMPLE_MOST = 1 << 18,
+    SAMPLE_MOST = 1 << 18, /* for images below this times PIXELS_A_SAMPLE_MOST */
     PIXELS_A_SAMPLE = 64,
+    PIXELS_A_SAMPLE_MOST = 1024,
+    STRETCH_VALUES = 1 << 10,
     SHARE_STEP = 8,
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };
 
 /* Above this share of the pixels, a list is no faster than a histogram; and with more values than
- * this it takes too much memory: 8 bytes each while it is put in order. */
-static const double MOST_SHARE = 0.25, MOST_LISTED = 16 << 20;
+ * this it takes too much memory: 4 bytes each, and as much again for the longer of the two lists
+ * while that is put in order. */
+static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20;
 
 /* Adds every SAMPLE_STEP-th finite pixel of a stretch. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
@@ -28,11 +31,26 @@ static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t c
     }
 }
 
-/* Reads evenly spaced stretches: rows where the source prefers them, else parts of rows. */
+/* How many stretches of the image a sample is read from. */
+static int64_t count_stretches(const struct pixel_source *source, int64_t wanted) {
+    const int64_t least = source->sample_rows, n = wanted / STRETCH_VALUES;
+    return source->packed || n < least ? least : n;
+}
+
+/* Where one of the stretches begins: somewhere in its part of the image, lest what the image
+ * repeats from row to row is all that is seen. */
+static int64_t stretch_start(const struct pixel_source *source, int64_t i, int64_t part) {
+    const uint64_t golden = 0x9e3779b97f4a7c15;
+    const int64_t first = part * i + (int64_t)((uint128)part * (golden * (uint64_t)i) >> 64);
+    return source->packed ? first - first % source->width : first;
+}
+
+/* Reads stretches from all over the image: rows where the source prefers them, else parts of rows.
+ */
 enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t wanted,
                                      struct sample *sample, struct error *error) {
     const int64_t n = source->width * source->height;
-    const int64_t stretches = source->sample_rows;
+    const int64_t stretches = count_stretches(source, wanted);
     int64_t length = source->packed ? source->width : wanted / stretches * SAMPLE_STEP;
     length = length < source->piece ? length : source->piece;
     const int64_t step = stretches * length / wanted > 1 ? stretches * length / wanted : 1;
@@ -42,9 +60,7 @@ enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t 
     if (!buffer || !sample->values)
         status = error_memory(error, "drawing a sample");
     for (int64_t i = 0; status == SRCFIND_OK && i < stretches; i++) {
-        int64_t first = (n - length) / stretches * i;
-        if (source->packed)
-            first -= first % source->width;
+        const int64_t first = stretch_start(source, i, (n - length) / stretches);
         const uint32_t *pixels = source->read(source->state, first, length, buffer, error);
         if (pixels)
             add_stretch(sample, pixels, length, step, source->swapped);
@@ -55,9 +71,11 @@ enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t 
     return status;
 }
 
+/* More of a large image, so that the list stays short enough for the memory. */
 int64_t plan_sample_size(int64_t n) {
-    const int64_t size = n / PIXELS_A_SAMPLE;
-    return size < SAMPLE_LEAST ? SAMPLE_LEAST : size > SAMPLE_MOST ? SAMPLE_MOST : size;
+    const int64_t size = n / PIXELS_A_SAMPLE, least = n / PIXELS_A_SAMPLE_MOST;
+    const int64_t most = least < SAMPLE_MOST ? SAMPLE_MOST : least;
+    return size < SAMPLE_LEAST ? SAMPLE_LEAST : size > most ? most : size;
 }
 
 /* The share of the sample that the plan would list, by some of its values. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cpu/listed.h"
+#include "cpu/plan.h"
 #include "cpu/sample.h"
 #include "unit.h"
 
@@ -135,6 +136,36 @@ static const uint32_t *read_same(void *state, int64_t first, int64_t count, uint
     return state;
 }
 
+/* From anywhere in 2 SAME pixels. */
+static const uint32_t *read_some(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                 struct error *error) {
+    (void)count, (void)buffer, (void)error;
+    return (const uint32_t *)state + (uint64_t)first * 2654435761u % SAME;
+}
+
+/* Noise of 32768 squared with a pixel in 250 far above it: its list is not too long, so that the
+ * image is read once. */
+static void large_images_are_planned(void **state) {
+    const struct detection d = {3, 5, 5, true, 4, 1};
+    uint32_t *noise = malloc(2 * SAME * sizeof *noise);
+    const struct pixel_source source = {.width = 1 << 15,
+                                        .height = 1 << 15,
+                                        .piece = SAME,
+                                        .sample_rows = 256,
+                                        .state = noise,
+                                        .read = read_some};
+    struct random r = {7};
+    struct scan_plan plan;
+    struct error error;
+    bool useful;
+    (void)state;
+    for (int i = 0; i < 2 * SAME; i++)
+        noise[i] = exact_bits((float)random_normal(&r) + (random_below(&r, 250) ? 0 : 20));
+    assert_int_equal(plan_scan(&source, &d, &plan, &useful, &error), SRCFIND_OK);
+    assert_true(useful);
+    free(noise);
+}
+
 /* One thread's sums over more than 2^32 pixels, each near 2^31 in units of the sum, need more than
  * 64 bits. */
 static void sums_of_many_pixels(void **state) {
@@ -171,6 +202,7 @@ static void sums_of_many_pixels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_or_refused), cmocka_unit_test(samples_are_clipped),
-        cmocka_unit_test(flat_samples_tell_nothing), cmocka_unit_test(sums_of_many_pixels)};
+        cmocka_unit_test(flat_samples_tell_nothing), cmocka_unit_test(sums_of_many_pixels),
+        cmocka_unit_test(large_images_are_planned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
