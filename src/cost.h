@@ -6,15 +6,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-double cost_of_cpu(double n_pixels, int n_threads);
+#define COST_START 0.3 /* seconds until a device is ready */
+
+/* How many threads of the CPU are at work, and on how many images at a time. */
+struct cost_host {
+    int n_threads, n_at_once;
+};
+
+double cost_of_cpu(double n_pixels, const struct cost_host *host);
 
 /* On a device that is ready and free. */
-double cost_of_gpu(double n_pixels, double n_images, int n_threads);
+double cost_of_gpu(double n_pixels, double n_images, const struct cost_host *host);
 
 /* Whether so many pixels would have been searched sooner if a device had been started for them.
  * Whoever starts one as soon as this is true of what there was so far, takes at most about twice as
  * long as who knew what would still come. */
-bool cost_is_worth_a_start(double n_pixels, double n_images, int n_threads);
+bool cost_is_worth_a_start(double n_pixels, double n_images, const struct cost_host *host);
 
 struct cost_device {
     bool started, ready;

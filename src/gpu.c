@@ -289,8 +289,14 @@ void gpu_give(struct gpu *gpu, struct gpu_context *context) {
 
 /* --- where to search --- */
 
+/* Whose threads search as many images at a time as there are finders. */
+static bool is_worth_a_start(const struct gpu *gpu, double n_pixels, double n_images) {
+    const struct cost_host host = {gpu->n_threads, gpu->n_finders};
+    return cost_is_worth_a_start(n_pixels, n_images, &host);
+}
+
 void gpu_expect(struct gpu *gpu, double n_pixels) {
-    if (cost_is_worth_a_start(n_pixels, 1, gpu->n_threads))
+    if (is_worth_a_start(gpu, n_pixels, 1))
         gpu_start(gpu);
 }
 
@@ -304,7 +310,7 @@ const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads) {
     mtx_lock(&gpu->lock);
     gpu->n_pixels += n_pixels;
     gpu->n_images++;
-    if (cost_is_worth_a_start(gpu->n_pixels, gpu->n_images, gpu->n_threads))
+    if (is_worth_a_start(gpu, gpu->n_pixels, gpu->n_images))
         start_locked(gpu);
     const struct cost_device device = {.started = gpu->state != GPU_IDLE,
                                        .ready = gpu->state == GPU_STARTED,
