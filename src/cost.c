@@ -9,13 +9,14 @@ static const double CPU_IMAGE = 1.9e9;      /* of all threads that search one im
 static const double FEEDING_THREAD = 1.5e9; /* of one that reads into pinned memory */
 static const double TRANSFER_MOST = 8e9;
 static const double LAUNCH = 0.4e-3; /* an image, however small */
+static const double LAUNCHES_AT_ONCE = 8;
 
 double cost_of_cpu(double n_pixels, const struct cost_host *host) {
     return n_pixels / fmin(CPU_THREAD * host->n_threads, CPU_IMAGE * host->n_at_once);
 }
 
 double cost_of_gpu(double n_pixels, double n_images, const struct cost_host *host) {
-    return LAUNCH * n_images / host->n_at_once +
+    return LAUNCH * n_images / fmin(host->n_at_once, LAUNCHES_AT_ONCE) +
            n_pixels / fmin(FEEDING_THREAD * host->n_threads, TRANSFER_MOST);
 }
 

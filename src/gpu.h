@@ -1,6 +1,6 @@
 /* The GPUs of one finder, or of several that work at the same time: a pool of devices made ready
  * (contexts), of which each search takes one. The first is made ready in a thread of its own, which
- * takes a quarter of a second; further ones when all are taken. Calls may come from several
+ * takes some tenths of a second; further ones when all are taken. Calls may come from several
  * threads.
  */
 #ifndef GPU_H

@@ -165,6 +165,21 @@ static int make_directory(const char *path) {
     return EXIT_IMAGE;
 }
 
+/* Whether a file can be in the directory that its name says, so that no search is in vain. */
+static int check_directory(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+    if (slash && !directory)
+        return no_memory();
+    const bool exists = !slash || is_directory(directory);
+    free(directory);
+    if (exists)
+        return EXIT_OK;
+    fprintf(stderr, "srcfind: %s: the catalogue cannot be written: there is no such directory\n",
+            path);
+    return EXIT_IMAGE;
+}
+
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
     if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
@@ -174,7 +189,7 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
         return EXIT_OK;
     if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {
         t->target[0].catalogue = strdup(cli->output);
-        return t->target[0].catalogue ? EXIT_OK : no_memory();
+        return t->target[0].catalogue ? check_directory(cli->output) : no_memory();
     }
     if (!is_directory(cli->output) &&
         (ends_with(cli->output, ".csv") || ends_with(cli->output, ".json")))

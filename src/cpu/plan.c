@@ -18,7 +18,7 @@ enum {
 
 /* Above this share of the pixels, a list is no faster than a histogram; and with more values than
  * this it takes too much memory: 4 bytes each, and as much again for the longer of the two lists
- * while that is put in order. */
+ * while that is put in order, if not many values are about the same. */
 static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20;
 
 /* Adds every SAMPLE_STEP-th finite pixel of a stretch. */
@@ -53,6 +53,9 @@ enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t 
     const int64_t stretches = count_stretches(source, wanted);
     int64_t length = source->packed ? source->width : wanted / stretches * SAMPLE_STEP;
     length = length < source->piece ? length : source->piece;
+    const int64_t apart = stretches * length / SAMPLE_STEP; /* pixels that no beam ties together */
+    if (source->packed && wanted > apart)
+        wanted = apart > SAMPLE_LEAST ? apart : SAMPLE_LEAST;
     const int64_t step = stretches * length / wanted > 1 ? stretches * length / wanted : 1;
     enum srcfind_status status = SRCFIND_OK;
     uint32_t *buffer = malloc((size_t)length * sizeof *buffer);

@@ -15,7 +15,8 @@ struct sample {
 /* How many pixels a sample should have, of an image with n. */
 int64_t plan_sample_size(int64_t n);
 
-/* Draws a sample of about so many, evenly spaced. values are to be freed, also after an error. */
+/* Draws a sample of about so many from all over the image, or of fewer where to read them would
+ * take long. values are to be freed, also after an error. */
 enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t wanted,
                                      struct sample *sample, struct error *error);
 

@@ -192,6 +192,14 @@ class Failures(t.Case):
         with open(catalogue) as stream:
             self.assertEqual(stream.read(), "old")
 
+    def test_directory_that_is_missing(self):
+        """Said before any image is looked at."""
+        for name in ("missing/c.csv", "good.fits/c.csv"):
+            result = t.run(self.write_bytes("none.fits", b"none"), "-o", self.path(name))
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"/c\.csv: the catalogue cannot be written: there is no such directory\n\Z")
+        self.assertEqual(t.run(self.good(), "-o", self.path("./c.csv")).returncode, 0)
+
     def test_list_that_is_none(self):
         for path, words in (("/dev/zero", "NUL"), (self.write_bytes("long", b"x" * 100000), "longer than any path"),
                             (self.write_bytes("longer", b"x" * 4096 + b"\n"), "longer than any path")):

@@ -143,7 +143,7 @@ static const uint32_t *read_some(void *state, int64_t first, int64_t count, uint
     return (const uint32_t *)state + (uint64_t)first * 2654435761u % SAME;
 }
 
-/* Noise of 32768 squared with a pixel in 250 far above it: its list is not too long, so that the
+/* Noise of 32768 squared with a pixel in 100 far above it: its list is not too long, so that the
  * image is read once. */
 static void large_images_are_planned(void **state) {
     const struct detection d = {3, 5, 5, true, 4, 1};
@@ -160,10 +160,56 @@ static void large_images_are_planned(void **state) {
     bool useful;
     (void)state;
     for (int i = 0; i < 2 * SAME; i++)
-        noise[i] = exact_bits((float)random_normal(&r) + (random_below(&r, 250) ? 0 : 20));
+        noise[i] = exact_bits((float)random_normal(&r) + (random_below(&r, 100) ? 0 : 20));
     assert_int_equal(plan_scan(&source, &d, &plan, &useful, &error), SRCFIND_OK);
     assert_true(useful);
     free(noise);
+}
+
+enum { PERIOD = 128, WIDTH = 1 << 12 };
+
+/* Each row has one value, and the rows repeat. */
+static const uint32_t *read_rows(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                 struct error *error) {
+    (void)state, (void)error;
+    for (int64_t i = 0; i < count; i++)
+        buffer[i] = exact_bits((float)((first + i) / WIDTH % PERIOD));
+    return buffer;
+}
+
+/* Most of the rows are seen, also where they repeat as often as a sample is taken; and pixels of a
+ * row are far from each other, also where but few rows are read. */
+static void samples_are_from_all_over(void **state) {
+    (void)state;
+    for (int packed = 0; packed < 2; packed++) {
+        const struct pixel_source source = {.width = WIDTH,
+                                            .height = packed ? 1 << 18 : 256 * PERIOD,
+                                            .piece = 1 << 16,
+                                            .sample_rows = packed ? 64 : 256,
+                                            .packed = packed,
+                                            .read = read_rows};
+        struct sample sample = {0};
+        struct error error;
+        bool seen[PERIOD] = {false};
+        int n_seen = 0;
+        const int64_t wanted = plan_sample_size(source.width * source.height);
+        assert_int_equal(plan_draw_sample(&source, wanted, &sample, &error), SRCFIND_OK);
+        for (int64_t i = 0; i < sample.n; i++) {
+            n_seen += !seen[(int)sample.values[i]];
+            seen[(int)sample.values[i]] = true;
+        }
+        assert_in_range(n_seen, packed ? 40 : 90, PERIOD);
+        assert_in_range(sample.n, 1, packed ? 64 * WIDTH / 8 : wanted + 256);
+        free(sample.values);
+    }
+}
+
+static void sample_sizes(void **state) {
+    (void)state;
+    assert_int_equal(plan_sample_size(1 << 16), 1 << 13);
+    assert_int_equal(plan_sample_size(1 << 22), 1 << 16);
+    assert_int_equal(plan_sample_size(1 << 26), 1 << 18);
+    assert_int_equal(plan_sample_size((int64_t)1 << 30), 1 << 20);
 }
 
 /* One thread's sums over more than 2^32 pixels, each near 2^31 in units of the sum, need more than
@@ -200,9 +246,12 @@ static void sums_of_many_pixels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_or_refused), cmocka_unit_test(samples_are_clipped),
-        cmocka_unit_test(flat_samples_tell_nothing), cmocka_unit_test(sums_of_many_pixels),
-        cmocka_unit_test(large_images_are_planned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused),
+                                       cmocka_unit_test(samples_are_clipped),
+                                       cmocka_unit_test(flat_samples_tell_nothing),
+                                       cmocka_unit_test(sums_of_many_pixels),
+                                       cmocka_unit_test(large_images_are_planned),
+                                       cmocka_unit_test(samples_are_from_all_over),
+                                       cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
