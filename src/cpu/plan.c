@@ -21,7 +21,7 @@ enum {
  * while that is put in order, if not many values are about the same. */
 static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20;
 
-/* Adds every SAMPLE_STEP-th finite pixel of a stretch. */
+/* Adds every step-th pixel of a stretch, if it is finite. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
                         bool swapped) {
     for (int64_t i = 0; i < count; i += step) {
