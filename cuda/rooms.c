@@ -76,59 +76,62 @@ static void *take(struct layout *layout, int64_t count, size_t size) {
     return part;
 }
 
-/* The buffers of the scan and of the clip. */
-static void lay_out_scan(struct job *job, enum buffer_kind kind, struct layout *l) {
-    if (kind == BUFFER_STATE)
-        job->state = take(l, 1, sizeof *job->state);
-    if (kind == BUFFER_IMAGE)
-        take(l, job->image_size, 1);
-    if (kind == BUFFER_CHUNKS)
-        take(l, job->chunks_size, 1);
-    if (kind == BUFFER_SAMPLE)
-        job->sample = take(l, job->n_sample, sizeof *job->sample);
-    for (int i = 0; kind == BUFFER_LIST && i < 2; i++)
-        job->list[i] = take(l, job->list_room, sizeof *job->list[i]);
-    if (kind == BUFFER_KEY_SUMS) {
-        job->key_sums = take(l, job->list_room / KEYS_A_SUM + 1, sizeof *job->key_sums);
-        job->key_groups = take(l, KEY_GROUPS, sizeof *job->key_groups);
-    }
-    if (kind == BUFFER_TEMPORARY)
-        job->temporary = take(l, (int64_t)job->temporary_size, 1);
-}
-
-/* Those of what leads to islands. */
-static void lay_out_islands(struct job *job, enum buffer_kind kind, struct layout *l) {
-    if (kind == BUFFER_MAPS) {
-        job->candidates = take(l, job->n_tiles * TILE / 32, sizeof *job->candidates);
-        job->blank = take(l, job->n_tiles * TILE / 32, sizeof *job->blank);
-    }
-    if (kind == BUFFER_TILES) {
-        job->tile_value = take(l, job->n_tiles, sizeof *job->tile_value);
-        job->tile_runs = take(l, job->n_tiles + 1, sizeof *job->tile_runs);
-    }
-    if (kind == BUFFER_VALUES)
-        job->values = take(l, job->values_room, sizeof *job->values);
-    if (kind == BUFFER_RUNS) {
-        job->runs = take(l, job->runs_room, sizeof *job->runs);
-        job->parent = take(l, job->runs_room, sizeof *job->parent);
-        job->extents = take(l, job->runs_room, sizeof *job->extents);
-        job->place = take(l, job->runs_room, sizeof *job->place);
-    }
-    if (kind == BUFFER_BLOCKS) {
-        job->tile_words = job->n_tiles / TILES_A_BLOCK + 2;
-        job->run_words = job->runs_room / RUNS_A_BLOCK + 2;
-        job->tile_blocks = take(l, job->tile_words + job->run_words, sizeof *job->tile_blocks);
-        job->run_blocks = job->tile_blocks + job->tile_words;
-    }
-    if (kind == BUFFER_ISLANDS)
-        job->islands = take(l, job->counting_room, sizeof *job->islands);
-}
-
 /* Lays a kind of buffer out; without memory, only its size is of use. */
 static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
     struct layout l = {memory, 0};
-    lay_out_scan(job, kind, &l);
-    lay_out_islands(job, kind, &l);
+    switch (kind) {
+    case BUFFER_STATE:
+        job->state = take(&l, 1, sizeof *job->state);
+        break;
+    case BUFFER_IMAGE:
+        take(&l, job->image_size, 1);
+        break;
+    case BUFFER_CHUNKS:
+        take(&l, job->chunks_size, 1);
+        break;
+    case BUFFER_SAMPLE:
+        job->sample = take(&l, job->n_sample, sizeof *job->sample);
+        break;
+    case BUFFER_LIST:
+        for (int i = 0; i < 2; i++)
+            job->list[i] = take(&l, job->list_room, sizeof *job->list[i]);
+        break;
+    case BUFFER_KEY_SUMS:
+        job->key_sums = take(&l, job->list_room / KEYS_A_SUM + 1, sizeof *job->key_sums);
+        job->key_groups = take(&l, KEY_GROUPS, sizeof *job->key_groups);
+        break;
+    case BUFFER_MAPS:
+        job->candidates = take(&l, job->n_tiles * TILE / 32, sizeof *job->candidates);
+        job->blank = take(&l, job->n_tiles * TILE / 32, sizeof *job->blank);
+        break;
+    case BUFFER_TILES:
+        job->tile_value = take(&l, job->n_tiles, sizeof *job->tile_value);
+        job->tile_runs = take(&l, job->n_tiles + 1, sizeof *job->tile_runs);
+        break;
+    case BUFFER_VALUES:
+        job->values = take(&l, job->values_room, sizeof *job->values);
+        break;
+    case BUFFER_RUNS:
+        job->runs = take(&l, job->runs_room, sizeof *job->runs);
+        job->parent = take(&l, job->runs_room, sizeof *job->parent);
+        job->extents = take(&l, job->runs_room, sizeof *job->extents);
+        job->place = take(&l, job->runs_room, sizeof *job->place);
+        break;
+    case BUFFER_BLOCKS:
+        job->tile_words = job->n_tiles / TILES_A_BLOCK + 2;
+        job->run_words = job->runs_room / RUNS_A_BLOCK + 2;
+        job->tile_blocks = take(&l, job->tile_words + job->run_words, sizeof *job->tile_blocks);
+        job->run_blocks = job->tile_blocks + job->tile_words;
+        break;
+    case BUFFER_ISLANDS:
+        job->islands = take(&l, job->counting_room, sizeof *job->islands);
+        break;
+    case BUFFER_TEMPORARY:
+        job->temporary = take(&l, (int64_t)job->temporary_size, 1);
+        break;
+    case BUFFERS:
+        break;
+    }
     return l.size;
 }
 
