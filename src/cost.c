@@ -8,8 +8,8 @@ static const double CPU_THREAD = 0.35e9;    /* pixels a second, of a thread amon
 static const double CPU_IMAGE = 1.9e9;      /* of all threads that search one image */
 static const double FEEDING_THREAD = 1.5e9; /* of one that reads into pinned memory */
 static const double TRANSFER_MOST = 8e9;
-static const double LAUNCH = 0.4e-3; /* an image, however small */
-static const double LAUNCHES_AT_ONCE = 8;
+static const double LAUNCH = 0.4e-3;      /* an image, however small */
+static const double LAUNCHES_AT_ONCE = 8; /* as many as gpu.c has contexts of a device */
 
 double cost_of_cpu(double n_pixels, const struct cost_host *host) {
     return n_pixels / fmin(CPU_THREAD * host->n_threads, CPU_IMAGE * host->n_at_once);

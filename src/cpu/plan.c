@@ -11,8 +11,8 @@ enum {
     SAMPLE_MOST = 1 << 18, /* for images below this times PIXELS_A_SAMPLE_MOST */
     PIXELS_A_SAMPLE = 64,
     PIXELS_A_SAMPLE_MOST = 1024,
-    STRETCH_VALUES = 1 << 10,
-    SHARE_STEP = 8,
+    STRETCH_VALUES = 1 << 10, /* of a stretch, where sample_rows of them are too few */
+    SHARE_STEP = 8,           /* between the values of a sample that tell the list's share */
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };
 

@@ -109,8 +109,7 @@ class Catalogues(t.Case):
         image = (faint_noise(shape) + gaussian(shape, x, y, 50, 12, 7, 25, -1)).astype(np.float32)
         c, d = math.cos(math.radians(30)), math.sin(math.radians(30))  # the image is turned, too
         for lon, lat, step in ((0, 2, 1), (359.99999, -60, 1), (0, 89.999, 1), (200, 89.9999, 1), (50, -89.9999, 1),
-                               (0, 0, 1800),
-                               (90, 70, 1800), (90, 89.8, 1800)):
+                               (0, 0, 1800), (90, 70, 1800), (90, 89.8, 1800)):
             header = t.sky_header(CRPIX1=x + 1, CRPIX2=y + 1, CRVAL1=lon, CRVAL2=lat,
                                   CDELT1=-step / 3600, CDELT2=step / 3600,
                                   PC1_1=c, PC1_2=-d, PC2_1=d, PC2_2=c, BMAJ=4 * step / 3600, BMIN=3 * step / 3600)

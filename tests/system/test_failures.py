@@ -193,7 +193,8 @@ class Failures(t.Case):
             self.assertEqual(stream.read(), "old")
 
     def test_directory_that_is_missing(self):
-        """Said before any image is looked at."""
+        """Said before any image is looked at; also where there is a file of that name."""
+        self.good()
         for name in ("missing/c.csv", "good.fits/c.csv"):
             result = t.run(self.write_bytes("none.fits", b"none"), "-o", self.path(name))
             self.assertEqual(result.returncode, 1)
