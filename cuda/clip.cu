@@ -70,13 +70,16 @@ static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i,
 }
 
 /* All sums, one more than there are whole ones, so that there is one for each place; and where the
- * groups of keys begin. */
+ * groups of keys begin. Where there are fewer keys than n_sums are for, the other sums are 0. */
 static __global__ void __launch_bounds__(THREADS)
-    sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n, int64_t n_sums) {
+    sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     wait_for_earlier();
-    if (i < n_sums)
+    const int64_t n = min((int64_t)j.state->totals.n_listed, j.list_room);
+    if (i <= n / KEYS_A_SUM)
         sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
+    else if (i < n_sums && lane_of_thread() == 0)
+        j.key_sums[i] = {0, 0, 0};
 }
 
 /* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. Every step-th key, the
@@ -410,7 +413,7 @@ static __global__ void __launch_bounds__(THREADS)
     const scan_totals totals = st->totals;
     const int64_t n = (int64_t)totals.n_listed;
     const sorted list = {keys, n, j.key_sums, j.key_groups, s.tops, n / TOPS + 1};
-    const bool complete = st->scan_wanted && list.n <= j.list_room;
+    const bool complete = st->scan_wanted && list.n <= j.list_room && !st->list_unsorted;
     if (threadIdx.x == 0) {
         o->known = false;
         o->n_kept = 0;
@@ -432,23 +435,19 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- putting it to work --- */
 
-/* Sums sorted keys up. */
 static cudaError_t sum_up(const struct job *job, const uint32_t *keys, int64_t n,
                           cudaStream_t stream) {
     const int64_t n_sums = n / KEYS_A_SUM + 1;
     size_t size = job->temporary_size;
     const cudaError_t status = launch_next(sum_keys, (unsigned)((n_sums + WARPS - 1) / WARPS),
-                                           THREADS, stream, *job, keys, n, n_sums);
+                                           THREADS, stream, *job, keys, n_sums);
     return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
 }
 
-cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream) {
-    int sorted;
-    size_t size = job->temporary_size;
-    cudaError_t status = cub_sort(job->temporary, &size, job->list, n_keys, &sorted, stream);
-    if (!status)
-        status = sum_up(job, job->list[sorted], n_keys, stream);
-    return status ? status : launch_next(clip, 1, THREADS, stream, *job, job->list[sorted]);
+cudaError_t launch_clip(const struct job *job, const uint32_t *keys, int64_t n_keys,
+                        cudaStream_t stream) {
+    const cudaError_t status = sum_up(job, keys, n_keys, stream);
+    return status ? status : launch_next(clip, 1, THREADS, stream, *job, keys);
 }
 
 static __global__ void __launch_bounds__(THREADS)

@@ -27,7 +27,7 @@ static bool is_streamed(const struct search *s) {
 
 /* An image whose search needs no word from the host in between. */
 static bool is_whole(const struct search *s) {
-    return !is_streamed(s) && s->job.n_pixels <= WHOLE_PIXELS;
+    return s->job.n_buckets > 0;
 }
 
 static enum srcfind_status check(const struct search *s, cudaError_t code) {
@@ -75,16 +75,10 @@ static enum srcfind_status upload_sample(struct search *s) {
 
 static enum srcfind_status plan(struct search *s) {
     const struct scan_plan all = scan_plan_all(-INFINITY);
-    enum srcfind_status status;
-    if (s->job.n_sample == 0) {
-        status = is_whole(s) ? check(s, launch_clear_list(&s->job, s->cuda->stream)) : SRCFIND_OK;
-        return status == SRCFIND_OK ? check(s, launch_plan_of_host(&s->job, &all, s->cuda->stream))
-                                    : status;
-    }
-    if (is_streamed(s))
-        status = upload_sample(s);
-    else
-        status = check(s, launch_sample(&s->job, is_whole(s), s->cuda->stream));
+    if (s->job.n_sample == 0)
+        return check(s, launch_plan_of_host(&s->job, &all, s->cuda->stream));
+    const enum srcfind_status status =
+        is_streamed(s) ? upload_sample(s) : check(s, launch_sample(&s->job, s->cuda->stream));
     return status == SRCFIND_OK ? check(s, launch_plan(&s->job, s->cuda->stream)) : status;
 }
 
@@ -108,8 +102,22 @@ static enum srcfind_status plan_and_scan(struct search *s) {
     return status == SRCFIND_OK ? mark(s, MARK_SCANNED) : status;
 }
 
+/* The list has n_keys at most, of which the first are sorted that there are. */
+static enum srcfind_status sort_and_clip(struct search *s, int64_t n_keys) {
+    const struct job *j = &s->job;
+    size_t size = j->temporary_size;
+    int sorted = 0;
+    enum srcfind_status status;
+    if (is_whole(s))
+        status = check(s, launch_bucket_sort(j, s->cuda->stream));
+    else
+        status = check(s, cub_sort(j->temporary, &size, j->list, n_keys, &sorted, s->cuda->stream));
+    return status == SRCFIND_OK ? check(s, launch_clip(j, j->list[sorted], n_keys, s->cuda->stream))
+                                : status;
+}
+
 static enum srcfind_status clip_and_find(struct search *s, int64_t n_keys) {
-    enum srcfind_status status = check(s, launch_clip(&s->job, n_keys, s->cuda->stream));
+    enum srcfind_status status = sort_and_clip(s, n_keys);
     if (status == SRCFIND_OK)
         status = mark(s, MARK_CLIPPED);
     if (status == SRCFIND_OK)
@@ -117,7 +125,7 @@ static enum srcfind_status clip_and_find(struct search *s, int64_t n_keys) {
     return status == SRCFIND_OK ? mark(s, MARK_ENDED) : status;
 }
 
-/* All at once: lists are sorted with what pads them, since nobody knows their length yet. */
+/* All at once: nobody on the host knows how long the list is. */
 static enum srcfind_status enqueue_whole(struct search *s) {
     const enum srcfind_status status = plan_and_scan(s);
     return status == SRCFIND_OK ? clip_and_find(s, s->job.list_room) : status;
@@ -189,22 +197,13 @@ static enum srcfind_status search_in_one_read(struct search *s) {
     return status;
 }
 
-/* The same, once more with a longer list where one as long as those before is too short. */
+/* The same, once more where the buckets were not enough to sort the list. */
 static enum srcfind_status search_once(struct search *s) {
-    const int64_t longest = rooms_longest_list(s->job.n_pixels);
-    const struct state *state = s->cuda->state;
-    enum srcfind_status status = search_in_one_read(s);
-    const bool is_short =
-        state->n_expected >= s->job.list_room || (int64_t)state->totals.n_listed > s->job.list_room;
-    if (status == SRCFIND_OK && is_short && s->job.list_room < longest) {
-        s->job.list_room = longest;
-        status = rooms_reserve(s->cuda, &s->job, false, s->error);
-        if (status == SRCFIND_OK)
-            status = search_in_one_read(s);
-    }
-    if (status == SRCFIND_OK && state->clip.known)
-        rooms_learn_list(s->cuda, (int64_t)state->totals.n_listed, s->job.n_pixels);
-    return status;
+    const enum srcfind_status status = search_in_one_read(s);
+    if (status != SRCFIND_OK || !s->cuda->state->list_unsorted)
+        return status;
+    s->job.n_buckets = 0;
+    return search_in_one_read(s);
 }
 
 /* --- where that was not enough --- */
@@ -219,10 +218,10 @@ static enum srcfind_status scan_by(struct search *s, const struct scan_plan *pla
 /* Lists and sorts all pixels. */
 static enum srcfind_status sort_all(struct search *s) {
     const struct scan_plan all = scan_plan_all(INFINITY);
+    s->job.n_buckets = 0;
     enum srcfind_status status = scan_by(s, &all);
     if (status == SRCFIND_OK)
-        status = check(
-            s, launch_clip(&s->job, (int64_t)s->cuda->state->totals.n_listed, s->cuda->stream));
+        status = sort_and_clip(s, (int64_t)s->cuda->state->totals.n_listed);
     return status == SRCFIND_OK ? fetch_state(s) : status;
 }
 
@@ -427,6 +426,7 @@ static enum srcfind_status reserve_for_image(struct search *s) {
             return status;
     }
     s->job.image_size = 0;
+    s->job.n_buckets = 0;
     s->job.chunks_size = feed_scan_size(s->cuda);
     return rooms_reserve(s->cuda, &s->job, true, s->error);
 }

@@ -63,6 +63,18 @@ template <typename T> static __device__ inline T warp_sum_before(T value) {
     return sum - value;
 }
 
+/* The sum over the threads of the block before this one; `shared` has a place for each warp. */
+template <typename T> static __device__ inline T block_sum_before(T value, T *shared) {
+    const T before = warp_sum_before(value);
+    if (lane_of_thread() == WARP - 1)
+        shared[threadIdx.x / WARP] = before + value;
+    __syncthreads();
+    const bool is_before = lane_of_thread() < (int)threadIdx.x / WARP;
+    const T sum = before + warp_sum(is_before ? shared[lane_of_thread()] : 0);
+    __syncthreads();
+    return sum;
+}
+
 /* What a kernel begins with that is launched by launch_next: waits for the end of all before it. */
 static __device__ inline void wait_for_earlier() {
 #if __CUDA_ARCH__ >= 900

@@ -13,6 +13,7 @@ enum buffer_kind {
     BUFFER_CHUNKS,
     BUFFER_SAMPLE,
     BUFFER_LIST,
+    BUFFER_BUCKETS,
     BUFFER_KEY_SUMS,
     BUFFER_MAPS,
     BUFFER_TILES,
@@ -56,7 +57,7 @@ struct recording {
 
 /* Elements that an image needs room for, as shares of its pixels. */
 struct shares {
-    double listed, values, runs, counting;
+    double values, runs, counting;
 };
 
 struct cuda {

@@ -18,6 +18,32 @@ enum {
     ROUNDS_MOST = 1 << 20,
 };
 
+/* Bins of values: by their distance from a first guess of the median, in units of about half the
+ * rms. They are 2^-OCTAVE_BITS wide up to 1, twice as wide up to 3, and so on. */
+enum {
+    OCTAVE_BITS = 7,
+    OCTAVES = 16,
+    SIDE = OCTAVES << OCTAVE_BITS, /* bins on either side of the median */
+    BINS = 2 * SIDE,
+};
+
+struct bin_scale {
+    float centre, per_unit;
+};
+
+/* Buckets by which a list is sorted: each will hold about as much as the others, as far as the
+ * sample can tell. */
+enum {
+    BUCKET = 4096, /* keys that it has room for */
+    BUCKETS_MOST = 1024,
+    BUCKET_PARTS = 64, /* which will hold the same, too */
+};
+
+/* The parts, of all buckets, that the values of a bin belong to: equal ones of the bin. */
+struct bin_parts {
+    uint16_t first, n;
+};
+
 /* Runs are numbered by int. */
 #define MOST_RUNS (INT32_MAX - 1)
 
@@ -73,7 +99,9 @@ struct state {
     struct scan_window window;
     int64_t n_expected; /* values that the plan would list; 0 without one */
     bool scan_wanted;   /* the plan is worth a scan */
+    struct bin_scale bin_scale;
     struct scan_totals totals;
+    bool list_unsorted; /* a bucket had no room for what belongs there */
     struct clip_outcome clip;
     struct thresholds thresholds;
     int64_t n_runs, n_counting; /* also where there was no room for them */
@@ -92,6 +120,10 @@ struct job {
     int64_t n_sample;
     uint32_t *list[2]; /* keys of the listed values */
     int64_t list_room;
+    int64_t n_buckets;            /* 0: the list is sorted as a whole, by CUB */
+    struct bin_parts *bin_parts;  /* BINS of them */
+    uint32_t *bucket_size;        /* keys that belong there */
+    uint32_t *buckets;            /* BUCKET keys each */
     struct key_sums *key_sums;    /* one for KEYS_A_SUM keys of the list, and one more */
     struct key_group *key_groups; /* KEY_GROUPS of them */
 
@@ -127,17 +159,18 @@ extern "C" {
 /* Takes a plan without a core; the totals become 0. */
 cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
                                 cudaStream_t stream);
-/* Draws the sample from job->pixels; and if clear_list, does what launch_clear_list does. */
-cudaError_t launch_sample(const struct job *job, bool clear_list, cudaStream_t stream);
-/* Makes the plan from the sample's keys, in any order; the totals become 0. */
+/* Draws the sample from job->pixels. */
+cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
+/* Makes the plan from the sample's keys, in any order, and buckets; the totals become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
 /* Scans the pixels [first, first + count), which are at `pixels`. */
 cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,
                         cudaStream_t stream);
-/* Fills the list with padding, for sorting it before anybody knows how long it is. */
-cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream);
-/* Clips by the first n_keys of the list, which has no more of them than that, or than its room. */
-cudaError_t launch_clip(const struct job *job, int64_t n_keys, cudaStream_t stream);
+/* Sorts a list whose length the host need not know, by buckets; the keys are in list[0] then. */
+cudaError_t launch_bucket_sort(const struct job *job, cudaStream_t stream);
+/* Clips by sorted keys, of which there are as many as were listed, and no more than n_keys. */
+cudaError_t launch_clip(const struct job *job, const uint32_t *keys, int64_t n_keys,
+                        cudaStream_t stream);
 cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
                               cudaStream_t stream);
 /* From candidates to the moments of the islands that count; after the clip, or launch_thresholds.

@@ -1,20 +1,17 @@
 /* The plan of a scan, from a sample of the pixels: what it predicts is verified by the clip, so it
  * need not be exact. One block counts the sample in bins, fine ones in the middle and coarse ones
  * far out, clips by these counts, and turns the result into a window whose bounds are exact. */
-#include "device.cuh"
+#include "bins.cuh"
 
 enum {
     THREADS = 1024,
     WARPS = THREADS / WARP,
     PROBES = 256, /* that guess the scale */
-    OCTAVE_BITS =
-        7, /* of the bins' numbers; each octave's are twice as wide as those of the last */
-    OCTAVES = 16,
-    SIDE = OCTAVES << OCTAVE_BITS, /* bins on either side of the centre */
-    BINS = 2 * SIDE,
     THREAD_BINS = BINS / THREADS,
     AT_ONCE = 8,
     DRAW_THREADS = 256,
+    SAMPLE_WEIGHT = 64, /* of a value of the sample, for its bin's part of the buckets */
+    EMPTY_WEIGHT = 8,   /* of a bin */
 };
 
 /* --- the sample --- */
@@ -26,11 +23,9 @@ static __device__ uint64_t scramble(uint64_t i) {
 }
 
 /* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
- * together. And if the list is to be sorted with what it has room for, there is nothing in it. */
-static __global__ void draw_sample(const __grid_constant__ job j, bool clear_list) {
+ * together. */
+static __global__ void draw_sample(const __grid_constant__ job j) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (int64_t k = i; clear_list && k < j.list_room; k += (int64_t)gridDim.x * blockDim.x)
-        j.list[0][k] = KEY_PADDING;
     if (i >= j.n_sample)
         return;
     const int64_t length = j.n_pixels / j.n_sample;
@@ -57,29 +52,26 @@ template <typename Function> static __device__ void for_sample(const job &j, con
 
 /* --- bins --- */
 
-/* Values are counted by their distance x from a first guess of the median, in units of about half
- * the rms: bins of 2^-OCTAVE_BITS up to 1, twice as wide up to 3, and so on. */
+/* Sums are of x, the distance from the centre in units. */
 struct bins {
-    float centre, unit, per_unit;
+    bin_scale scale;
+    float unit;
     int count[BINS];
     int before[THREADS];                  /* values before each thread's bins */
     double sum[THREADS], square[THREADS]; /* of x and x^2, over the same */
     int warp_counts[WARPS];
+    int weight; /* of all */
     int n_zero; /* values that are 0 */
     double warp_sums[WARPS];
 };
 
 static __device__ int bin_of(const bins &b, float v) {
-    const float x = (v - b.centre) * b.per_unit;
-    const uint32_t step =
-        (__float_as_uint(1 + fabsf(x)) - __float_as_uint(1.0f)) >> (23 - OCTAVE_BITS);
-    const int i = step < SIDE ? (int)step : SIDE - 1;
-    return x < 0 ? SIDE - 1 - i : SIDE + i;
+    return (int)(bin_place(b.scale, v) >> PLACE_BITS);
 }
 
 /* The distance of the lower bound of step i, from the centre outwards. */
 static __device__ float step_bound(int i) {
-    return __uint_as_float(((uint32_t)i << (23 - OCTAVE_BITS)) + __float_as_uint(1.0f)) - 1;
+    return __uint_as_float(((uint32_t)i << PLACE_BITS) + __float_as_uint(1.0f)) - 1;
 }
 
 /* x at some part (0 to 1) of a bin. */
@@ -122,24 +114,11 @@ static __device__ bool guess_scale(const job &j, bins *b) {
     __syncthreads();
     if (threadIdx.x == 0) {
         const float low = exact_unkey(keys[n * 16 / 100]), high = exact_unkey(keys[n * 84 / 100]);
-        b->centre = exact_unkey(keys[n / 2]);
         b->unit = (high - low) / 4;
-        b->per_unit = 1 / b->unit;
+        b->scale = {exact_unkey(keys[n / 2]), 1 / b->unit};
     }
     __syncthreads();
-    return n > 0 && isfinite(b->unit) && b->unit > 0 && isfinite(b->per_unit);
-}
-
-/* The sum over the threads before this one; `shared` has a place for each warp. */
-template <typename T> static __device__ T block_sum_before(T value, T *shared) {
-    const T before = warp_sum_before(value);
-    if (lane_of_thread() == WARP - 1)
-        shared[threadIdx.x / WARP] = before + value;
-    __syncthreads();
-    const bool is_before = lane_of_thread() < (int)threadIdx.x / WARP;
-    const T sum = before + warp_sum(is_before ? shared[lane_of_thread()] : 0);
-    __syncthreads();
-    return sum;
+    return n > 0 && isfinite(b->unit) && b->unit > 0 && isfinite(b->scale.per_unit);
 }
 
 static __device__ void count_sample(const job &j, bins *b) {
@@ -223,7 +202,7 @@ static __device__ sample_clip clip_sample(const bins &b, double kappa) {
         const float mean = (float)(until.sum - before.sum) / (float)n;
         const float variance = (float)(until.square - before.square) / (float)n - mean * mean;
         c.n = n;
-        c.median = b.centre + b.unit * x_at_rank(b, (float)before.n + 0.5f * (float)n);
+        c.median = b.scale.centre + b.unit * x_at_rank(b, (float)before.n + 0.5f * (float)n);
         c.rms = b.unit * sqrtf(fmaxf(variance, 0));
         const double low = c.median - kappa * c.rms, high = c.median + kappa * c.rms;
         clip_path_extend(&c.path, c.median, low, high);
@@ -279,30 +258,102 @@ static __device__ void write_plan(const job &j, const bins &b, bool useful, cons
     s->scan_wanted = useful && s->n_expected < j.list_room;
     s->plan = s->scan_wanted ? plan : scan_plan_all(INFINITY);
     s->window = s->scan_wanted ? window : scan_window_open(&s->plan);
+    s->bin_scale = b.scale;
     s->totals = {};
+    s->list_unsorted = false;
     s->clip.known = false;
+}
+
+/* --- buckets for what the scan will list --- */
+
+/* Bins [first, last]. */
+struct bin_range {
+    int first, last;
+};
+
+static __device__ bin_range range_of(const bins &b, float low, float high) {
+    return {bin_of(b, low), bin_of(b, high)};
+}
+
+static __device__ bool is_in(const bin_range &r, int bin) {
+    return bin >= r.first && bin <= r.last;
+}
+
+/* The sum over four neighbouring threads. */
+static __device__ int neighbours_sum(int n) {
+    n += __shfl_xor_sync(ALL_LANES, n, 1);
+    return n + __shfl_xor_sync(ALL_LANES, n, 2);
+}
+
+/* What each of a thread's bins weighs if its values may be listed: by the part of the sample that
+ * is in those bins of it and its neighbours. By all threads of the block. */
+static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool has_zero,
+                                 bool listed[THREAD_BINS]) {
+    const bin_range core = range_of(b, plan.core_low, plan.core_high);
+    const bin_range middle = range_of(b, plan.median_low, plan.median_high);
+    const bin_range zero = range_of(b, -plan.zero_band, plan.zero_band);
+    int n_bins = 0, n = 0;
+    for (int i = 0; i < THREAD_BINS; i++) {
+        const int bin = THREAD_BINS * (int)threadIdx.x + i;
+        listed[i] = bin <= core.first || bin >= core.last || is_in(middle, bin) ||
+                    (has_zero && is_in(zero, bin));
+        n_bins += listed[i];
+        n += listed[i] ? b.count[bin] : 0;
+    }
+    return EMPTY_WEIGHT + SAMPLE_WEIGHT * neighbours_sum(n) / max(neighbours_sum(n_bins), 1);
+}
+
+/* Shares the buckets out among the bins. By all threads of the block. */
+static __device__ void share_buckets(const job &j, bins *b, const scan_plan &plan, bool has_zero) {
+    bool listed[THREAD_BINS];
+    int n_listed = 0;
+    const int weight = weigh_bins(*b, plan, has_zero, listed);
+    for (int i = 0; i < THREAD_BINS; i++)
+        n_listed += listed[i];
+    int before = block_sum_before(n_listed * weight, b->warp_counts);
+    if (threadIdx.x == THREADS - 1)
+        b->weight = before + n_listed * weight;
+    __syncthreads();
+    const int last = (int)j.n_buckets * BUCKET_PARTS - 1;
+    const float per_weight = (float)last / (float)b->weight;
+    for (int i = 0; i < THREAD_BINS; i++) {
+        const int first = min((int)((float)before * per_weight), last);
+        before += listed[i] ? weight : 0;
+        const int end = min((int)((float)before * per_weight), last);
+        j.bin_parts[THREAD_BINS * threadIdx.x + i] = {(uint16_t)first, (uint16_t)(end - first)};
+    }
+    for (int i = threadIdx.x; i < j.n_buckets; i += THREADS)
+        j.bucket_size[i] = 0;
 }
 
 static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
     __shared__ bins b;
+    __shared__ scan_plan plan;
+    __shared__ scan_window window;
     wait_for_earlier();
     const bool scaled = guess_scale(j, &b);
     if (scaled)
         count_sample(j, &b);
-    if (threadIdx.x >= WARP)
-        return;
-    scan_plan plan = scan_plan_all(INFINITY);
-    scan_window window = scan_window_open(&plan);
-    const bool useful = scaled && predict(j, b, &plan, &window);
-    if (threadIdx.x == 0)
-        write_plan(j, b, useful, plan, window);
+    if (threadIdx.x < WARP) {
+        scan_plan mine = scan_plan_all(INFINITY);
+        scan_window fitting = scan_window_open(&mine);
+        const bool useful = scaled && predict(j, b, &mine, &fitting);
+        if (threadIdx.x == 0) {
+            write_plan(j, b, useful, mine, fitting);
+            plan = mine;
+            window = fitting;
+        }
+    }
+    __syncthreads();
+    if (scaled && j.n_buckets > 0)
+        share_buckets(j, &b, plan, window.has_zero);
 }
 
 /* --- putting it to work --- */
 
-cudaError_t launch_sample(const struct job *job, bool clear_list, cudaStream_t stream) {
+cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
     draw_sample<<<(unsigned)((job->n_sample + DRAW_THREADS - 1) / DRAW_THREADS), DRAW_THREADS, 0,
-                  stream>>>(*job, clear_list);
+                  stream>>>(*job);
     return cudaGetLastError();
 }
 
@@ -314,6 +365,7 @@ static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, s
     j.state->plan = plan;
     j.state->window = window;
     j.state->scan_wanted = true;
+    j.state->list_unsorted = false;
     j.state->totals = {};
 }
 

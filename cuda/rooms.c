@@ -5,8 +5,12 @@ enum {
     SAMPLE_MOST = 1 << 18,
     PIXELS_A_SAMPLE = 256,
     RUNS_LEAST = 1 << 14,
-    ISLANDS_LEAST = 1 << 12
+    ISLANDS_LEAST = 1 << 12,
+    PIXELS_A_VALUE = 8, /* of a list, at least, where all is launched at once */
+    PIXELS_A_VALUE_OF_PARTS = 12,
+    BUCKETS_ROOM = 2, /* for so many times the longest list */
 };
+_Static_assert(WHOLE_PIXELS / PIXELS_A_VALUE * BUCKETS_ROOM / BUCKET <= BUCKETS_MOST, "enough");
 
 static int64_t at_most(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -20,35 +24,24 @@ static int64_t room_for(double usual, double learned, int64_t n, int64_t least) 
     return at_most((int64_t)(share * (double)n) + least, n);
 }
 
-int64_t rooms_longest_list(int64_t n_pixels) {
-    return n_pixels <= LIST_PIXELS ? n_pixels : n_pixels / (n_pixels <= WHOLE_PIXELS ? 8 : 12);
-}
-
-/* Ordinary images have a few hundredths of candidates, and a run in 700 pixels. */
+/* Ordinary images have a few hundredths of candidates, and a run in 700 pixels. An image with more
+ * values to list than there is room for is not worth a list. */
 static void choose(struct job *job, const struct shares *learned) {
     const int64_t n = job->n_pixels;
-    const bool all = n <= LIST_PIXELS;
+    const bool all = n <= LIST_PIXELS, whole = !all && n <= WHOLE_PIXELS;
     job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
-    job->list_room = rooms_longest_list(n);
-    if (!all && learned->listed > 0)
-        job->list_room = at_most(job->list_room, (int64_t)(learned->listed * (double)n));
+    job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_PARTS);
+    job->n_buckets = whole ? job->list_room * BUCKETS_ROOM / BUCKET : 0;
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
     job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);
 }
 
 void rooms_choose(struct job *job, const struct cuda *cuda) {
-    const struct shares none = {0, 0, 0, 0};
+    const struct shares none = {0, 0, 0};
     choose(job, &cuda->shares);
     if (!rooms_fit(cuda, job))
         choose(job, &none);
-}
-
-/* Lists of the same kind of images differ by a little. */
-void rooms_learn_list(struct cuda *cuda, int64_t n_listed, int64_t n_pixels) {
-    const double share = 1.25 * (double)(n_listed + LIST_PIXELS / 16) / (double)n_pixels;
-    if (share > cuda->shares.listed)
-        cuda->shares.listed = share;
 }
 
 void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels) {
@@ -95,6 +88,11 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
     case BUFFER_LIST:
         for (int i = 0; i < 2; i++)
             job->list[i] = take(&l, job->list_room, sizeof *job->list[i]);
+        break;
+    case BUFFER_BUCKETS:
+        job->bin_parts = take(&l, BINS, sizeof *job->bin_parts);
+        job->bucket_size = take(&l, job->n_buckets, sizeof *job->bucket_size);
+        job->buckets = take(&l, job->n_buckets * BUCKET, sizeof *job->buckets);
         break;
     case BUFFER_KEY_SUMS:
         job->key_sums = take(&l, job->list_room / KEYS_A_SUM + 1, sizeof *job->key_sums);

@@ -7,7 +7,7 @@
 /* More pixels than this are not listed whole without need. */
 enum { LIST_PIXELS = 1 << 18 };
 
-/* Up to so many pixels of an image that is kept, all is launched at once, for the longest list. */
+/* Up to so many pixels of an image that is kept, all is launched at once. */
 enum { WHOLE_PIXELS = 1 << 24 };
 
 /* Chooses the rooms for an image whose shape the job has: what ordinary images need, or what
@@ -22,13 +22,6 @@ bool rooms_fit(const struct cuda *cuda, const struct job *job);
  * since the others are in use. */
 enum srcfind_status rooms_reserve(struct cuda *cuda, struct job *job, bool new_image,
                                   struct error *error);
-
-/* The most values that a list may have; an image with more is not worth one. */
-int64_t rooms_longest_list(int64_t n_pixels);
-
-/* Remembers for images to come how long a list was that served: with less padding it is sorted in
- * less time. */
-void rooms_learn_list(struct cuda *cuda, int64_t n_listed, int64_t n_pixels);
 
 /* Makes a room large enough, and remembers for images to come what share of the pixels it took. */
 void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels);

@@ -383,8 +383,3 @@ cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t f
         return status;
     return launch_next(scan, blocks, THREADS, stream, *job, chunk{pixels, first, first + count});
 }
-
-cudaError_t launch_clear_list(const struct job *job, cudaStream_t stream) {
-    return cudaMemsetAsync(job->list[0], 0xff, (size_t)job->list_room * sizeof *job->list[0],
-                           stream);
-}

@@ -168,6 +168,22 @@ static void dense_pictures(void **state) {
     }
 }
 
+/* More pixels of one value than a bucket has room for: the list is sorted in another way. */
+static void crowded_bucket(void **state) {
+    struct random r = {12};
+    struct picture p = picture_make(0, 1900, 1700, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    (void)state;
+    for (int i = 0; i < 1900 * 1700; i += 37)
+        m->pixels[i] = __builtin_bswap32(exact_bits(7));
+    n_one_read = 0;
+    for (int pass = 0; pass < 3; pass++)
+        assert_same(&m->source, &ORDINARY, 8);
+    assert_int_equal(n_one_read, 3);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
 /* The same image again is a search that is launched as it was recorded. */
 static void repeated(void **state) {
     struct random r = {4};
@@ -330,6 +346,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(thin_pictures, set_up),
         cmocka_unit_test_setup(planned_pictures, set_up),
         cmocka_unit_test_setup(dense_pictures, set_up),
+        cmocka_unit_test_setup(crowded_bucket, set_up),
         cmocka_unit_test_setup(repeated, set_up),
         cmocka_unit_test_setup(little_memory, set_up),
         cmocka_unit_test_setup(one_after_the_other, set_up),
