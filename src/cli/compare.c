@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* fopencookie */
 #include "cli/compare.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
+#include "grow.h"
 
 struct sides {
     struct srcfind *finder[SIDES];
@@ -35,15 +37,36 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
     return SRCFIND_OK;
 }
 
-/* A catalogue as it would stand in a file. */
+/* What was written to a stream, with a NUL behind it. */
+struct text {
+    char *at;
+    int64_t size, room;
+};
+
+static ssize_t add_to_text(void *cookie, const char *bytes, size_t n) {
+    struct text *text = cookie;
+    if (!GROW(text->at, text->room, text->size + (int64_t)n + 1))
+        return 0;
+    memcpy(text->at + text->size, bytes, n);
+    text->size += (int64_t)n;
+    text->at[text->size] = '\0';
+    return (ssize_t)n;
+}
+
+/* A catalogue as it would stand in a file. (Where memory runs out, open_memstream leaves the rest
+ * out, and does not say so.) */
 static enum srcfind_status write_text(struct srcfind *finder,
                                       const struct srcfind_catalogue *catalogue,
-                                      enum srcfind_format format, char **text, size_t *size) {
-    FILE *stream = open_memstream(text, size);
+                                      enum srcfind_format format, char **at, size_t *size) {
+    struct text text = {0};
+    FILE *stream = fopencookie(&text, "w", (cookie_io_functions_t){.write = add_to_text});
     if (!stream)
         return SRCFIND_ERROR_MEMORY;
     const enum srcfind_status status = srcfind_catalogue_write(finder, catalogue, format, stream);
-    return fclose(stream) == 0 ? status : SRCFIND_ERROR_MEMORY;
+    const bool closed = fclose(stream) == 0;
+    *at = text.at;
+    *size = (size_t)text.size;
+    return closed ? status : SRCFIND_ERROR_MEMORY;
 }
 
 /* Searches twice, so that the times are those of a device and a file cache that are warm. */

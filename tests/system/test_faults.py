@@ -118,10 +118,10 @@ class Faults(t.Case):
         environment = {"SRCFIND_CUDA_MODULE": FAKE}
         self.check([self.image(), "--gpu", "--threads", 2], ["load", "memory", "lock", "thread"], environment, step=2)
 
-    def check_report(self, arguments, kinds, environment=()):
+    def check_report(self, arguments, kinds, environment=(), step=5):
         """What standard output is asked for comes whole, or there is an error."""
         for kind in kinds:
-            for n in range(1, MOST_CALLS, 5):
+            for n in range(1, MOST_CALLS, step):
                 fault = "%s:%d" % (kind, n)
                 result, _, happened = self.run_faulty(list(map(str, arguments)), fault, environment)
                 self.assertIn(result.returncode, (0, 1, 3), (fault, result.stderr))
@@ -142,9 +142,9 @@ class Faults(t.Case):
 
     @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_comparison(self):
-        for options in ([], ["-f", "json"]):
+        for options, step in ([], 1), (["-f", "json"], 5):
             self.check_report([self.image(), "--compare-cpu", "--threads", 2, *options], ["memory", "flush", "lock", "close"],
-                              {"SRCFIND_CUDA_MODULE": FAKE})
+                              {"SRCFIND_CUDA_MODULE": FAKE}, step)
 
     def test_disk_that_is_full_at_any_byte(self):
         path, catalogue = self.image(), self.path("catalogue.csv")
