@@ -140,25 +140,50 @@ static struct srcfind_source empty_row(int64_t id) {
                                    .angle = NAN};
 }
 
-enum srcfind_status measure_islands(const struct detection_result *result,
+/* The rows of the islands [first, end). */
+static enum srcfind_status measure_block(const struct island_list *list, int64_t first, int64_t end,
+                                         const struct setting *s, const struct image *image,
+                                         const struct srcfind_image *facts,
+                                         struct pixel_shape *shapes, struct srcfind_source *rows,
+                                         struct error *error) {
+    for (int64_t i = first; i < end; i++) {
+        rows[i] = empty_row(i + 1);
+        copy_extent(&list->islands[i], s, &rows[i]);
+        measure_island(&list->islands[i], s, &rows[i], &shapes[i - first]);
+    }
+    return image && image->sky
+               ? celestial_fill(image->sky, facts, end - first, shapes, rows + first, error)
+               : SRCFIND_OK;
+}
+
+/* Gives the memory of all but the first n islands back. */
+static void shrink(struct island_list *list, int64_t n) {
+    struct island *islands = realloc(list->islands, ((size_t)n + 1) * sizeof *islands);
+    if (islands)
+        list->islands = islands;
+    list->n = n;
+}
+
+enum srcfind_status measure_islands(struct detection_result *result,
                                     const struct detection *detection, const struct image *image,
                                     struct srcfind_catalogue *catalogue, struct error *error) {
-    const int64_t n = result->list.n;
+    enum { BLOCK = 4096 };
+    struct island_list *list = &result->list;
+    const int64_t n = list->n;
     const struct setting s = setting_of(&result->background, detection, image, &catalogue->image);
-    struct pixel_shape *shapes = calloc((size_t)n + 1, sizeof *shapes);
+    struct pixel_shape *shapes = calloc(n < BLOCK ? (size_t)n + 1 : BLOCK, sizeof *shapes);
     struct srcfind_source *rows = calloc((size_t)n + 1, sizeof *rows);
     enum srcfind_status status = SRCFIND_OK;
     if (!shapes || !rows)
         status = error_memory(error, "measuring sources");
-    for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
-        const struct island *island = &result->list.islands[i];
-        rows[i] = empty_row(i + 1);
-        copy_extent(island, &s, &rows[i]);
-        measure_island(island, &s, &rows[i], &shapes[i]);
+    for (int64_t end = n; status == SRCFIND_OK && end > 0; end = list->n) {
+        const int64_t first = (end - 1) / BLOCK * BLOCK;
+        status = measure_block(list, first, end, &s, image, &catalogue->image, shapes, rows, error);
+        shrink(list, first);
     }
-    if (status == SRCFIND_OK && image && image->sky)
-        status = celestial_fill(image->sky, &catalogue->image, n, shapes, rows, error);
     free(shapes);
+    free(list->islands);
+    *list = (struct island_list){0};
     if (status != SRCFIND_OK) {
         free(rows);
         return status;

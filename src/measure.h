@@ -6,9 +6,9 @@
 #include "backend.h"
 #include "image.h"
 
-/* Makes a catalogue's sources, which the caller frees. image is NULL for pixels without a header.
- */
-enum srcfind_status measure_islands(const struct detection_result *result,
+/* Makes a catalogue's sources, which the caller frees, and frees the islands meanwhile, so that
+ * both are never in memory as a whole. image is NULL for pixels without a header. */
+enum srcfind_status measure_islands(struct detection_result *result,
                                     const struct detection *detection, const struct image *image,
                                     struct srcfind_catalogue *catalogue, struct error *error);
 

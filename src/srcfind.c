@@ -255,7 +255,6 @@ static enum srcfind_status find(struct srcfind *finder, const struct input *inpu
     result.timings.measure = clock_seconds() - start;
     catalogue->background = result.background;
     catalogue->timings = result.timings;
-    free(result.list.islands);
     return status;
 }
 

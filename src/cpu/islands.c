@@ -40,7 +40,8 @@ static bool split(struct runs *runs, const struct scan_run *kept, const float *v
     return true;
 }
 
-static bool collect_runs(const struct scan *scan, float threshold, struct runs *runs) {
+/* The scan's own runs go, since no one needs them any more. */
+static bool collect_runs(struct scan *scan, float threshold, struct runs *runs) {
     const int64_t n_pieces = pieces_count(scan->source);
     for (int64_t i = 0; i < n_pieces; i++) {
         const struct scan_segment *s = &scan->segments[i];
@@ -52,6 +53,10 @@ static bool collect_runs(const struct scan *scan, float threshold, struct runs *
                 return false;
             values += kept->count;
         }
+    }
+    for (int i = 0; i < scan->n_workers; i++) {
+        free(scan->workers[i].runs);
+        scan->workers[i].runs = NULL;
     }
     return true;
 }
@@ -183,7 +188,7 @@ static void add_moments(const struct runs *runs, struct extent *extents, int64_t
     }
 }
 
-enum srcfind_status islands_find(const struct scan *scan, const struct thresholds *thresholds,
+enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
                                  const struct detection *detection, struct island_list *list,
                                  struct error *error) {
     struct runs runs = {0};

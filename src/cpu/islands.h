@@ -9,8 +9,8 @@
 
 /* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that hold a pixel >=
  * thresholds->detection and min_pixels pixels. The scan must have kept all pixels >= the island
- * threshold. list->islands is the caller's. */
-enum srcfind_status islands_find(const struct scan *scan, const struct thresholds *thresholds,
+ * threshold; it loses its runs. list->islands is the caller's. */
+enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
                                  const struct detection *detection, struct island_list *list,
                                  struct error *error);
 

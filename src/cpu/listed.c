@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "grow.h"
-
 static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     struct listed_set *s = clip->state;
     int64_t i;
@@ -80,18 +78,54 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Takes over the values of the bracket and beyond the core, and makes the set ready for a clip. The
- * sums of the bracket's are there already. */
-static bool prepare(struct listed_set *s, const struct scan_list *middle,
-                    const struct scan_list *tails) {
-    const bool made = order_make(&s->middle, middle->values, middle->n);
-    if (!order_make(&s->tails, tails->values, tails->n) || !made ||
-        !order_count(&s->tails, s->plan.median_low, false, &s->ranks.median_first) ||
+static void free_list(struct scan_list *list) {
+    free(list->values);
+    *list = (struct scan_list){0};
+}
+
+/* Takes the values of the median bracket over. There are parts for all workers. */
+static bool order_middle(struct order *middle, struct scan *scan, struct order_part *parts) {
+    for (int i = 0; i < scan->n_workers; i++) {
+        const struct scan_list *list = &scan->workers[i].middle;
+        parts[i] = (struct order_part){list->values, list->n};
+    }
+    const bool made = order_make(middle, parts, scan->n_workers);
+    for (int i = 0; i < scan->n_workers; i++)
+        free_list(&scan->workers[i].middle);
+    return made;
+}
+
+/* Takes those beyond the core over, but copies the candidates, for which there are parts, too. */
+static bool order_tails(struct order *tails, struct scan *scan, struct order_part *parts) {
+    int n = 0;
+    for (int i = 0; i < scan->n_workers; i++) {
+        const struct scan_worker *w = &scan->workers[i];
+        parts[n++] = (struct order_part){w->tails.values, w->tails.n};
+        if (scan->tails_end < INFINITY)
+            parts[n++] = (struct order_part){w->candidates, w->n_candidates};
+    }
+    const bool made = order_make(tails, parts, n);
+    for (int i = 0; i < scan->n_workers; i++)
+        free_list(&scan->workers[i].tails);
+    return made;
+}
+
+static bool order_lists(struct listed_set *s, struct scan *scan) {
+    struct order_part *parts = malloc(2 * (size_t)scan->n_workers * sizeof *parts);
+    const bool made =
+        parts && order_middle(&s->middle, scan, parts) && order_tails(&s->tails, scan, parts);
+    free(parts);
+    return made;
+}
+
+/* Makes the set ready for a clip. The sums of the bracket's values are there already. */
+static bool prepare(struct listed_set *s) {
+    if (!order_count(&s->tails, s->plan.median_low, false, &s->ranks.median_first) ||
         !count_all(s, 0, false, &s->ranks.zero))
         return false;
-    add_neighbours(&s->set.sums, s->tails.values, tails->n, false);
-    s->ranks.median_last = s->ranks.median_first + middle->n;
-    s->ranks.last = middle->n + tails->n;
+    add_neighbours(&s->set.sums, s->tails.values, s->tails.n, false);
+    s->ranks.median_last = s->ranks.median_first + s->middle.n;
+    s->ranks.last = s->middle.n + s->tails.n;
     s->set.n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
     s->set.state = s;
     s->set.select = listed_select;
@@ -99,31 +133,8 @@ static bool prepare(struct listed_set *s, const struct scan_list *middle,
     return true;
 }
 
-/* Moves the values of another list to the end of the first. */
-static bool append(struct scan_list *list, struct scan_list *other) {
-    if (!GROW(list->values, list->room, list->n + other->n))
-        return false;
-    if (other->n > 0)
-        memcpy(list->values + list->n, other->values, (size_t)other->n * sizeof *other->values);
-    list->n += other->n;
-    free(other->values);
-    *other = (struct scan_list){0};
-    return true;
-}
-
-/* Puts the values of all workers into the first one's lists. */
-static bool gather(struct scan *scan) {
-    struct scan_worker *first = &scan->workers[0];
-    for (int i = 1; i < scan->n_workers; i++)
-        if (!append(&first->middle, &scan->workers[i].middle) ||
-            !append(&first->tails, &scan->workers[i].tails))
-            return false;
-    return true;
-}
-
 enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
                                      struct error *error) {
-    struct scan_worker *first = &scan->workers[0];
     *set = (struct listed_set){.plan = scan->plan};
     for (int i = 0; i < scan->n_workers; i++) {
         exact_merge(&set->set.sums, &scan->workers[i].sums);
@@ -131,11 +142,7 @@ enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
         set->ranks.n_below += scan->workers[i].n_below;
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
-    if (!gather(scan))
-        return error_memory(error, "clipping");
-    const struct scan_list middle = first->middle, tails = first->tails;
-    first->middle = first->tails = (struct scan_list){0};
-    return prepare(set, &middle, &tails) ? SRCFIND_OK : error_memory(error, "clipping");
+    return order_lists(set, scan) && prepare(set) ? SRCFIND_OK : error_memory(error, "clipping");
 }
 
 void listed_clear(struct listed_set *set) {

@@ -18,10 +18,14 @@ static inline int bucket_of(const struct order *o, float value) {
 
 /* Buckets are evenly spaced over three times the range that a few of the values tell, without an
  * eighth of them at both ends. */
-static void choose_buckets(struct order *o) {
+static void choose_buckets(struct order *o, const struct order_part *parts) {
     float probe[PROBES];
+    int64_t next = 0; /* of the values of this part and those after it */
     for (int i = 0; i < PROBES; i++) {
-        const float v = o->n > 0 ? o->values[o->n / PROBES * i] : 0;
+        for (; o->n > 0 && next >= parts->n; parts++)
+            next -= parts->n;
+        const float v = o->n > 0 ? parts->values[next] : 0;
+        next += o->n / PROBES;
         int at = i;
         for (; at > 0 && probe[at - 1] > v; at--)
             probe[at] = probe[at - 1];
@@ -32,34 +36,33 @@ static void choose_buckets(struct order *o) {
     o->scale = span > 0 ? BUCKETS / (3 * span) : 0;
 }
 
-/* Moves the values to `dealt`; start[b + 1] runs from the start of bucket b to its end meanwhile.
- */
-static void deal(struct order *o, float *dealt) {
+/* start[b + 1] runs from the start of bucket b to its end meanwhile. */
+static void deal(struct order *o, const struct order_part *parts, int n_parts) {
     int64_t *next = o->start + 1, sum = 0;
-    for (int64_t i = 0; i < o->n; i++)
-        next[bucket_of(o, o->values[i])]++;
+    for (int p = 0; p < n_parts; p++)
+        for (int64_t i = 0; i < parts[p].n; i++)
+            next[bucket_of(o, parts[p].values[i])]++;
     for (int b = 0; b < BUCKETS; b++) {
         const int64_t count = next[b];
         next[b] = sum;
         sum += count;
     }
-    for (int64_t i = 0; i < o->n; i++)
-        dealt[next[bucket_of(o, o->values[i])]++] = o->values[i];
+    for (int p = 0; p < n_parts; p++)
+        for (int64_t i = 0; i < parts[p].n; i++)
+            o->values[next[bucket_of(o, parts[p].values[i])]++] = parts[p].values[i];
 }
 
-bool order_make(struct order *o, float *values, int64_t n) {
-    *o = (struct order){.values = values, .n = n};
-    float *dealt = malloc((size_t)n * sizeof *dealt + 1);
+bool order_make(struct order *o, const struct order_part *parts, int n_parts) {
+    *o = (struct order){0};
+    for (int p = 0; p < n_parts; p++)
+        o->n += parts[p].n;
+    o->values = malloc((size_t)o->n * sizeof *o->values + 1);
     o->start = calloc(BUCKETS + 1, sizeof *o->start);
     o->sorted = calloc(BUCKETS, sizeof *o->sorted);
-    if (!dealt || !o->start || !o->sorted) {
-        free(dealt);
+    if (!o->values || !o->start || !o->sorted)
         return false;
-    }
-    choose_buckets(o);
-    deal(o, dealt);
-    free(o->values);
-    o->values = dealt;
+    choose_buckets(o, parts);
+    deal(o, parts, n_parts);
     return true;
 }
 

@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Values in no order, none of them NaN. */
+struct order_part {
+    const float *values;
+    int64_t n;
+};
+
 struct order {
     float *values; /* bucket after bucket */
     int64_t n;
@@ -14,9 +20,9 @@ struct order {
     bool *sorted;     /* whether a bucket is */
 };
 
-/* Takes over n values, allocated with malloc, none of them NaN. False where memory ran out; to be
+/* Copies the values of all parts, and deals them to buckets. False where memory ran out; to be
  * cleared also then. */
-bool order_make(struct order *order, float *values, int64_t n);
+bool order_make(struct order *order, const struct order_part *parts, int n_parts);
 void order_clear(struct order *order);
 
 /* The value at place i of the sorted values. Both return false where memory ran out. */

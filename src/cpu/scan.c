@@ -4,6 +4,8 @@
 
 #include "grow.h"
 
+enum { MAPPED_VALUES = 1 << 18 };
+
 /* Bits of the blank map are gathered for a word before it is written, since two pieces can share
  * their outermost words. */
 struct blank_word {
@@ -154,7 +156,7 @@ static void add_others(struct scan_worker *w, struct picked *picked) {
         } else if (finite && is_middle(plan, v)) {
             exact_add_one(&w->sums, v);
             add_to_list(&w->middle, v);
-        } else if (finite) {
+        } else if (finite && v < w->scan->tails_end) {
             add_to_list(&w->tails, v);
         }
         picked->value[n_placed] = v;
@@ -217,11 +219,26 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     return true;
 }
 
+/* Room for what a worker is expected to list. Arrays that grow from small ones leave holes in the
+ * memory; those of a megabyte are moved by the system. */
+static bool reserve(struct scan_worker *w, int64_t expected) {
+    const int64_t n = expected < MAPPED_VALUES ? expected : MAPPED_VALUES;
+    return GROW(w->middle.values, w->middle.room, expected) &&
+           GROW(w->tails.values, w->tails.room, n) && GROW(w->candidates, w->candidates_room, n) &&
+           GROW(w->runs, w->runs_room, n / 4);
+}
+
+/* Whether no candidate is 0, or of the median bracket. */
+static bool candidates_are_tails(const struct scan_plan *plan) {
+    return plan->candidate > 0 && plan->candidate > plan->median_high;
+}
+
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
                                const struct scan_plan *plan, int n_threads, struct error *error) {
     const int64_t n = source->width * source->height;
     *scan = (struct scan){.source = source,
                           .plan = *plan,
+                          .tails_end = candidates_are_tails(plan) ? plan->candidate : INFINITY,
                           .tile = scan_variant_choose()->tile,
                           .n_workers = n_threads,
                           .workers = calloc((size_t)n_threads, sizeof *scan->workers),
@@ -233,7 +250,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     for (int i = 0; i < n_threads; i++) {
         struct scan_worker *w = &scan->workers[i];
         w->scan = scan;
-        if (plan->list_values && !GROW(w->middle.values, w->middle.room, expected))
+        if (plan->list_values && !reserve(w, expected))
             return error_memory(error, "starting to read the image");
     }
     const struct piece_work work = {.work = scan_piece, .context = scan};

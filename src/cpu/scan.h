@@ -65,10 +65,11 @@ struct scan_list {
 /* What one thread gathered. */
 struct scan_worker {
     const struct scan *scan;
-    struct exact_sums sums;         /* of all finite pixels but the tails */
-    int64_t n_core, n_below;        /* pixels of the core; those of them that are < median_low */
-    int64_t n_blank, n_zero;        /* zeros that are not of the core */
-    struct scan_list middle, tails; /* pixels of the median bracket, and beyond the core; not 0 */
+    struct exact_sums sums;  /* of all finite pixels but the tails */
+    int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
+    int64_t n_blank, n_zero; /* zeros that are not of the core */
+    struct scan_list middle; /* pixels of the median bracket that are not 0 */
+    struct scan_list tails;  /* pixels beyond the core that are not 0, below scan.tails_end */
     struct scan_run *runs;
     int64_t n_runs, runs_room;
     float *candidates; /* the values of the pixels of runs, one run after the other */
@@ -84,6 +85,7 @@ struct scan_segment {
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
+    float tails_end; /* infinite, or where all candidates are tails, the least of them */
     scan_tile_function *tile;
     int n_workers;
     struct scan_worker *workers;

@@ -19,6 +19,8 @@ static struct scan_plan random_plan(const struct srcfind_background *b, struct r
         .candidate = INFINITY,
         .list_values = true,
     };
+    if (random_below(r, 2))
+        plan.candidate = plan.core_high + (float)(3 * b->rms * random_unit(r));
     const float most = fmaxf(fabsf(plan.core_low), fabsf(plan.core_high));
     plan.exponent = most > 0 ? ilogbf(most) + 1 : 0;
     plan.scale = ldexpf(1, 31 - plan.exponent);
@@ -63,6 +65,12 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
     return done;
 }
 
+/* Candidates may be below 0 then, and zeros among those that are left. */
+static void make_negative(struct picture *p) {
+    for (int i = 0; i < p->width * p->height; i++)
+        p->pixels[i] -= 2;
+}
+
 /* One pixel in a hundred becomes 0. */
 static void add_zeros(struct picture *p, struct random *r) {
     for (int i = 0; i < p->width * p->height; i++)
@@ -80,6 +88,8 @@ static void right_or_refused(void **state) {
         const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1};
         struct picture p =
             picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
+        if (i % 8 == 0)
+            make_negative(&p);
         if (i % 4 == 0)
             add_zeros(&p, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
@@ -95,6 +105,21 @@ static void right_or_refused(void **state) {
         picture_free(&p);
     }
     assert_true(n_done > 200 && n_refused > 200);
+}
+
+/* Where all is listed, it is listed once, also where there are candidates. */
+static void whole_lists(void **state) {
+    struct random r = {3};
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        const struct detection d = {3, 5, 5, true, 4, 1};
+        struct picture p = picture_make(0, 30 + random_below(&r, 40), 40, &r);
+        struct oracle_result expected = oracle_detect(&p, &d);
+        const struct scan_plan plan = scan_plan_all((float)random_normal(&r));
+        assert_true(check(&p, &plan, d.kappa, &expected.background, &r));
+        oracle_free(&expected);
+        picture_free(&p);
+    }
 }
 
 /* The clip of a sample ends where the exact one does, but for a part of its margins. */
@@ -246,12 +271,10 @@ static void sums_of_many_pixels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_or_refused),
-                                       cmocka_unit_test(samples_are_clipped),
-                                       cmocka_unit_test(flat_samples_tell_nothing),
-                                       cmocka_unit_test(sums_of_many_pixels),
-                                       cmocka_unit_test(large_images_are_planned),
-                                       cmocka_unit_test(samples_are_from_all_over),
-                                       cmocka_unit_test(sample_sizes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_or_refused),          cmocka_unit_test(whole_lists),
+        cmocka_unit_test(samples_are_clipped),       cmocka_unit_test(flat_samples_tell_nothing),
+        cmocka_unit_test(sums_of_many_pixels),       cmocka_unit_test(large_images_are_planned),
+        cmocka_unit_test(samples_are_from_all_over), cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
