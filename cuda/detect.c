@@ -273,7 +273,8 @@ static enum srcfind_status read_candidates(struct search *s, float threshold) {
         const int64_t n = (int64_t)s->cuda->state->totals.n_candidates;
         if (status != SRCFIND_OK || n <= s->job.values_room)
             break;
-        rooms_grow(&s->job.values_room, n, &s->cuda->shares.values, s->job.n_pixels);
+        /* Warps take places in store, and another time a few more. */
+        rooms_grow(&s->job.values_room, n + n / 8, &s->cuda->shares.values, s->job.n_pixels);
         status = rooms_reserve(s->cuda, &s->job, false, s->error);
         if (status != SRCFIND_OK)
             break;

@@ -13,7 +13,7 @@ static __device__ inline int lane_of_thread() {
 
 /* A pixel's value from what lies in memory. */
 static __device__ inline float value_of(uint32_t bits, bool swapped) {
-    return exact_float(swapped ? __byte_perm(bits, 0, 0x0123) : bits);
+    return exact_float(__byte_perm(bits, 0, swapped ? 0x0123 : 0x3210));
 }
 
 /* Whether a number below n_pixels belongs to a pixel. */

@@ -81,7 +81,8 @@ struct scan_totals {
     int128 sum;                                  /* of q over the core */
     uint128 square;                              /* of q^2 */
     unsigned long long n_below, n_zero, n_blank; /* what is not listed, 0 or blank is of the core */
-    unsigned long long n_listed, n_candidates;   /* also those for which there was no room */
+    unsigned long long n_listed;                 /* also those for which there was no room */
+    unsigned long long n_candidates;             /* the same, with places taken in store */
 };
 
 struct clip_outcome {

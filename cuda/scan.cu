@@ -15,6 +15,7 @@ enum {
     ROWS_AT_ONCE = 4,                 /* that a warp loads before it looks at the first */
     COLUMN = 2 * QUAD * ROWS_AT_ONCE, /* values */
     COLUMN_STEP = WARP * sizeof(float),
+    RESERVE = 256, /* places for candidates' values that a warp takes in store, at most */
 };
 static_assert(TILE == 2 * ROW * ROWS_AT_ONCE && TILE == WARP * WARP,
               "a tile is whole rows, a word a lane");
@@ -131,6 +132,11 @@ static __device__ inline void look_at(const scan_window &w, float v, bool there,
     keep_if(!core & there, c, v);
 }
 
+/* A warp's places for candidates' values, [next, end). */
+struct places {
+    unsigned long long next, end;
+};
+
 /* What is found in a tile: the maps' words of a lane, and the candidates' values in the order of
  * the pixels, in shared memory. */
 struct found {
@@ -158,11 +164,12 @@ static __device__ void mark_candidates(const float v[QUAD], unsigned candidates,
                                        found *f) {
     const uint32_t word = gather_word(candidates);
     const int n = __popc(candidates);
-    float *to = f->values + f->n_values + warp_sum_before(n);
+    const int before = warp_sum_before(n);
+    float *to = f->values + f->n_values + before;
     for (int i = 0; i < QUAD; i++)
         if (candidates >> i & 1)
             *to++ = v[i];
-    f->n_values += warp_sum(n);
+    f->n_values += __shfl_sync(ALL_LANES, before + n, WARP - 1);
     if (lane_of_thread() / QUAD == row)
         f->candidates = word;
 }
@@ -181,21 +188,34 @@ static __device__ void mark_rare(const scan_window &w, const float v[QUAD], unsi
         mark_blanks(blank & there, row, f, sums);
 }
 
-/* Takes what was found in a tile to where the next kernels look for it. */
-static __device__ void write_found(const job &j, int64_t tile, const found &f) {
-    unsigned long long to = 0;
+/* Takes n places, and some for the next tiles, of which there are so many: all warps add to one
+ * number, and wait for each other. */
+static __device__ places take_places(const job &j, int n, int64_t n_tiles) {
+    const unsigned long long wanted = n + min(n * n_tiles, (int64_t)RESERVE);
+    unsigned long long first = 0;
+    if (lane_of_thread() == 0)
+        first = atomicAdd(&j.state->totals.n_candidates, wanted);
+    first = __shfl_sync(ALL_LANES, first, 0);
+    return {first, first + wanted};
+}
+
+/* Takes what was found in a tile to where the next kernels look for it. The warp's tiles are `step`
+ * apart, and end before `end`. */
+static __device__ void write_found(const job &j, int64_t tile, int64_t end, int64_t step,
+                                   const found &f, places *p) {
     j.candidates[tile * WORDS + lane_of_thread()] = f.candidates;
     j.blank[tile * WORDS + lane_of_thread()] = f.blank;
     if (f.n_values == 0)
         return;
+    if (p->next + f.n_values > p->end)
+        *p = take_places(j, f.n_values, (end - 1 - tile) / step);
     if (lane_of_thread() == 0)
-        j.tile_value[tile] = (int64_t)(to = atomicAdd(&j.state->totals.n_candidates,
-                                                      (unsigned long long)f.n_values));
-    to = __shfl_sync(ALL_LANES, to, 0);
+        j.tile_value[tile] = (int64_t)p->next;
     __syncwarp();
-    if (to + f.n_values <= (unsigned long long)j.values_room)
+    if (p->next + f.n_values <= (unsigned long long)j.values_room)
         for (int i = lane_of_thread(); i < f.n_values; i += WARP)
-            j.values[to + i] = f.values[i];
+            j.values[p->next + i] = f.values[i];
+    p->next += f.n_values;
     __syncwarp();
 }
 
@@ -277,6 +297,7 @@ static __device__ void scan_tiles(const job &j, const scan_window &w, const chun
     if (tile >= end)
         return;
     rows upper, lower = load_rows<WHOLE>(j, chunk, tile, 0);
+    places own = {0, 0};
     for (; tile < end; tile += step) {
         found f = {0, 0, values, 0};
         upper = load_rows<WHOLE>(j, chunk, tile, ROWS_AT_ONCE);
@@ -284,7 +305,7 @@ static __device__ void scan_tiles(const job &j, const scan_window &w, const chun
         if (tile + step < end)
             lower = load_rows<WHOLE>(j, chunk, tile + step, 0);
         scan_rows<LIST, ZERO, WHOLE>(j, w, upper, ROWS_AT_ONCE, &f, sums, c);
-        write_found(j, tile, f);
+        write_found(j, tile, end, step, f, &own);
     }
 }
 
