@@ -133,9 +133,9 @@ static __global__ void __launch_bounds__(THREADS) order(const __grid_constant__ 
     if (threadIdx.x < BUCKET_PARTS)
         p.size[threadIdx.x] = 0;
     wait_for_earlier();
-    const int n = (int)j.bucket_size[blockIdx.x];
     if (count_keys(j) == 0 || j.state->list_unsorted)
         return;
+    const int n = (int)j.bucket_size[blockIdx.x];
     uint32_t *const to = j.list[0] + find_begin(j, (int)blockIdx.x, p.warps);
     deal_to_parts(j, j.buckets + (int64_t)blockIdx.x * BUCKET, n, &p);
     for (int i = threadIdx.x; i < n; i += THREADS) {

@@ -102,7 +102,7 @@ static enum srcfind_status plan_and_scan(struct search *s) {
     return status == SRCFIND_OK ? mark(s, MARK_SCANNED) : status;
 }
 
-/* The list has n_keys at most, of which the first are sorted that there are. */
+/* The list has n_keys; by buckets, it may have fewer. */
 static enum srcfind_status sort_and_clip(struct search *s, int64_t n_keys) {
     const struct job *j = &s->job;
     size_t size = j->temporary_size;
@@ -218,7 +218,6 @@ static enum srcfind_status scan_by(struct search *s, const struct scan_plan *pla
 /* Lists and sorts all pixels. */
 static enum srcfind_status sort_all(struct search *s) {
     const struct scan_plan all = scan_plan_all(INFINITY);
-    s->job.n_buckets = 0;
     enum srcfind_status status = scan_by(s, &all);
     if (status == SRCFIND_OK)
         status = sort_and_clip(s, (int64_t)s->cuda->state->totals.n_listed);
@@ -237,6 +236,7 @@ static enum srcfind_status clip_by_histogram(struct search *s) {
 static enum srcfind_status clip_by_sorting(struct search *s) {
     struct job all = s->job;
     all.list_room = all.n_pixels;
+    all.n_buckets = 0;
     if (!rooms_fit(s->cuda, &all))
         return SRCFIND_OK;
     const struct job ordinary = s->job;
@@ -421,6 +421,8 @@ static enum srcfind_status search_here(struct search *s, int64_t width, int64_t 
 /* Reserves buffers: for an image that is kept if there is room for it, and else for its chunks. */
 static enum srcfind_status reserve_for_image(struct search *s) {
     s->job.image_size = s->job.n_pixels * (int64_t)sizeof(uint32_t);
+    if (!rooms_fit(s->cuda, &s->job))
+        s->job.n_buckets = 0;
     if (s->cuda->keeps_images && rooms_fit(s->cuda, &s->job)) {
         const enum srcfind_status status = rooms_reserve(s->cuda, &s->job, true, s->error);
         if (status == SRCFIND_OK || s->cuda->lost)

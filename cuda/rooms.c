@@ -6,9 +6,9 @@ enum {
     PIXELS_A_SAMPLE = 256,
     RUNS_LEAST = 1 << 14,
     ISLANDS_LEAST = 1 << 12,
-    PIXELS_A_VALUE = 8, /* of a list, at least, where all is launched at once */
-    PIXELS_A_VALUE_OF_PARTS = 12,
-    BUCKETS_ROOM = 2, /* for so many times the longest list */
+    PIXELS_A_VALUE = 8,           /* of a list, at least */
+    PIXELS_A_VALUE_OF_LARGE = 12, /* the same, of more than WHOLE_PIXELS */
+    BUCKETS_ROOM = 2,             /* for so many times the longest list */
 };
 _Static_assert(WHOLE_PIXELS / PIXELS_A_VALUE * BUCKETS_ROOM / BUCKET <= BUCKETS_MOST, "enough");
 
@@ -30,7 +30,7 @@ static void choose(struct job *job, const struct shares *learned) {
     const int64_t n = job->n_pixels;
     const bool all = n <= LIST_PIXELS, whole = !all && n <= WHOLE_PIXELS;
     job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
-    job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_PARTS);
+    job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_LARGE);
     job->n_buckets = whole ? job->list_room * BUCKETS_ROOM / BUCKET : 0;
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
@@ -170,8 +170,8 @@ static int64_t size_with_surplus(const struct cuda *cuda, const int64_t *needs) 
 
 static void free_surplus(struct cuda *cuda, const int64_t *needs, bool new_image) {
     for (int kind = 0; kind < BUFFERS; kind++) {
-        const bool of_clip =
-            kind == BUFFER_SAMPLE || kind == BUFFER_LIST || kind == BUFFER_KEY_SUMS;
+        const bool of_clip = kind == BUFFER_SAMPLE || kind == BUFFER_LIST ||
+                             kind == BUFFER_BUCKETS || kind == BUFFER_KEY_SUMS;
         if (cuda->buffers[kind].size > needs[kind] && (new_image || of_clip))
             cuda_release(cuda, (enum buffer_kind)kind);
     }

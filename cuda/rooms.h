@@ -4,10 +4,11 @@
 
 #include "device.h"
 
-/* More pixels than this are not listed whole without need. */
+/* More pixels than this are not listed whole without need; fewer always are. */
 enum { LIST_PIXELS = 1 << 18 };
 
-/* Up to so many pixels of an image that is kept, all is launched at once. */
+/* Up to so many pixels of an image that is kept, and is not listed whole, all is launched at once.
+ */
 enum { WHOLE_PIXELS = 1 << 24 };
 
 /* Chooses the rooms for an image whose shape the job has: what ordinary images need, or what

@@ -188,10 +188,10 @@ static __device__ void mark_rare(const scan_window &w, const float v[QUAD], unsi
         mark_blanks(blank & there, row, f, sums);
 }
 
-/* Takes n places, and some for the next tiles, of which there are so many: all warps add to one
- * number, and wait for each other. */
+/* Takes n places, and as many for some of the next tiles, of which there are so many: all warps add
+ * to one number, and wait for each other. */
 static __device__ places take_places(const job &j, int n, int64_t n_tiles) {
-    const unsigned long long wanted = n + min(n * n_tiles, (int64_t)RESERVE);
+    const unsigned long long wanted = n * (1 + min(n_tiles, (int64_t)(RESERVE / n)));
     unsigned long long first = 0;
     if (lane_of_thread() == 0)
         first = atomicAdd(&j.state->totals.n_candidates, wanted);

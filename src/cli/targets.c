@@ -119,19 +119,27 @@ static size_t without(const char *name, size_t length, const char *suffix) {
     return has ? length - n : length;
 }
 
-/* DIR/STEM.csv for .../STEM.fits, .fit, .fts, and these with .gz or .fz or the like behind. */
-static char *name_in_directory(const char *directory, const char *image,
-                               enum srcfind_format format) {
+/* Without .fits, .fit or .fts at the end, and without .gz or .fz or the like behind these. */
+static size_t stem_length(const char *name, bool *is_fits) {
     static const char *const suffixes[] = {".fits", ".fit", ".fts"};
-    const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
-    const char *separator = ends_with(directory, "/") ? "" : "/";
     size_t length = strlen(name);
-    char *path;
     for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
         length = without(name, length, packings[i]);
     const size_t with_suffix = length;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && length == with_suffix; i++)
         length = without(name, length, suffixes[i]);
+    *is_fits = length < with_suffix;
+    return length;
+}
+
+/* DIR/STEM.csv for .../STEM.fits and the like. */
+static char *name_in_directory(const char *directory, const char *image,
+                               enum srcfind_format format) {
+    const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+    const char *separator = ends_with(directory, "/") ? "" : "/";
+    bool is_fits;
+    const size_t length = stem_length(name, &is_fits);
+    char *path;
     if (asprintf(&path, "%s%s%.*s.%s", directory, separator, (int)length, name,
                  format == SRCFIND_JSON ? "json" : "csv") < 0)
         return NULL;
@@ -275,13 +283,14 @@ static int find_replaced_images(const struct targets *t) {
 }
 
 static int check(const struct cli *cli, const struct targets *t) {
+    bool is_fits;
     if (!cli->output)
         return EXIT_OK;
     const int status = find_replaced_images(t);
     if (status != EXIT_OK)
         return status;
-    if (!cli->format_given && t->n == 1 &&
-        (ends_with(cli->output, ".fits") || ends_with(cli->output, ".fit")))
+    stem_length(cli->output, &is_fits);
+    if (!cli->format_given && t->n == 1 && is_fits)
         return usage("%s: FITS catalogues are not written by this version: name it .csv or .json",
                      cli->output, NULL);
     return find_conflicts(t);

@@ -55,8 +55,10 @@ static bool collect_runs(struct scan *scan, float threshold, struct runs *runs) 
         }
     }
     for (int i = 0; i < scan->n_workers; i++) {
-        free(scan->workers[i].runs);
-        scan->workers[i].runs = NULL;
+        struct scan_worker *w = &scan->workers[i];
+        free(w->runs);
+        w->runs = NULL;
+        w->n_runs = w->runs_room = 0;
     }
     return true;
 }

@@ -189,10 +189,11 @@ static void repeated(void **state) {
     struct random r = {4};
     (void)state;
     for (int i = 0; i < 12; i++) {
-        const int height = i < 6 ? 700 : 300;
+        const int height = i < 6 ? 700 : 500;
         struct picture p = picture_make(i % 2 ? 5 : 6, 600, height, &r);
         struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
         assert_same(&m->source, &ORDINARY, 3);
+        assert_int_equal(cuda->recording.job.height, height);
         assert_true(i % 6 < 2 || cuda->recording.graph);
         memory_source_free(m);
         picture_free(&p);

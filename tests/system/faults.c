@@ -82,6 +82,8 @@ WRAP(locale_t, newlocale, "locale", (locale_t)0, ENOMEM, (int m, const char *n, 
      (m, n, b))
 WRAP(char *, strdup, "memory", NULL, ENOMEM, (const char *s), (s))
 WRAP(FILE *, open_memstream, "memory", NULL, ENOMEM, (char **t, size_t *n), (t, n))
+WRAP(FILE *, fopencookie, "memory", NULL, ENOMEM, (void *c, const char *m, cookie_io_functions_t f),
+     (c, m, f))
 
 /* What a library does when it is loaded is its own affair. */
 void *__real_dlopen(const char *name, int flags);

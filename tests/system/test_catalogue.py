@@ -51,6 +51,23 @@ class Catalogues(t.Case):
                     self.assertEqual(float(cell), value)
         self.assertEqual([source["Source_id"] for source in catalogue["sources"]], list(range(1, len(rows))))
 
+    def test_many_rows(self):
+        """More than are measured at a time: each has its own number, place and position."""
+        image, header, side = faint_noise((1000, 900)), t.sky_header(), 10
+        brightness = 1 + np.arange(9000).reshape(100, 90) % 7
+        for dy, dx, value in (0, 0, 2), (0, 1, 1), (1, 0, 1):
+            image[4 + dy::side, 3 + dx::side] = value * brightness
+        rows = t.find(self.write("many.fits", image, header), "-n", "20")["sources"]
+        y, x = np.mgrid[4:1000:side, 3:900:side]
+        np.testing.assert_array_equal([(row["Source_id"], row["Xpeak"], row["Ypeak"]) for row in rows],
+                                      np.transpose([np.arange(1, x.size + 1), x.ravel(), y.ravel()]))
+        positions = [[row["Xposn"], row["Yposn"]] for row in rows]
+        np.testing.assert_allclose(positions, np.transpose([x.ravel(), y.ravel()]) + 0.25, atol=0.01)
+        pixels = [row["E_DEC"] / row["E_Yposn"] for row in rows]
+        np.testing.assert_allclose(pixels, pixels[0], rtol=1e-3)
+        np.testing.assert_allclose([[row["RA"], row["DEC"]] for row in rows],
+                                   WCS(header).all_pix2world(positions, 0), rtol=0, atol=1e-9)
+
     def test_json_describes_the_run(self):
         path = self.write("image.fits", t.noise(200, 220), t.sky_header(EXTNAME="SCI", FREQ=1.4e9))
         catalogue = t.find(path, "-n", "6", "-i", "4", "--kappa", "2.5", "--connectivity", "8", "--min-pixels", "3",

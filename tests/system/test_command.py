@@ -170,7 +170,8 @@ class Command(t.Case):
                 ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
                 ([self.image, self.image, "-o", self.path("out")], "given twice"),
                 ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
-                ([self.image, "-o", self.image], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv")):
+                ([self.image, "-o", self.image], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv"),
+                ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
