@@ -98,8 +98,7 @@ struct clip_outcome {
 struct state {
     struct scan_plan plan;
     struct scan_window window;
-    int64_t n_expected; /* values that the plan would list; 0 without one */
-    bool scan_wanted;   /* the plan is worth a scan */
+    bool scan_wanted; /* the plan is worth a scan */
     struct bin_scale bin_scale;
     struct scan_totals totals;
     bool list_unsorted; /* a bucket had no room for what belongs there */

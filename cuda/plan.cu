@@ -254,8 +254,7 @@ static __device__ void write_plan(const job &j, const bins &b, bool useful, cons
                                   const scan_window &window) {
     state *s = j.state;
     const double share = useful ? (double)count_listed(b, plan) / (double)j.n_sample : 0;
-    s->n_expected = (int64_t)(share * (double)j.n_pixels);
-    s->scan_wanted = useful && s->n_expected < j.list_room;
+    s->scan_wanted = useful && (int64_t)(share * (double)j.n_pixels) < j.list_room;
     s->plan = s->scan_wanted ? plan : scan_plan_all(INFINITY);
     s->window = s->scan_wanted ? window : scan_window_open(&s->plan);
     s->bin_scale = b.scale;

@@ -119,7 +119,8 @@ static size_t without(const char *name, size_t length, const char *suffix) {
     return has ? length - n : length;
 }
 
-/* Without .fits, .fit or .fts at the end, and without .gz or .fz or the like behind these. */
+/* The length of a name without .gz, .fz or the like at its end, and without .fits, .fit or .fts
+ * before that; *is_fits tells whether it has one of these three. */
 static size_t stem_length(const char *name, bool *is_fits) {
     static const char *const suffixes[] = {".fits", ".fit", ".fts"};
     size_t length = strlen(name);

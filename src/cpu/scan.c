@@ -4,7 +4,7 @@
 
 #include "grow.h"
 
-enum { MAPPED_VALUES = 1 << 18 };
+enum { MAPPED_VALUES = 1 << 18 }; /* a megabyte, which malloc does not take from the heap */
 
 /* Bits of the blank map are gathered for a word before it is written, since two pieces can share
  * their outermost words. */
