@@ -18,8 +18,12 @@ static __device__ inline key_sums sums_of_key(uint32_t key) {
     return {m, (uint32_t)square, square >> 32};
 }
 
+/* Of four keys a lane: each of the parts that are added up here fits in 32 bits. */
 static __device__ inline key_sums warp_sum_keys(const key_sums &s) {
-    return {warp_sum(s.m), warp_sum(s.square_low), warp_sum(s.square_high)};
+    static_assert(KEYS_A_SUM == 4 * WARP, "four keys a lane");
+    const uint64_t lower = warp_sum((unsigned)(s.square_low & 0xffff));
+    const uint64_t upper = warp_sum((unsigned)(s.square_low >> 16));
+    return {warp_sum((unsigned)s.m), lower + (upper << 16), warp_sum((unsigned)s.square_high)};
 }
 
 static __device__ inline key_sums warp_sum_before(const key_sums &s) {

@@ -11,6 +11,10 @@ static __device__ inline int lane_of_thread() {
     return threadIdx.x % WARP;
 }
 
+static __device__ inline unsigned lanes_before() {
+    return (1u << lane_of_thread()) - 1;
+}
+
 /* A pixel's value from what lies in memory. */
 static __device__ inline float value_of(uint32_t bits, bool swapped) {
     return exact_float(__byte_perm(bits, 0, swapped ? 0x0123 : 0x3210));
@@ -30,6 +34,19 @@ template <typename T> static __device__ inline T warp_sum(T value) {
     for (int step = WARP / 2; step > 0; step /= 2)
         value += __shfl_xor_sync(ALL_LANES, value, step);
     return value;
+}
+
+/* The same in one instruction, where there is one. */
+static __device__ inline unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    return warp_sum<unsigned>(value);
+#endif
+}
+
+static __device__ inline int warp_sum(int value) {
+    return (int)warp_sum((unsigned)value);
 }
 
 static __device__ inline uint128 warp_sum_128(uint128 value) {

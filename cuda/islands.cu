@@ -9,11 +9,14 @@
 enum {
     THREADS = 256,
     WARPS = THREADS / WARP,
-    LANE_PIXELS = TILE / WARP, /* 32: a word of a map */
+    WORD = 32, /* pixels of a word of a map */
+    BLOCK_WORDS = TILES_A_BLOCK * TILE / WORD,
+    THREAD_WORDS = BLOCK_WORDS / THREADS,
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
 static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0, "whole shares");
+static_assert(TILE == WARP * WORD, "a word a lane");
 
 /* Whether there is something to find, and all candidates are at hand. */
 static __device__ bool is_ready(const job &j) {
@@ -101,145 +104,182 @@ static __device__ int64_t sum_before(unsigned long long *words, int64_t block, i
 
 /* --- runs --- */
 
-/* The pixels of a lane, one after the other, a bit each. */
-struct lane_pixels {
-    uint32_t candidates, starts, ends; /* the first and the last pixels of runs */
-    int64_t first;                     /* pixel */
-    int64_t value;                     /* of its first candidate */
+/* A word of the map of candidates that has some: most have none. */
+struct word {
+    uint32_t candidates, above; /* and those above the threshold */
+    int place;                  /* of the word, in its block */
+    int64_t value;              /* of its first candidate */
 };
 
-/* A tile's map of candidates, a word a lane, and the first of its values. */
-struct tile_words {
-    uint32_t candidates;
-    int n;         /* candidates of the tile */
-    int64_t value; /* where the first one's is */
-    bool above;    /* whether the lane-th one is above the threshold */
+struct words_shared {
+    word words[BLOCK_WORDS];
+    int tile_first[TILES_A_BLOCK]; /* the first of them in a tile, or after it */
+    int runs_before[BLOCK_WORDS + 1];
+    int warps[WARPS];
+    block_shared sums;
 };
 
-/* Some tiles at a time, so that what is to be loaded of them is under way together. */
-static __device__ void load_tiles(const job &j, int64_t first, tile_words tiles[WARP_TILES]) {
-    const float threshold = j.state->thresholds.island;
-#pragma unroll
-    for (int i = 0; i < WARP_TILES; i++)
-        tiles[i].candidates =
-            first + i < j.n_tiles ? j.candidates[(first + i) * WARP + lane_of_thread()] : 0;
+/* Gathers the words of a block's tiles, in their order; returns how many there are. What is to be
+ * loaded for a warp's tiles is under way together. */
+static __device__ int collect_words(const job &j, int64_t first, words_shared *s) {
+    const int warp = threadIdx.x / WARP;
+    const bool ready = is_ready(j);
+    uint32_t candidates[WARP_TILES];
+    unsigned filled[WARP_TILES];
+    int64_t value[WARP_TILES];
+    int n = 0;
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
-        tiles[i].n = warp_sum(__popc(tiles[i].candidates));
-        tiles[i].value = tiles[i].n > 0 ? j.tile_value[first + i] : 0;
+        const int64_t tile = first + warp * WARP_TILES + i;
+        candidates[i] =
+            ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
     }
 #pragma unroll
-    for (int i = 0; i < WARP_TILES; i++)
-        tiles[i].above = lane_of_thread() < tiles[i].n &&
-                         j.values[tiles[i].value + lane_of_thread()] >= threshold;
-}
-
-/* Which of a lane's candidates are above the threshold: bit k for the k-th of them. `before` of the
- * tile's belong to the lanes before. */
-static __device__ uint32_t test_values(const job &j, const tile_words &tile, int before) {
-    const float threshold = j.state->thresholds.island;
-    uint32_t mine = 0;
-    for (int first = 0; first < tile.n; first += WARP) {
-        const int i = first + lane_of_thread();
-        const uint64_t above = __ballot_sync(
-            ALL_LANES,
-            first == 0 ? tile.above : i < tile.n && j.values[tile.value + i] >= threshold);
-        const int shift = before - first;
-        if (shift > -WARP && shift < WARP)
-            mine |= (uint32_t)(shift >= 0 ? above >> shift : above << -shift);
+    for (int i = 0; i < WARP_TILES; i++) {
+        filled[i] = __ballot_sync(ALL_LANES, candidates[i] != 0);
+        value[i] = filled[i] ? j.tile_value[first + warp * WARP_TILES + i] : 0;
+        n += __popc(filled[i]);
     }
-    return mine;
+    if (lane_of_thread() == 0)
+        s->warps[warp] = n;
+    __syncthreads();
+    const int of_warps = lane_of_thread() < WARPS ? s->warps[lane_of_thread()] : 0;
+    int place = warp_sum(lane_of_thread() < warp ? of_warps : 0);
+#pragma unroll
+    for (int i = 0; i < WARP_TILES; i++) {
+        const int tile = warp * WARP_TILES + i;
+        if (lane_of_thread() == 0)
+            s->tile_first[tile] = place;
+        if (filled[i] == 0)
+            continue;
+        const int before = warp_sum_before(__popc(candidates[i]));
+        if (candidates[i])
+            s->words[place + __popc(filled[i] & lanes_before())] = {
+                candidates[i], 0, tile * WARP + lane_of_thread(), value[i] + before};
+        place += __popc(filled[i]);
+    }
+    __syncthreads();
+    return warp_sum(of_warps);
 }
 
-/* Gives each bit of `mask` the next one of `bits`. */
-static __device__ uint32_t deposit(uint32_t bits, uint32_t mask) {
-    uint32_t result = 0;
-    for (; mask && bits; mask &= mask - 1, bits >>= 1)
-        if (bits & 1)
-            result |= mask & -mask;
-    return result;
+/* Which of a word's candidates are above the threshold. */
+static __device__ uint32_t find_above(const job &j, const word &w) {
+    enum { AT_ONCE = 8 };
+    const float threshold = j.state->thresholds.island;
+    const float *values = j.values + w.value;
+    uint32_t above = 0;
+    for (uint32_t rest = w.candidates; rest; values += AT_ONCE) {
+        float v[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            v[i] = i < __popc(rest) ? values[i] : -INFINITY;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++, rest &= rest - 1)
+            above |= v[i] >= threshold ? rest & -rest : 0;
+    }
+    return above;
 }
 
-/* Pixels that are the first of a row. */
-static __device__ uint32_t row_starts(const job &j, int64_t first) {
-    uint32_t starts = 0;
-    for (int64_t i = (row_of(j, first + j.pitch - 1) * j.pitch) - first; i < LANE_PIXELS;
-         i += j.pitch)
-        starts |= 1u << i;
+/* The runs of a word. Those that go on are cut at the ends of tiles only. */
+struct word_runs {
+    uint32_t starts, ends; /* their first and last pixels, a bit each */
+    bool open;             /* the first one began in the word before */
+};
+
+/* Pixels that are the first of a row, from one to the first of the next word. */
+static __device__ uint64_t row_starts(const job &j, int64_t first) {
+    uint64_t starts = 0;
+    for (int64_t i = row_of(j, first + j.pitch - 1) * j.pitch - first; i <= WORD; i += j.pitch)
+        starts |= (uint64_t)1 << i;
     return starts;
 }
 
-/* A warp takes a tile apart. */
-static __device__ lane_pixels take_apart(const job &j, int64_t number, const tile_words &tile) {
-    const int lane = lane_of_thread();
-    lane_pixels p = {};
-    if (tile.n == 0)
-        return p;
-    p.candidates = tile.candidates;
-    p.first = number * TILE + lane * LANE_PIXELS;
-    const int n = __popc(p.candidates), before_lane = warp_sum_before(n);
-    p.value = tile.value + before_lane;
-    const uint32_t all = n < WARP ? (1u << n) - 1 : ~0u;
-    const uint32_t bits = test_values(j, tile, before_lane) & all;
-    const uint32_t above = bits == all ? p.candidates : deposit(bits, p.candidates);
-    const uint32_t rows = row_starts(j, p.first);
-    const uint32_t last_before = __shfl_up_sync(ALL_LANES, above >> (LANE_PIXELS - 1), 1);
-    const uint32_t first_after = __shfl_down_sync(ALL_LANES, above & ~rows & 1, 1);
-    const uint32_t before = above << 1 | (lane > 0 ? last_before : 0);
-    const uint32_t goes_on = (above & ~rows) >> 1 | (lane < WARP - 1 ? first_after : 0)
-                                                        << (LANE_PIXELS - 1);
-    p.starts = above & (~before | rows);
-    p.ends = above & ~goes_on;
-    return p;
+static __device__ int64_t first_pixel(int64_t tile, const word &w) {
+    return tile * TILE + (int64_t)w.place * WORD;
 }
 
-/* Writes a lane's runs behind those of the lanes before; a run may begin in one lane and end in
- * another. */
-static __device__ void write_tile_runs(const job &j, const lane_pixels &p, int64_t first) {
-    int64_t start = first + warp_sum_before(__popc(p.starts));
-    int64_t end = first + warp_sum_before(__popc(p.ends));
-    for (uint32_t rest = p.starts; rest; rest &= rest - 1) {
+/* The i-th of n words; the block's first tile is `tile`. */
+static __device__ word_runs find_word_runs(const job &j, int64_t tile, const word *words, int n,
+                                           int i) {
+    const word &w = words[i];
+    const uint64_t rows = row_starts(j, first_pixel(tile, w));
+    const bool goes_back = i > 0 && w.place % WARP > 0 && words[i - 1].place == w.place - 1;
+    const bool goes_on = i + 1 < n && w.place % WARP < WARP - 1 &&
+                         words[i + 1].place == w.place + 1 && !(rows >> WORD);
+    const uint32_t last_before = goes_back ? words[i - 1].above >> (WORD - 1) : 0;
+    const uint32_t first_after = goes_on ? words[i + 1].above & 1 : 0;
+    const uint32_t row = (uint32_t)rows;
+    word_runs r;
+    r.starts = w.above & (~(w.above << 1 | last_before) | row);
+    r.ends = w.above & ~((w.above & ~row) >> 1 | first_after << (WORD - 1));
+    r.open = w.above & ~r.starts & 1;
+    return r;
+}
+
+/* Writes a word's runs, of which the first to begin there has the number `start`. */
+static __device__ void write_word_runs(const job &j, const word &w, const word_runs &r,
+                                       int64_t pixel, int64_t start) {
+    int64_t end = r.open ? start - 1 : start;
+    for (uint32_t rest = r.starts; rest; rest &= rest - 1) {
         const uint32_t before = (rest & -rest) - 1;
-        j.runs[start].first = p.first + __popc(before);
-        j.runs[start].value = p.value + __popc(p.candidates & before);
+        j.runs[start].first = pixel + __popc(before);
+        j.runs[start].value = w.value + __popc(w.candidates & before);
         j.parent[start] = (int)start;
         start++;
     }
-    for (uint32_t rest = p.ends; rest; rest &= rest - 1)
-        j.runs[end++].last = p.first + __ffs(rest) - 1;
+    for (uint32_t rest = r.ends; rest; rest &= rest - 1)
+        j.runs[end++].last = pixel + __ffs(rest) - 1;
+}
+
+/* How many runs there are before each of a block's tiles; the last tile is none. */
+static __device__ void write_tile_runs(const job &j, int64_t first, const words_shared &s) {
+    const int64_t tile = first + threadIdx.x;
+    if (threadIdx.x >= TILES_A_BLOCK || tile > j.n_tiles)
+        return;
+    const int64_t before = s.sums.before + s.runs_before[s.tile_first[threadIdx.x]];
+    j.tile_runs[tile] = before;
+    if (tile == j.n_tiles)
+        j.state->n_runs = before;
 }
 
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
- * it. */
+ * it. Each thread has some words that follow each other. */
 static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
-    __shared__ block_shared shared;
+    __shared__ words_shared s;
+    word_runs runs[THREAD_WORDS];
+    int n_runs = 0;
     wait_for_earlier();
-    const int64_t block = take_ticket(j.tile_blocks, &shared);
-    const int64_t first = block * TILES_A_BLOCK + threadIdx.x / WARP * WARP_TILES;
-    tile_words tiles[WARP_TILES] = {};
-    lane_pixels pixels[WARP_TILES];
-    int n[WARP_TILES], n_warp = 0;
-    if (is_ready(j))
-        load_tiles(j, first, tiles);
+    const int64_t block = take_ticket(j.tile_blocks, &s.sums), tile = block * TILES_A_BLOCK;
+    const int n = collect_words(j, tile, &s), each = (n + THREADS - 1) / THREADS;
+    const int first = (int)threadIdx.x * each, end = min(first + each, n);
+    for (int i = first; i < end; i++)
+        s.words[i].above = find_above(j, s.words[i]);
+    __syncthreads();
 #pragma unroll
-    for (int i = 0; i < WARP_TILES; i++) {
-        pixels[i] = take_apart(j, first + i, tiles[i]);
-        n[i] = warp_sum(__popc(pixels[i].starts));
-        n_warp += n[i];
+    for (int k = 0; k < THREAD_WORDS; k++) {
+        if (first + k < end) {
+            runs[k] = find_word_runs(j, tile, s.words, n, first + k);
+            s.runs_before[first + k] = n_runs;
+            n_runs += __popc(runs[k].starts);
+        }
     }
-    int64_t before = sum_before(j.tile_blocks, block, lane_of_thread() == 0 ? n_warp : 0, &shared);
-    before = __shfl_sync(ALL_LANES, before, 0);
+    int64_t start = sum_before(j.tile_blocks, block, n_runs, &s.sums);
+    const int before = (int)(start - s.sums.before);
+    for (int i = first; i < end; i++)
+        s.runs_before[i] += before;
+    if (threadIdx.x == THREADS - 1)
+        s.runs_before[n] = before + n_runs;
+    __syncthreads();
+    write_tile_runs(j, tile, s);
+    if (s.sums.before + s.runs_before[n] > j.runs_room)
+        return;
 #pragma unroll
-    for (int i = 0; i < WARP_TILES; i++) {
-        if (first + i > j.n_tiles)
-            break;
-        if (lane_of_thread() == 0)
-            j.tile_runs[first + i] = before;
-        if (lane_of_thread() == 0 && first + i == j.n_tiles)
-            j.state->n_runs = before;
-        if (n[i] > 0 && before + n[i] <= j.runs_room)
-            write_tile_runs(j, pixels[i], before);
-        before += n[i];
+    for (int k = 0; k < THREAD_WORDS; k++) {
+        if (first + k < end) {
+            const word &w = s.words[first + k];
+            write_word_runs(j, w, runs[k], first_pixel(tile, w), start);
+            start += __popc(runs[k].starts);
+        }
     }
 }
 
@@ -262,16 +302,14 @@ static __device__ int root_of(volatile int *parent, int i) {
  * Comput. Phys. Commun. 194, 54; Playne and Hawick 2018, IEEE TPDS 29, 1217). */
 static __device__ void join(int *parent, int a, int b) {
     for (;;) {
-        a = root_of(parent, a);
-        b = root_of(parent, b);
-        if (a == b)
-            return;
         const int earlier = min(a, b), later = max(a, b);
         const int before = atomicMin(&parent[later], earlier);
-        if (before == later)
+        if (before == later || before == earlier)
             return;
-        a = earlier; /* `later` had got a parent in between, which is to be joined too */
-        b = before;
+        a = root_of(parent, earlier); /* `later` had a parent, which is to be joined too */
+        b = root_of(parent, before);
+        if (a == b)
+            return;
     }
 }
 
@@ -347,20 +385,20 @@ static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constan
 
 /* --- what tells whether an island counts --- */
 
+/* y_min is that of the island's first run. */
 static __device__ void add_extent(extent *to, const extent &e) {
     atomicAdd(&to->n_pixels, e.n_pixels);
     atomicMax(&to->peak, e.peak);
     atomicMin(&to->x_min, e.x_min);
     atomicMax(&to->x_max, e.x_max);
-    atomicMin(&to->y_min, e.y_min);
     atomicMax(&to->y_max, e.y_max);
     if (e.edge)
         atomicOr(&to->edge, 1);
 }
 
 static __device__ extent warp_extent(const extent &e) {
-    return {warp_sum(e.n_pixels), warp_max(e.peak),  warp_min(e.x_min), warp_max(e.x_max),
-            warp_min(e.y_min),    warp_max(e.y_max), warp_max(e.edge)};
+    return {warp_sum(e.n_pixels), warp_max(e.peak), warp_min(e.x_min), warp_max(e.x_max), e.y_min,
+            warp_max(e.y_max),    warp_max(e.edge)};
 }
 
 /* Whether all lanes have runs of one island: then they add up first, so that large islands do not
@@ -414,6 +452,7 @@ static __device__ void start_island(const job &j, int64_t root, island *start) {
     start->peak = peak_of(e);
     start->edge = e.edge;
     start->unit = moments_unit(start, j.state->thresholds.island);
+    start->small = moments_are_small(start, j.state->thresholds.island);
 }
 
 /* The host takes islands whole, with what lies between their members. By all threads. */
@@ -471,35 +510,47 @@ static __device__ int64_t runs_to_sum(const job &j) {
 
 enum { MOMENTS = 11 };
 
+/* The sums of an island. */
+struct moments {
+    int128 *of[MOMENTS];
+};
+
+static __device__ inline moments moments_of(island *i) {
+    return {
+        {&i->q, &i->qx, &i->qy, &i->qxx, &i->qyy, &i->qxy, &i->x, &i->y, &i->xx, &i->yy, &i->xy}};
+}
+
+/* Where all sums are small, their upper halves stay 0; and nobody waits for what was there. */
+static __device__ void add_small_moments(const moments &to, const moments &m) {
+#pragma unroll
+    for (int i = 0; i < MOMENTS; i++)
+        atomicAdd((unsigned long long *)to.of[i], (unsigned long long)*m.of[i]);
+}
+
 /* The additions of lower halves are under way together, before any of them is waited for. */
-static __device__ void add_moments(island *to, const island &m) {
-    int128 *const sums[MOMENTS] = {&to->q, &to->qx, &to->qy, &to->qxx, &to->qyy, &to->qxy,
-                                   &to->x, &to->y,  &to->xx, &to->yy,  &to->xy};
-    const int128 values[MOMENTS] = {m.q, m.qx, m.qy, m.qxx, m.qyy, m.qxy,
-                                    m.x, m.y,  m.xx, m.yy,  m.xy};
+static __device__ void add_large_moments(const moments &to, const moments &m) {
     unsigned long long low[MOMENTS];
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++)
-        low[i] = atomicAdd((unsigned long long *)sums[i], (unsigned long long)values[i]);
+        low[i] = atomicAdd((unsigned long long *)to.of[i], (unsigned long long)*m.of[i]);
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++) {
-        const bool carry = low[i] + (unsigned long long)values[i] < low[i];
-        const unsigned long long high = (unsigned long long)((uint128)values[i] >> 64) + carry;
+        const bool carry = low[i] + (unsigned long long)*m.of[i] < low[i];
+        const unsigned long long high = (unsigned long long)((uint128)*m.of[i] >> 64) + carry;
         if (high)
-            atomicAdd((unsigned long long *)sums[i] + 1, high);
+            atomicAdd((unsigned long long *)to.of[i] + 1, high);
     }
 }
 
 static __device__ void warp_moments(island *m) {
-    int128 *const moments[] = {&m->q, &m->qx, &m->qy, &m->qxx, &m->qyy, &m->qxy,
-                               &m->x, &m->y,  &m->xx, &m->yy,  &m->xy};
+    const moments sums = moments_of(m);
 #pragma unroll
-    for (int128 *moment : moments)
-        *moment = (int128)warp_sum_128((uint128)*moment);
+    for (int128 *sum : sums.of)
+        *sum = (int128)warp_sum_128((uint128)*sum);
 }
 
 /* Adds a run's pixels up, in its island's units; and if it has the peak, says where. */
-static __device__ island moments_of(const job &j, int64_t i, int root, island *to) {
+static __device__ island sum_run(const job &j, int64_t i, int root, island *to) {
     const run r = j.runs[i];
     const part p = part_of(j, r);
     const float *value = j.values + r.value;
@@ -527,15 +578,17 @@ static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_const
         const int root = i < n ? j.parent[i] : -1;
         const bool counted = i < n && j.place[root] >= 0;
         island *to = counted ? &j.islands[j.place[root]] : NULL;
-        island m = {};
-        if (counted)
-            m = moments_of(j, i, root, to);
         if (is_one_island(counted ? root : -1)) {
+            island m = sum_run(j, i, root, to);
             warp_moments(&m);
             if (lane_of_thread() == 0)
-                add_moments(to, m);
+                add_large_moments(moments_of(to), moments_of(&m));
+        } else if (counted && to->small) {
+            island m = sum_run(j, i, root, to);
+            add_small_moments(moments_of(to), moments_of(&m));
         } else if (counted) {
-            add_moments(to, m);
+            island m = sum_run(j, i, root, to);
+            add_large_moments(moments_of(to), moments_of(&m));
         }
     }
 }

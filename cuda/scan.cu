@@ -48,10 +48,6 @@ struct quad {
     unsigned there; /* a bit each */
 };
 
-static __device__ inline unsigned lanes_before() {
-    return (1u << lane_of_thread()) - 1;
-}
-
 /* --- the list --- */
 
 /* A value at an address in shared memory. */

@@ -24,7 +24,8 @@ struct island {
     int32_t x_peak, y_peak;
     float peak;
     int32_t unit;
-    bool edge; /* touches the image's edge or a blank pixel */
+    bool edge;  /* touches the image's edge or a blank pixel */
+    bool small; /* see moments_are_small */
     int128 q, qx, qy, qxx, qyy, qxy;
     int128 x, y, xx, yy, xy;
 };

@@ -1,11 +1,12 @@
 /* How pixels become the integers of an island's moments; shared by every backend.
  *
- * All pixels of an island lie between the threshold and its peak. The unit is as fine as the sums
- * allow: with 126 bits for sum(q x^2), whose terms are below 2^qbits * side^2, qbits is
- * 126 - 2 log2(side) - log2(n_pixels), and 62 at most. Every pixel above the threshold T > 0 is a
- * multiple of T's last bit, 2^(ilogb(T) - 23), so q is exact while peak / T < 2^(qbits - 24): 2^38
+ * All pixels of an island lie between the threshold T and its peak. Every pixel above T > 0 is a
+ * multiple of T's last bit, 2^(ilogb(T) - 23): this is the unit, and q = pixel / unit is exact, if
+ * the sums allow it. With 126 bits for sum(q x^2), whose terms are below 2^qbits * side^2, qbits is
+ * 126 - 2 log2(side) - log2(n_pixels), and 62 at most: enough while peak / T < 2^(qbits - 24), 2^38
  * for an ordinary island, 2^22 for one that fills a box of a million pixels squared. Beyond that
- * (or where T <= 0) q is the nearest integer: still a function of the pixel and its island alone.
+ * (or where T <= 0) the unit is as fine as the sums allow, and q is the nearest integer: still a
+ * function of the pixel and its island alone.
  */
 #ifndef MOMENTS_H
 #define MOMENTS_H
@@ -20,15 +21,37 @@ EXACT_FUNCTION int moments_log2(uint64_t n) {
     return bits;
 }
 
-/* The unit's exponent, for an island whose box, size and peak are known. */
-EXACT_FUNCTION int moments_unit(const struct island *island, float threshold) {
+/* log2 of the longer side of an island's box, rounded up */
+EXACT_FUNCTION int moments_side(const struct island *island) {
     const int64_t width = (int64_t)island->x_max - island->x_min + 1;
     const int64_t height = (int64_t)island->y_max - island->y_min + 1;
-    const int side = moments_log2((uint64_t)(width > height ? width : height));
-    const int room = 126 - 2 * side - moments_log2((uint64_t)island->n_pixels);
+    return moments_log2((uint64_t)(width > height ? width : height));
+}
+
+/* log2 of sum(q x^2), rounded up, where pixels are below 2^qbits units. */
+EXACT_FUNCTION int moments_bits(const struct island *island, int qbits) {
+    return qbits + 2 * moments_side(island) + moments_log2((uint64_t)island->n_pixels);
+}
+
+/* The least n with |v| < 2^n, for a normal v */
+EXACT_FUNCTION int moments_exponent(float v) {
+    return exact_exponent(exact_bits(v)) - (EXACT_UNIT - 24);
+}
+
+/* The unit's exponent, for an island whose box, size and peak are known. */
+EXACT_FUNCTION int moments_unit(const struct island *island, float threshold) {
+    const int room = 126 - moments_bits(island, 0);
     const int qbits = room < 62 ? room : 62;
     const float most = fabsf(threshold) > fabsf(island->peak) ? threshold : island->peak;
-    return exact_exponent(exact_bits(most)) - (EXACT_UNIT - 24) - qbits;
+    const int finest = moments_exponent(most) - qbits;
+    const int last_bit = moments_exponent(threshold) - 24;
+    return threshold > 0 && last_bit > finest ? last_bit : finest;
+}
+
+/* Whether all sums of an island whose unit is known are below 2^63, and none is negative. */
+EXACT_FUNCTION bool moments_are_small(const struct island *island, float threshold) {
+    return threshold > 0 &&
+           moments_bits(island, moments_exponent(island->peak) - island->unit) <= 63;
 }
 
 /* value / 2^unit as an integer, where per_unit is 2^-unit */
