@@ -131,11 +131,11 @@ static __device__ int collect_words(const job &j, int64_t first, words_shared *s
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
         const int64_t tile = first + warp * WARP_TILES + i;
-        candidates[i] =
-            ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
+        candidates[i] = tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
     }
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
+        candidates[i] = ready ? candidates[i] : 0;
         filled[i] = __ballot_sync(ALL_LANES, candidates[i] != 0);
         value[i] = filled[i] ? j.tile_value[first + warp * WARP_TILES + i] : 0;
         n += __popc(filled[i]);
@@ -244,7 +244,7 @@ static __device__ void write_tile_runs(const job &j, int64_t first, const words_
 
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
  * it. Each thread has some words that follow each other. */
-static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS, 7) find_runs(const __grid_constant__ job j) {
     __shared__ words_shared s;
     word_runs runs[THREAD_WORDS];
     int n_runs = 0;
@@ -467,6 +467,7 @@ static __device__ void clear_islands(island *islands, int64_t n) {
  * their islands. A block has RUNS_A_BLOCK runs; those behind the last one leave. */
 static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_constant__ job j) {
     __shared__ block_shared shared;
+    __shared__ int roots[RUNS_A_BLOCK]; /* of the islands that count */
     wait_for_earlier();
     const int64_t n = runs_with_room(j);
     const int64_t block = take_ticket(j.run_blocks, &shared);
@@ -491,13 +492,15 @@ static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_co
         j.state->n_counting = end;
     if (end > j.counting_room)
         return;
-    clear_islands(j.islands + shared.before, end - shared.before);
-    __syncthreads();
     for (int i = 0; i < THREAD_RUNS && first + i < n; i++) {
         j.place[first + i] = counting[i] ? (int)place : -1;
         if (counting[i])
-            start_island(j, first + i, &j.islands[place++]);
+            roots[place++ - shared.before] = (int)(first + i);
     }
+    clear_islands(j.islands + shared.before, end - shared.before);
+    __syncthreads();
+    for (int64_t i = shared.before + threadIdx.x; i < end; i += THREADS)
+        start_island(j, roots[i - shared.before], &j.islands[i]);
 }
 
 /* --- moments --- */
@@ -514,21 +517,39 @@ enum { MOMENTS = 11 };
 struct moments {
     int128 *of[MOMENTS];
 };
+static_assert(offsetof(island, xy) - offsetof(island, q) == (MOMENTS - 1) * sizeof(int128),
+              "one behind the other");
 
 static __device__ inline moments moments_of(island *i) {
     return {
         {&i->q, &i->qx, &i->qy, &i->qxx, &i->qyy, &i->qxy, &i->x, &i->y, &i->xx, &i->yy, &i->xy}};
 }
 
-/* Where all sums are small, their upper halves stay 0; and nobody waits for what was there. */
-static __device__ void add_small_moments(const moments &to, const moments &m) {
+/* What the runs of a warp add to islands whose sums are small; no place for other islands. */
+struct small_moments {
+    int place[WARP];
+    unsigned long long values[WARP * MOMENTS];
+};
+
+static __device__ void put_small_moments(const moments &m, small_moments *s) {
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++)
-        atomicAdd((unsigned long long *)to.of[i], (unsigned long long)*m.of[i]);
+        s->values[lane_of_thread() * MOMENTS + i] = (unsigned long long)*m.of[i];
+}
+
+/* The upper halves stay 0; nobody waits for what was there. Neighbouring lanes add to neighbouring
+ * places, which go to the memory together. */
+static __device__ void add_small_moments(const job &j, const small_moments &s) {
+#pragma unroll
+    for (int k = lane_of_thread(); k < WARP * MOMENTS; k += WARP) {
+        const int place = s.place[k / MOMENTS];
+        if (place >= 0 && s.values[k])
+            atomicAdd((unsigned long long *)(&j.islands[place].q + k % MOMENTS), s.values[k]);
+    }
 }
 
 /* The additions of lower halves are under way together, before any of them is waited for. */
-static __device__ void add_large_moments(const moments &to, const moments &m) {
+static __device__ void add_moments(const moments &to, const moments &m) {
     unsigned long long low[MOMENTS];
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++)
@@ -569,27 +590,36 @@ static __device__ island sum_run(const job &j, int64_t i, int root, island *to) 
     return m;
 }
 
-static __global__ void __launch_bounds__(THREADS) sum_moments(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS, 4) sum_moments(const __grid_constant__ job j) {
+    __shared__ small_moments of_warp[WARPS];
+    small_moments *const s = &of_warp[threadIdx.x / WARP];
     wait_for_earlier();
     const int64_t n = runs_to_sum(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
         const int root = i < n ? j.parent[i] : -1;
-        const bool counted = i < n && j.place[root] >= 0;
-        island *to = counted ? &j.islands[j.place[root]] : NULL;
+        const int place = i < n ? j.place[root] : -1;
+        const bool counted = place >= 0;
+        island *const to = counted ? &j.islands[place] : NULL;
         if (is_one_island(counted ? root : -1)) {
             island m = sum_run(j, i, root, to);
             warp_moments(&m);
             if (lane_of_thread() == 0)
-                add_large_moments(moments_of(to), moments_of(&m));
-        } else if (counted && to->small) {
+                add_moments(moments_of(to), moments_of(&m));
+            continue;
+        }
+        s->place[lane_of_thread()] = counted && to->small ? place : -1;
+        if (counted && to->small) {
             island m = sum_run(j, i, root, to);
-            add_small_moments(moments_of(to), moments_of(&m));
+            put_small_moments(moments_of(&m), s);
         } else if (counted) {
             island m = sum_run(j, i, root, to);
-            add_large_moments(moments_of(to), moments_of(&m));
+            add_moments(moments_of(to), moments_of(&m));
         }
+        __syncwarp();
+        add_small_moments(j, *s);
+        __syncwarp();
     }
 }
 

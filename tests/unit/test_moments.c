@@ -33,6 +33,47 @@ static void sums_have_room(void **state) {
     }
 }
 
+/* Where the unit is the threshold's last bit, all pixels are whole numbers of it. */
+static void pixels_are_multiples(void **state) {
+    struct random r = {3};
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        const float threshold =
+            ldexpf(1 + (float)random_unit(&r), (int)random_below(&r, 200) - 100);
+        const float value = threshold * (float)exp2(16 * random_unit(&r)); /* rounded */
+        const struct island island = island_of(1 + random_below(&r, 1000), 1000, value);
+        const int unit = moments_unit(&island, threshold);
+        const int64_t q = moments_quantise(value, ldexp(1, -unit));
+        assert_true(ldexp((double)q, unit) == value);
+        assert_true(q < (int64_t)1 << 41);
+    }
+}
+
+/* The same as sums_have_room, in 63 bits; about as often as can be. */
+static void small_sums_are_small(void **state) {
+    struct random r = {4};
+    int n_small = 0, n_nearly = 0;
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        const int64_t side = 1 + random_below(&r, 1 << random_below(&r, 14));
+        const int64_t n = 1 + (int64_t)(random_unit(&r) * (double)(side * side - 1));
+        const float threshold = i % 5 ? 1e-4f : -1,
+                    peak = 1e-4f * (float)exp2(40 * random_unit(&r));
+        struct island island = island_of(side, n, peak);
+        island.unit = moments_unit(&island, threshold);
+        const double q = (double)moments_quantise(peak, ldexp(1, -island.unit));
+        const double most = q * (double)(side * side) * (double)n;
+        if (moments_are_small(&island, threshold)) {
+            assert_true(threshold > 0 && most <= 0x1p63);
+            n_small++;
+        } else if (threshold > 0) {
+            assert_true(most > 0x1p58); /* each of four powers of two is rounded up */
+            n_nearly += most < 0x1p63;
+        }
+    }
+    assert_true(n_small > 4000 && n_nearly > 0 && n_nearly < n_small);
+}
+
 /* Also where the sum, and what it is a third of, need more than 64 bits. */
 static void squares_add_up(void **state) {
     int128 sum = 0;
@@ -109,10 +150,9 @@ static void far_pixels_are_exact(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_have_room),
-        cmocka_unit_test(squares_add_up),
-        cmocka_unit_test(rows_are_pixels),
-        cmocka_unit_test(far_pixels_are_exact),
+        cmocka_unit_test(sums_have_room),       cmocka_unit_test(pixels_are_multiples),
+        cmocka_unit_test(small_sums_are_small), cmocka_unit_test(squares_add_up),
+        cmocka_unit_test(rows_are_pixels),      cmocka_unit_test(far_pixels_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
