@@ -26,16 +26,12 @@ EXACT_FUNCTION float scan_window_distance(const struct scan_window *w, float v) 
     return fabsf(v - w->centre) - w->middle;
 }
 
-/* Sets the first three members so that no more is of the core than the plan says; and if the zero
- * band is hardly beyond the median bracket, none of that. False where nothing is left. */
+/* Sets the first three members so that no more is of the core than the plan says. False where
+ * nothing is left. */
 EXACT_FUNCTION bool scan_window_shape(struct scan_window *w, const struct scan_plan *plan) {
     const float centre = plan->median_low / 2 + plan->median_high / 2;
     const float outer = fminf(plan->core_high - centre, centre - plan->core_low);
-    /* More than what rounds in the distance. */
-    const float to_zero = fabsf(centre) + plan->zero_band + outer * 0x1p-22f;
-    float inner = fmaxf(plan->median_high - centre, centre - plan->median_low);
-    if (to_zero < inner + 2 * plan->zero_band)
-        inner = fmaxf(inner, to_zero);
+    const float inner = fmaxf(plan->median_high - centre, centre - plan->median_low);
     w->centre = centre;
     w->middle = inner / 2 + outer / 2;
     w->half = outer / 2 - inner / 2;
