@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 256, POINTS = 5 };
+enum { BATCH = 256, POINTS = 3 };
 
 static const double RADIAN = M_PI / 180;
 
@@ -87,17 +87,24 @@ static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, dou
                            sine(d_lat) + cos_there * sin_lat * versine(d_lon)};
 }
 
-/* From the positions of the centroid and of the points half a pixel to its right, left, top and
- * bottom. */
-static struct jacobian local_frame(const double *lon, const double *lat) {
+/* How far the points beside a centroid are from it, in pixels: a fifth of an arcsecond, which is
+ * short beside the curvature of any projection and long beside what rounds in a position, so that
+ * the frame is right to a millionth; no more than half a pixel. */
+static double step_of(const struct srcfind_image *image) {
+    const double step = 0x1p-14 / sqrt(image->pixel_area);
+    return step < 0.5 ? step : 0.5;
+}
+
+/* From the positions of the centroid and of the points a step to its right and above it. */
+static struct jacobian local_frame(const double *lon, const double *lat, double step) {
     const double cos_lat = cos(lat[0] * RADIAN), sin_lat = sin(lat[0] * RADIAN);
+    const double per_pixel = 1 / (step * RADIAN);
     struct offset to[POINTS];
     for (int i = 1; i < POINTS; i++)
         to[i] = offset_of(cos_lat, sin_lat, remainder(lon[i] - lon[0], 360) * RADIAN,
                           (lat[i] - lat[0]) * RADIAN);
-    return (struct jacobian){(to[1].east - to[2].east) / RADIAN, (to[3].east - to[4].east) / RADIAN,
-                             (to[1].north - to[2].north) / RADIAN,
-                             (to[3].north - to[4].north) / RADIAN};
+    return (struct jacobian){to[1].east * per_pixel, to[2].east * per_pixel,
+                             to[1].north * per_pixel, to[2].north * per_pixel};
 }
 
 /* J t J^T: x becomes east and y north. */
@@ -127,7 +134,7 @@ static void fill_row(const struct srcfind_image *image, const double *lon, const
     row->lon = lon[0];
     row->lat = lat[0];
     name_source(image, row);
-    const struct jacobian j = local_frame(lon, lat);
+    const struct jacobian j = local_frame(lon, lat, step_of(image));
     const struct tensor position = to_sky(&j, &shape->position);
     const struct tensor second = to_sky(&j, &shape->second);
     row->e_lon = sqrt(position.xx);
@@ -142,7 +149,7 @@ struct batch {
 static enum srcfind_status fill_batch(struct sky *sky, const struct srcfind_image *image, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
                                       struct srcfind_source *rows, struct error *error) {
-    static const double dx[POINTS] = {0, 0.5, -0.5, 0, 0}, dy[POINTS] = {0, 0, 0, 0.5, -0.5};
+    const double step = step_of(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
     for (int i = 0; i < n; i++) {
         for (int p = 0; p < POINTS; p++) {
             b->x[POINTS * i + p] = rows[i].x + dx[p];

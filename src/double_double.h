@@ -12,8 +12,14 @@ struct double_double {
     double high, low;
 };
 
-/* n * scale, for a power of two scale */
+/* n * scale, for a power of two scale. Conversions from 128 bits take long, and are rarely needed.
+ */
 static inline struct double_double dd_integer(int128 n, double scale) {
+    const int64_t few = (int64_t)n, most = (int64_t)1 << 62;
+    if (few == n && few >= -most && few <= most) {
+        const double rounded = (double)few;
+        return (struct double_double){rounded * scale, (double)(few - (int64_t)rounded) * scale};
+    }
     const double high = (double)n;
     return (struct double_double){high * scale, (double)(n - (int128)high) * scale};
 }

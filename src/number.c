@@ -63,13 +63,15 @@ static const double powers_of_10[] = {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5
                                       1e-2,  1e-1,  1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
                                       1e7,   1e8,   1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/* value * 10^k, with 17 digits before the point, in units of 2^-64: whole 2^64 + part; and the
- * value's last place in the same units. */
+/* value * 10^k, with 17 digits before the point: whole + part / 2^64; and half a unit in the
+ * value's last place, 0.5 to 11.2, in units of 2^-FRACTION. */
 struct scaling {
-    uint64_t whole, part;
-    uint128 ulp;
+    uint64_t whole, part, half_ulp;
     int exponent;
 };
+
+/* What is compared has as many bits behind the point, and room for 100 before it. */
+enum { FRACTION = 57 };
 
 /* Of a value of 1e-11 ... 1e15, which is m * 2^(binary - 53), m having 53 bits: m * 5^k / 2^shift.
  * The exponent follows from the binary one (78913 / 2^18 is log10(2)), or is one more. (A value
@@ -83,50 +85,58 @@ static void scale(double value, uint64_t m, int binary, struct scaling *s) {
     const uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     s->whole = high << (64 - shift) | low >> shift;
     s->part = low << (64 - shift);
-    s->ulp = (uint128)(powers_of_5[k] >> shift) << 64 | powers_of_5[k] << (64 - shift);
+    s->half_ulp = (uint64_t)(((uint128)powers_of_5[k] << (FRACTION - 1)) >> shift);
 }
 
-/* Rounds to a multiple of unit; true if the double nearest to that is the same one: the distance is
- * below half a unit in the last place. */
-static inline bool round_to(const struct scaling *s, uint64_t unit, uint64_t *digits) {
-    const uint64_t rest = s->whole % unit;
-    const uint128 above = (uint128)rest << 64 | s->part, step = (uint128)unit << 64;
+/* A multiple of 10 or 100, and whether the double nearest to it is the same one. */
+struct rounding {
+    uint64_t digits;
+    bool same, in_doubt;
+};
+
+/* Rounds to a multiple of unit, of which the whole digits have a rest. The double is the same if
+ * the distance is below half a unit in its last place; both are cut off below 2^-FRACTION. */
+static inline struct rounding round_to(const struct scaling *s, uint64_t rest, uint64_t unit) {
+    const uint64_t above = rest << FRACTION | s->part >> (64 - FRACTION), step = unit << FRACTION;
     const bool up = above >= step / 2;
-    *digits = s->whole - rest + (up ? unit : 0);
-    return 2 * (up ? step - above : above) < s->ulp;
+    const uint64_t distance = up ? step - above : above;
+    return (struct rounding){s->whole - rest + (up ? unit : 0), distance < s->half_ulp,
+                             distance + 2 - s->half_ulp <= 4};
 }
 
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. All
- * three roundings are made, since a processor cannot guess which will do. None that is right ends
- * at the next power of ten: no double below one is the nearest to it. */
+ * roundings are made, since a processor cannot guess which will do; that to 17 digits always does.
+ * None that is right ends at the next power of ten: no double below one is the nearest to it. */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
-    uint64_t bits, of_15, of_16, of_17;
+    uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     const uint64_t leading = (uint64_t)1 << 52, fraction = bits % leading;
     if (fraction == 0 || !(value > 1e-11 && value < 1e15))
         return false;
     scale(value, leading + fraction, (int)(bits / leading) - 1022, &s);
-    const bool ok_15 = round_to(&s, 100, &of_15), ok_16 = round_to(&s, 10, &of_16);
-    if (!round_to(&s, 1, &of_17))
+    const uint64_t rest = s.whole % 100;
+    const struct rounding of_15 = round_to(&s, rest, 100), of_16 = round_to(&s, rest % 10, 10);
+    if (of_15.in_doubt || of_16.in_doubt)
         return false;
-    d->digits = ok_15 ? of_15 : ok_16 ? of_16 : of_17;
-    d->most = ok_15 ? 15 : ok_16 ? 16 : DIGITS;
+    d->digits = of_15.same ? of_15.digits : of_16.same ? of_16.digits : s.whole + (s.part >> 63);
+    d->most = of_15.same ? 15 : of_16.same ? 16 : DIGITS;
     d->exponent = s.exponent;
     return true;
 }
 
-/* Eight digits, with leading zeros. */
+/* Eight digits, with leading zeros: parted in two, four and eight, all parts at once in the bytes
+ * of a word, the first digit in the lowest one. 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, as
+ * far as that is needed. */
 static inline void write_8(uint32_t digits, char *text) {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    const uint32_t high = digits / 10000, low = digits % 10000;
-    memcpy(text, pairs + 2 * (high / 100), 2);
-    memcpy(text + 2, pairs + 2 * (high % 100), 2);
-    memcpy(text + 4, pairs + 2 * (low / 100), 2);
-    memcpy(text + 6, pairs + 2 * (low % 100), 2);
+    const uint64_t fours = digits / 10000 | (uint64_t)(digits % 10000) << 32;
+    const uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    const uint64_t tens = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    const uint64_t ones = (tens | (twos - 10 * tens) << 8) + UINT64_C(0x3030303030303030);
+    const bool lowest_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const uint64_t bytes = lowest_first ? ones : __builtin_bswap64(ones);
+    memcpy(text, &bytes, sizeof bytes);
 }
 
 /* All 17 digits; returns how many there are without the zeros at the end. */
