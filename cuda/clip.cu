@@ -181,8 +181,7 @@ static __device__ key_sums group_sums(const stretch &g, const stretch &left) {
 /* A thread's bin of exact_sums: the core's share, and the keys of its exponent. */
 struct bin {
     stretch negative, positive;
-    int128 core_sum;
-    uint128 core_square;
+    core_totals core;
 };
 
 /* Exponent 1 also has the subnormals of 0. */
@@ -194,18 +193,19 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     const int least = exponent == 1 ? 0 : exponent, zero = KEY_GROUPS / 2;
     b.positive = find_group(s, zero + least, zero + exponent + 1);
     b.negative = find_group(s, zero - exponent - 1, zero - least);
-    if (exponent == plan.exponent - 31 + EXACT_UNIT) {
-        b.core_sum = totals.sum;
-        b.core_square = totals.square;
-    }
+    const int unit = plan.exponent - 31 + EXACT_UNIT;
+    if (exponent == unit)
+        b.core = totals.core;
+    if (exponent == unit - SCAN_PLAN_SMALLER)
+        b.core = totals.small;
     return b;
 }
 
 static __device__ void sum_bin(const bin &b, const stretch &left, int128 *sum, uint128 *square) {
     const key_sums minus = group_sums(b.negative, left), plus = group_sums(b.positive, left);
     const key_sums both = minus + plus;
-    *sum = b.core_sum + (int128)plus.m - (int128)minus.m;
-    *square = b.core_square + both.square_low + ((uint128)both.square_high << 32);
+    *sum = b.core.sum + (int128)plus.m - (int128)minus.m;
+    *square = b.core.square + both.square_low + ((uint128)both.square_high << 32);
 }
 
 /* --- rounds --- */

@@ -77,9 +77,13 @@ struct extent {
     int x_min, x_max, y_min, y_max, edge;
 };
 
+struct core_totals {
+    int128 sum;     /* of q */
+    uint128 square; /* of q^2 */
+};
+
 struct scan_totals {
-    int128 sum;                                  /* of q over the core */
-    uint128 square;                              /* of q^2 */
+    struct core_totals core, small; /* in units of 1 / scale, and of that 2^-SCAN_PLAN_SMALLER */
     unsigned long long n_below, n_zero, n_blank; /* what is not listed, 0 or blank is of the core */
     unsigned long long n_listed;                 /* also those for which there was no room */
     unsigned long long n_candidates;             /* the same, with places taken in store */

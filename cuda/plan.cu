@@ -286,16 +286,13 @@ static __device__ int neighbours_sum(int n) {
 
 /* What each of a thread's bins weighs if its values may be listed: by the part of the sample that
  * is in those bins of it and its neighbours. By all threads of the block. */
-static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool has_zero,
-                                 bool listed[THREAD_BINS]) {
+static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool listed[THREAD_BINS]) {
     const bin_range core = range_of(b, plan.core_low, plan.core_high);
     const bin_range middle = range_of(b, plan.median_low, plan.median_high);
-    const bin_range zero = range_of(b, -plan.zero_band, plan.zero_band);
     int n_bins = 0, n = 0;
     for (int i = 0; i < THREAD_BINS; i++) {
         const int bin = THREAD_BINS * (int)threadIdx.x + i;
-        listed[i] = bin <= core.first || bin >= core.last || is_in(middle, bin) ||
-                    (has_zero && is_in(zero, bin));
+        listed[i] = bin <= core.first || bin >= core.last || is_in(middle, bin);
         n_bins += listed[i];
         n += listed[i] ? b.count[bin] : 0;
     }
@@ -303,10 +300,10 @@ static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool has_
 }
 
 /* Shares the buckets out among the bins. By all threads of the block. */
-static __device__ void share_buckets(const job &j, bins *b, const scan_plan &plan, bool has_zero) {
+static __device__ void share_buckets(const job &j, bins *b, const scan_plan &plan) {
     bool listed[THREAD_BINS];
     int n_listed = 0;
-    const int weight = weigh_bins(*b, plan, has_zero, listed);
+    const int weight = weigh_bins(*b, plan, listed);
     for (int i = 0; i < THREAD_BINS; i++)
         n_listed += listed[i];
     int before = block_sum_before(n_listed * weight, b->warp_counts);
@@ -328,7 +325,6 @@ static __device__ void share_buckets(const job &j, bins *b, const scan_plan &pla
 static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
     __shared__ bins b;
     __shared__ scan_plan plan;
-    __shared__ scan_window window;
     wait_for_earlier();
     const bool scaled = guess_scale(j, &b);
     if (scaled)
@@ -340,12 +336,11 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
         if (threadIdx.x == 0) {
             write_plan(j, b, useful, mine, fitting);
             plan = mine;
-            window = fitting;
         }
     }
     __syncthreads();
     if (scaled && j.n_buckets > 0)
-        share_buckets(j, &b, plan, window.has_zero);
+        share_buckets(j, &b, plan);
 }
 
 /* --- putting it to work --- */

@@ -21,11 +21,16 @@ static_assert(TILE == 2 * ROW * ROWS_AT_ONCE && TILE == WARP * WARP,
               "a tile is whole rows, a word a lane");
 static_assert(QUAD <= 4, "four squares of q fit in 64 bits");
 
-/* What a lane adds up of the core's q and q^2, and counts. Pixels below the centre are counted with
- * those that are to be listed, which are taken off later. */
-struct lane_sums {
+/* Sums of q and q^2. */
+struct core_sums {
     int64_t sum;
     uint64_t square_low, square_high; /* of the lower and upper 32 bits of sums of squares */
+};
+
+/* What a lane adds up of the core, and counts. Pixels below the centre are counted with those that
+ * are to be listed, which are taken off later. */
+struct lane_sums {
+    core_sums core, small; /* in units of 1 / scale, and in smaller ones: of the zero band */
     unsigned n_below, n_zero, n_blank;
 };
 
@@ -47,47 +52,6 @@ struct quad {
     uint32_t bits[QUAD];
     unsigned there; /* a bit each */
 };
-
-/* --- the list --- */
-
-/* A value at an address in shared memory. */
-static __device__ inline float load_shared(uint32_t address) {
-    float v;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
-    return v;
-}
-
-static __device__ inline bool is_listed(float v) {
-    return isfinite(v) && v != 0;
-}
-
-/* Writes out what waits in a warp's columns, but for blanks, and for zeros, which are counted. */
-static __device__ void write_list(const job &j, float centre, column *c, lane_sums *sums) {
-    const uint32_t size = c->next - c->first, most = warp_max(size);
-    unsigned long long to = 0;
-    int total = 0;
-#pragma unroll 1
-    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
-        const float v = i < size ? load_shared(c->first + i) : NAN;
-        total += __popc(__ballot_sync(ALL_LANES, is_listed(v)));
-        sums->n_zero += v == 0;
-        if (i < size)
-            sums->n_below -= __float_as_uint(v - centre) >> 31;
-    }
-    if (lane_of_thread() == 0 && total > 0)
-        to = atomicAdd(&j.state->totals.n_listed, (unsigned long long)total);
-    to = __shfl_sync(ALL_LANES, to, 0);
-#pragma unroll 1
-    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
-        const float v = i < size ? load_shared(c->first + i) : NAN;
-        const unsigned listed = __ballot_sync(ALL_LANES, is_listed(v));
-        const unsigned long long place = to + __popc(listed & lanes_before());
-        if (is_listed(v) && place < (unsigned long long)j.list_room)
-            j.list[0][place] = exact_key(v);
-        to += __popc(listed);
-    }
-    c->next = c->first;
-}
 
 /* --- pixels --- */
 
@@ -121,12 +85,77 @@ static __device__ inline void look_at(const scan_window &w, float v, bool there,
                                       int64_t *square, column *c) {
     const bool core = is_core<ZERO>(w, v) & there;
     const int q = __float2int_rn(core ? v * w.scale : 0.0f);
-    add_product(&sums->sum, q, c->one);
+    add_product(&sums->core.sum, q, c->one);
     add_product(square, q, q);
     if (there)
         add_sign(&sums->n_below, v - w.centre);
     keep_if(!core & there, c, v);
 }
+
+/* --- the list --- */
+
+/* A value at an address in shared memory. */
+static __device__ inline float load_shared(uint32_t address) {
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+    return v;
+}
+
+static __device__ inline void store_shared(uint32_t address, float v) {
+    asm volatile("st.shared.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory");
+}
+
+static __device__ inline bool is_listed(float v) {
+    return isfinite(v) && v != 0;
+}
+
+/* Adds a value up that is kept from the core by the zero band alone, if the smaller unit divides
+ * it; else returns false. */
+static __device__ inline bool add_small(const scan_window &w, float v, core_sums *small) {
+    const float scaled = v * (w.scale * (1 << SCAN_PLAN_SMALLER));
+    const int q = __float2int_rn(scaled);
+    if (!is_core<false>(w, v) || v == 0 || (float)q != scaled)
+        return false;
+    const uint64_t square = (uint64_t)((int64_t)q * q);
+    small->sum += q;
+    small->square_low += (uint32_t)square;
+    small->square_high += square >> 32;
+    return true;
+}
+
+/* Writes out what waits in a warp's columns, but for blanks, for zeros, which are counted, and for
+ * what is added up, in place of which zeros are left. */
+static __device__ void write_list(const job &j, const scan_window &w, column *c, lane_sums *sums) {
+    const uint32_t size = c->next - c->first, most = warp_max(size);
+    unsigned long long to = 0;
+    int total = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
+        float v = i < size ? load_shared(c->first + i) : NAN;
+        sums->n_zero += v == 0;
+        if (w.has_zero && add_small(w, v, &sums->small)) {
+            store_shared(c->first + i, v = 0);
+        } else if (i < size) {
+            sums->n_below -= __float_as_uint(v - w.centre) >> 31;
+        }
+        total += __popc(__ballot_sync(ALL_LANES, is_listed(v)));
+    }
+    if (lane_of_thread() == 0 && total > 0)
+        to = atomicAdd(&j.state->totals.n_listed, (unsigned long long)total);
+    to = __shfl_sync(ALL_LANES, to, 0);
+#pragma unroll 1
+    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
+        const float v = i < size ? load_shared(c->first + i) : NAN;
+        const unsigned listed = __ballot_sync(ALL_LANES, is_listed(v));
+        const unsigned long long place = to + __popc(listed & lanes_before());
+        if (is_listed(v) && place < (unsigned long long)j.list_room)
+            j.list[0][place] = exact_key(v);
+        to += __popc(listed);
+    }
+    c->next = c->first;
+}
+
+/* --- what is rare --- */
 
 /* A warp's places for candidates' values, [next, end). */
 struct places {
@@ -250,8 +279,8 @@ static __device__ inline void scan_row(const job &j, const scan_window &w, const
         if (LIST)
             look_at<ZERO>(w, v[i], there, sums, &square, c);
     }
-    sums->square_low += (uint32_t)square;
-    sums->square_high += (uint64_t)square >> 32;
+    sums->core.square_low += (uint32_t)square;
+    sums->core.square_high += (uint64_t)square >> 32;
     if (__any_sync(ALL_LANES, rare))
         mark_rare(w, v, q.there, row, f, sums);
 }
@@ -277,7 +306,7 @@ template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ inline void scan_rows(const job &j, const scan_window &w, const rows &r, int row,
                                         found *f, lane_sums *sums, column *c) {
     if (LIST && __any_sync(ALL_LANES, c->next - c->first > COLUMN / 2 * COLUMN_STEP))
-        write_list(j, w.centre, c, sums);
+        write_list(j, w, c, sums);
 #pragma unroll
     for (int i = 0; i < ROWS_AT_ONCE; i++)
         scan_row<LIST, ZERO, WHOLE>(j, w, r.quads[i], row + i, f, sums, c);
@@ -322,10 +351,19 @@ static __device__ void scan_chunk(const job &j, const scan_window &w, const chun
 
 /* The same over many lanes. */
 struct block_sums {
-    int64_t sum;
-    uint64_t square_low, square_high;
+    core_sums core, small;
     unsigned long long n_below, n_zero, n_blank;
 };
+
+static __device__ inline core_sums warp_sum(const core_sums &s) {
+    return {warp_sum(s.sum), warp_sum(s.square_low), warp_sum(s.square_high)};
+}
+
+static __device__ inline void operator+=(core_sums &to, const core_sums &s) {
+    to.sum += s.sum;
+    to.square_low += s.square_low;
+    to.square_high += s.square_high;
+}
 
 /* Numbers of 128 bits in memory, to which many threads add. A carry is known from what was there
  * before, so that the order does not matter. */
@@ -339,15 +377,17 @@ static __device__ inline void atomic_add_128(void *number, uint128 value) {
         atomicAdd(&part[1], high);
 }
 
+static __device__ inline void add_to_totals(core_totals *totals, const core_sums &s) {
+    atomic_add_128(&totals->sum, (uint128)(int128)s.sum);
+    atomic_add_128(&totals->square, ((uint128)s.square_high << 32) + s.square_low);
+}
+
 /* A block's sums come together before they go to the totals, which all blocks wait for. */
 static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
     __shared__ block_sums of_warp[WARPS];
-    const block_sums sums = {warp_sum(s.sum),
-                             warp_sum(s.square_low),
-                             warp_sum(s.square_high),
-                             warp_sum((unsigned long long)s.n_below),
-                             warp_sum((unsigned long long)s.n_zero),
-                             warp_sum((unsigned long long)s.n_blank)};
+    const block_sums sums = {
+        warp_sum(s.core), warp_sum(s.small), warp_sum((unsigned long long)s.n_below),
+        warp_sum((unsigned long long)s.n_zero), warp_sum((unsigned long long)s.n_blank)};
     if (lane_of_thread() == 0)
         of_warp[threadIdx.x / WARP] = sums;
     __syncthreads();
@@ -355,15 +395,14 @@ static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {
         return;
     block_sums all = {};
     for (const block_sums &one : of_warp) {
-        all.sum += one.sum;
-        all.square_low += one.square_low;
-        all.square_high += one.square_high;
+        all.core += one.core;
+        all.small += one.small;
         all.n_below += one.n_below;
         all.n_zero += one.n_zero;
         all.n_blank += one.n_blank;
     }
-    atomic_add_128(&totals->sum, (uint128)(int128)all.sum);
-    atomic_add_128(&totals->square, ((uint128)all.square_high << 32) + all.square_low);
+    add_to_totals(&totals->core, all.core);
+    add_to_totals(&totals->small, all.small);
     atomicAdd(&totals->n_below, all.n_below);
     atomicAdd(&totals->n_zero, all.n_zero);
     atomicAdd(&totals->n_blank, all.n_blank);
@@ -387,7 +426,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         scan_chunk<true, true>(j, window, chunk, values, &sums, &c);
     else
         scan_chunk<true, false>(j, window, chunk, values, &sums, &c);
-    write_list(j, window.centre, &c, &sums);
+    write_list(j, window, &c, &sums);
     write_sums(&j.state->totals, sums);
 }
 

@@ -7,10 +7,12 @@
 
 #include "backend.h"
 
+enum { SCAN_PLAN_SMALLER = 8 };
+
 /* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
  * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band = 2^(exponent - 8), v * scale with
  * scale = 2^(31 - exponent) is an integer below 2^31 in magnitude. Smaller pixels of the core are
- * rare, and each backend has its way with them. */
+ * rare; but for the smallest ones, v * scale * 2^SCAN_PLAN_SMALLER is one. */
 struct scan_plan {
     float core_low, core_high, median_low, median_high, zero_band, scale;
     int exponent;
@@ -58,7 +60,7 @@ EXACT_FUNCTION bool scan_plan_scale(struct scan_plan *plan) {
     if (plan->exponent < -88 || plan->exponent > 120)
         return false;
     plan->scale = ldexpf(1, 31 - plan->exponent);
-    plan->zero_band = ldexpf(1, plan->exponent - 8);
+    plan->zero_band = ldexpf(1, plan->exponent - SCAN_PLAN_SMALLER);
     return true;
 }
 

@@ -103,12 +103,11 @@ static void add_to_list(struct scan_list *list, float v) {
     list->values[list->n++] = v;
 }
 
-/* Adds n pixels of the zero band in a unit 2^SMALLER times smaller than the tile's; the few that it
- * does not divide, one by one. */
+/* Adds n pixels of the zero band in a unit smaller than the tile's; the few that it does not
+ * divide, one by one. */
 static void add_small(struct scan_worker *w, const float *small, int n) {
-    enum { SMALLER = 8 };
-    const float scale = w->scan->plan.scale * (1 << SMALLER);
-    const int e = w->scan->plan.exponent - 31 - SMALLER + EXACT_UNIT;
+    const float scale = w->scan->plan.scale * (1 << SCAN_PLAN_SMALLER);
+    const int e = w->scan->plan.exponent - 31 - SCAN_PLAN_SMALLER + EXACT_UNIT;
     int64_t sum = 0;
     uint128 square = 0;
     for (int i = 0; i < n; i++) {
