@@ -131,11 +131,11 @@ static __device__ int collect_words(const job &j, int64_t first, words_shared *s
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
         const int64_t tile = first + warp * WARP_TILES + i;
-        candidates[i] = tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
+        candidates[i] =
+            ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
     }
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
-        candidates[i] = ready ? candidates[i] : 0;
         filled[i] = __ballot_sync(ALL_LANES, candidates[i] != 0);
         value[i] = filled[i] ? j.tile_value[first + warp * WARP_TILES + i] : 0;
         n += __popc(filled[i]);

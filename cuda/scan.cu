@@ -305,7 +305,8 @@ static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t ti
 template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ inline void scan_rows(const job &j, const scan_window &w, const rows &r, int row,
                                         found *f, lane_sums *sums, column *c) {
-    if (LIST && __any_sync(ALL_LANES, c->next - c->first > (COLUMN - QUAD * ROWS_AT_ONCE) * COLUMN_STEP))
+    if (LIST &&
+        __any_sync(ALL_LANES, c->next - c->first > (COLUMN - QUAD * ROWS_AT_ONCE) * COLUMN_STEP))
         write_list(j, w, c, sums);
 #pragma unroll
     for (int i = 0; i < ROWS_AT_ONCE; i++)
