@@ -244,7 +244,7 @@ static __device__ void write_tile_runs(const job &j, int64_t first, const words_
 
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
  * it. Each thread has some words that follow each other. */
-static __global__ void __launch_bounds__(THREADS, 7) find_runs(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
     __shared__ words_shared s;
     word_runs runs[THREAD_WORDS];
     int n_runs = 0;

@@ -114,7 +114,7 @@ static __device__ inline bool is_listed(float v) {
 static __device__ inline bool add_small(const scan_window &w, float v, core_sums *small) {
     const float scaled = v * (w.scale * (1 << SCAN_PLAN_SMALLER));
     const int q = __float2int_rn(scaled);
-    if (!is_core<false>(w, v) || v == 0 || (float)q != scaled)
+    if (!is_core<false>(w, v) || q == 0 || (float)q != scaled)
         return false;
     const uint64_t square = (uint64_t)((int64_t)q * q);
     small->sum += q;

@@ -87,12 +87,13 @@ static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, dou
                            sine(d_lat) + cos_there * sin_lat * versine(d_lon)};
 }
 
-/* How far the points beside a centroid are from it, in pixels: a fifth of an arcsecond, which is
- * short beside the curvature of any projection and long beside what rounds in a position, so that
- * the frame is right to a millionth; no more than half a pixel. */
+/* How far the points beside a centroid are from it, in pixels: half a pixel, but no more than 0.2
+ * arcseconds, which is short beside the curvature of any projection but at its limb, and no less
+ * than 0.2 milliarcseconds, which is long beside what rounds in a position: then the frame is right
+ * to a millionth. */
 static double step_of(const struct srcfind_image *image) {
-    const double step = 0x1p-14 / sqrt(image->pixel_area);
-    return step < 0.5 ? step : 0.5;
+    const double pixel = sqrt(image->pixel_area);
+    return fmin(0x1p-14, fmax(pixel / 2, 0x1p-24)) / pixel;
 }
 
 /* From the positions of the centroid and of the points a step to its right and above it. */

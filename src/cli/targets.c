@@ -264,22 +264,24 @@ static int by_identity(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Whether a catalogue would replace an image of this run. */
-static int find_replaced_images(const struct targets *t) {
-    struct identity *images = calloc((size_t)t->n + 1, sizeof *images), catalogue;
+/* Whether a catalogue would replace an image of this run, or the list of them. */
+static int find_replaced_inputs(const struct cli *cli, const struct targets *t) {
+    struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs), catalogue;
     size_t n = 0;
     int status = EXIT_OK;
-    if (!images)
+    if (!inputs)
         return no_memory();
     for (int64_t i = 0; i < t->n; i++)
-        n += identify(t->target[i].image, &images[n]);
-    qsort(images, n, sizeof *images, by_identity);
+        n += identify(t->target[i].image, &inputs[n]);
+    if (cli->files_from)
+        n += identify(cli->files_from, &inputs[n]);
+    qsort(inputs, n, sizeof *inputs, by_identity);
     for (int64_t i = 0; i < t->n && status == EXIT_OK; i++)
         if (identify(t->target[i].catalogue, &catalogue) &&
-            bsearch(&catalogue, images, n, sizeof *images, by_identity))
-            status = usage("%s: the catalogue of %s would replace an image", t->target[i].catalogue,
-                           t->target[i].image);
-    free(images);
+            bsearch(&catalogue, inputs, n, sizeof *inputs, by_identity))
+            status = usage("%s: the catalogue of %s would replace an image, or the list of images",
+                           t->target[i].catalogue, t->target[i].image);
+    free(inputs);
     return status;
 }
 
@@ -287,7 +289,7 @@ static int check(const struct cli *cli, const struct targets *t) {
     bool is_fits;
     if (!cli->output)
         return EXIT_OK;
-    const int status = find_replaced_images(t);
+    const int status = find_replaced_inputs(cli, t);
     if (status != EXIT_OK)
         return status;
     stem_length(cli->output, &is_fits);

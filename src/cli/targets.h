@@ -17,8 +17,8 @@ struct targets {
 };
 
 /* Works out the targets of a command line, makes the directory that they need, and sees to it that
- * no catalogue would replace another or an image. Returns the exit status: 0, or the reason has
- * gone to standard error. To be freed in each case. */
+ * no catalogue would replace another, an image or their list. Returns the exit status: 0, or the
+ * reason has gone to standard error. To be freed in each case. */
 int targets_make(const struct cli *cli, struct targets *targets);
 void targets_free(struct targets *targets);
 

@@ -166,7 +166,6 @@ static struct island island_of(const struct extent *e, float threshold) {
                             .peak = e->peak,
                             .edge = e->edge};
     island.unit = moments_unit(&island, threshold);
-    island.small = moments_are_small(&island, threshold);
     return island;
 }
 

@@ -113,7 +113,7 @@ static void add_small(struct scan_worker *w, const float *small, int n) {
     for (int i = 0; i < n; i++) {
         const float scaled = small[i] * scale;
         const int64_t q = (int32_t)scaled;
-        if ((float)q == scaled) {
+        if ((float)q == scaled && (q != 0) == (small[i] != 0)) {
             sum += q;
             square += (uint64_t)(q * q);
         } else {

@@ -179,6 +179,16 @@ class Command(t.Case):
                 self.assertTrue(all(line.startswith("srcfind: ") for line in result.stderr.splitlines()))
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_no_catalogue_replaces_the_list_of_images(self):
+        image = self.write("x.fits", t.noise(40, 40))
+        with open(self.path("x.csv"), "w") as stream:
+            stream.write(image + "\n")
+        result = t.run("--files-from", self.path("x.csv"), "-o", self.directory.name)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("or the list of images", result.stderr)
+        with open(self.path("x.csv")) as stream:
+            self.assertEqual(stream.read(), image + "\n")
+
     def test_no_catalogue_replaces_an_image(self):
         image = self.write("x.fits", t.noise(40, 40))
         os.rename(self.write("y.fits", t.noise(40, 40)), self.path("x.csv"))
