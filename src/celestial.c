@@ -89,11 +89,11 @@ static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, dou
 
 /* How far the points beside a centroid are from it, in pixels: half a pixel, but no more than 0.2
  * arcseconds, which is short beside the curvature of any projection but at its limb, and no less
- * than 0.2 milliarcseconds, which is long beside what rounds in a position: then the frame is right
- * to a millionth. */
+ * than a milliarcsecond, which is long beside what rounds in a position: then the frame is right
+ * to a millionth, or to a few far from an image's reference point. */
 static double step_of(const struct srcfind_image *image) {
     const double pixel = sqrt(image->pixel_area);
-    return fmin(0x1p-14, fmax(pixel / 2, 0x1p-24)) / pixel;
+    return fmin(0x1p-14, fmax(pixel / 2, 0x1p-22)) / pixel;
 }
 
 /* From the positions of the centroid and of the points a step to its right and above it. */

@@ -136,6 +136,19 @@ class Catalogues(t.Case):
                 self.assertAlmostEqual(source["Min"] * 3600 / step, 7, 2)
                 self.assertLess(abs((source["PA"] - 25 - 30 + 90) % 180 - 90), 0.5)
 
+    def test_sizes_are_right_to_a_millionth(self):
+        """By the width in pixels of small fields on the equator, where pixels are as the header says."""
+        image = t.noise(60, 60, n_sources=6)
+        expected = None
+        for pixel in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12):
+            header = t.sky_header(CDELT1=-pixel, CDELT2=pixel, CRVAL1=187.7, CRVAL2=0.0, BMAJ=4 * pixel, BMIN=4 * pixel)
+            sources = t.find(self.write("image.fits", image, header))["sources"]
+            sizes = np.array([[s[name] / pixel for name in ("Maj", "Min", "E_RA", "E_DEC")]
+                              for s in sources if s["Maj"] is not None])
+            expected = sizes if expected is None else expected
+            self.assertGreater(len(sizes), 2)
+            np.testing.assert_allclose(sizes, expected, rtol=1e-6, err_msg=f"pixels of {pixel} deg")
+
     def test_positions_by_astropy(self):
         """Centroids in every projection, and their errors on the sky."""
         projections = ("TAN", "SIN", "ARC", "STG", "ZEA", "CAR", "AIT", "MOL", "SFL", "CEA", "MER", "NCP", "GLS")
