@@ -11,6 +11,7 @@ static __device__ inline int lane_of_thread() {
     return threadIdx.x % WARP;
 }
 
+/* A bit for each lane before this one. */
 static __device__ inline unsigned lanes_before() {
     return (1u << lane_of_thread()) - 1;
 }

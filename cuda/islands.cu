@@ -298,7 +298,8 @@ static __device__ int root_of(volatile int *parent, int i) {
     return i;
 }
 
-/* Makes the earlier root the parent of the later one, until both have the same (Komura 2015,
+/* Makes the earlier one the parent of the later one, which mostly has none yet; then that of the
+ * roots above both, until they have the same (Komura 2015,
  * Comput. Phys. Commun. 194, 54; Playne and Hawick 2018, IEEE TPDS 29, 1217). */
 static __device__ void join(int *parent, int a, int b) {
     for (;;) {
@@ -538,7 +539,7 @@ static __device__ void put_small_moments(const moments &m, small_moments *s) {
 }
 
 /* The upper halves stay 0; nobody waits for what was there. Neighbouring lanes add to neighbouring
- * places, which go to the memory together. */
+ * places, which go to the memory together; many of the first row's and column's sums are 0. */
 static __device__ void add_small_moments(const job &j, const small_moments &s) {
 #pragma unroll
     for (int k = lane_of_thread(); k < WARP * MOMENTS; k += WARP) {
@@ -590,6 +591,9 @@ static __device__ island sum_run(const job &j, int64_t i, int root, island *to) 
     return m;
 }
 
+/* Each branch has a call of sum_run of its own: where sums are small, only their lower halves are
+ * computed then. Most of the time goes into waiting, so that four blocks of a multiprocessor are
+ * worth the few registers that do not suffice. */
 static __global__ void __launch_bounds__(THREADS, 4) sum_moments(const __grid_constant__ job j) {
     __shared__ small_moments of_warp[WARPS];
     small_moments *const s = &of_warp[threadIdx.x / WARP];

@@ -285,7 +285,8 @@ static __device__ int neighbours_sum(int n) {
 }
 
 /* What each of a thread's bins weighs if its values may be listed: by the part of the sample that
- * is in those bins of it and its neighbours. By all threads of the block. */
+ * is in those bins of it and its neighbours. (Of pixels near 0 few are listed, which have no part
+ * of their own.) By all threads of the block. */
 static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool listed[THREAD_BINS]) {
     const bin_range core = range_of(b, plan.core_low, plan.core_high);
     const bin_range middle = range_of(b, plan.median_low, plan.median_high);

@@ -1,6 +1,7 @@
 /* The one read of the image. A warp takes a tile at a time, in rows of four neighbouring pixels a
  * lane. Pixels of the core are summed in registers; the others wait in the lane's column of shared
- * memory until they go to the list, whose order does not matter; candidates and blanks become bits
+ * memory until they go to the list, whose order does not matter, but for those near 0, which are
+ * summed then; candidates and blanks become bits
  * of two maps, and the candidates' values go, in the order of the pixels, to a place that the tile
  * knows. The loop is as short as can be: what is rare stands behind a branch for the whole warp. */
 #include "device.cuh"
@@ -134,7 +135,8 @@ static __device__ void write_list(const job &j, const scan_window &w, column *c,
         float v = i < size ? load_shared(c->first + i) : NAN;
         sums->n_zero += v == 0;
         if (w.has_zero && add_small(w, v, &sums->small)) {
-            store_shared(c->first + i, v = 0);
+            v = 0;
+            store_shared(c->first + i, v);
         } else if (i < size) {
             sums->n_below -= __float_as_uint(v - w.centre) >> 31;
         }

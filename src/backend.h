@@ -25,7 +25,7 @@ struct island {
     float peak;
     int32_t unit;
     bool edge;  /* touches the image's edge or a blank pixel */
-    bool small; /* see moments_are_small; of GPUs, else false */
+    bool small; /* see moments_are_small; set by GPUs alone */
     int128 q, qx, qy, qxx, qyy, qxy;
     int128 x, y, xx, yy, xy;
 };

@@ -131,11 +131,11 @@ static void measure_size(const struct tensor *t, struct srcfind_source *row) {
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
-                     const struct pixel_shape *shape, struct srcfind_source *row) {
+                     double step, const struct pixel_shape *shape, struct srcfind_source *row) {
     row->lon = lon[0];
     row->lat = lat[0];
     name_source(image, row);
-    const struct jacobian j = local_frame(lon, lat, step_of(image));
+    const struct jacobian j = local_frame(lon, lat, step);
     const struct tensor position = to_sky(&j, &shape->position);
     const struct tensor second = to_sky(&j, &shape->second);
     row->e_lon = sqrt(position.xx);
@@ -160,7 +160,7 @@ static enum srcfind_status fill_batch(struct sky *sky, const struct srcfind_imag
     const enum srcfind_status status =
         sky_positions(sky, POINTS * n, b->x, b->y, b->lon, b->lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
-        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, &shapes[i], &rows[i]);
+        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, &shapes[i], &rows[i]);
     return status;
 }
 

@@ -7,12 +7,15 @@
 
 #include "backend.h"
 
+/* Bits: by so much smaller is the unit in which pixels of the zero band are added up, which is as
+ * much smaller than the bound of all pixels of the core. */
 enum { SCAN_PLAN_SMALLER = 8 };
 
 /* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
- * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band = 2^(exponent - 8), v * scale with
- * scale = 2^(31 - exponent) is an integer below 2^31 in magnitude. Smaller pixels of the core are
- * rare; but for the smallest ones, v * scale * 2^SCAN_PLAN_SMALLER is one. */
+ * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band, which is 2^(exponent -
+ * SCAN_PLAN_SMALLER), v * scale with scale = 2^(31 - exponent) is an integer below 2^31 in
+ * magnitude. Smaller pixels of the core are rare; but for the smallest ones, v * scale *
+ * 2^SCAN_PLAN_SMALLER is one. */
 struct scan_plan {
     float core_low, core_high, median_low, median_high, zero_band, scale;
     int exponent;

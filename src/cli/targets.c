@@ -266,20 +266,24 @@ static int by_identity(const void *a, const void *b) {
 
 /* Whether a catalogue would replace an image of this run, or the list of them. */
 static int find_replaced_inputs(const struct cli *cli, const struct targets *t) {
-    struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs), catalogue;
+    struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs);
+    struct identity catalogue, list = {0};
+    const bool has_list = cli->files_from && identify(cli->files_from, &list);
     size_t n = 0;
     int status = EXIT_OK;
     if (!inputs)
         return no_memory();
     for (int64_t i = 0; i < t->n; i++)
         n += identify(t->target[i].image, &inputs[n]);
-    if (cli->files_from)
-        n += identify(cli->files_from, &inputs[n]);
+    if (has_list)
+        inputs[n++] = list;
     qsort(inputs, n, sizeof *inputs, by_identity);
     for (int64_t i = 0; i < t->n && status == EXIT_OK; i++)
         if (identify(t->target[i].catalogue, &catalogue) &&
             bsearch(&catalogue, inputs, n, sizeof *inputs, by_identity))
-            status = usage("%s: the catalogue of %s would replace an image, or the list of images",
+            status = usage(has_list && by_identity(&catalogue, &list) == 0
+                               ? "%s: the catalogue of %s would replace the list of images"
+                               : "%s: the catalogue of %s would replace an image",
                            t->target[i].catalogue, t->target[i].image);
     free(inputs);
     return status;

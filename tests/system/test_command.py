@@ -185,7 +185,7 @@ class Command(t.Case):
             stream.write(image + "\n")
         result = t.run("--files-from", self.path("x.csv"), "-o", self.directory.name)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("or the list of images", result.stderr)
+        self.assertIn("x.csv: the catalogue of " + image + " would replace the list of images", result.stderr)
         with open(self.path("x.csv")) as stream:
             self.assertEqual(stream.read(), image + "\n")
 

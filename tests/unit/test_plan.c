@@ -270,11 +270,42 @@ static void sums_of_many_pixels(void **state) {
     free(same);
 }
 
+/* Pixels so small that they vanish in any unit of the sums are still added. */
+static void tiny_pixels_are_added(void **state) {
+    struct scan_plan plan = {.core_low = -0x1p99f,
+                             .core_high = 0x1p99f,
+                             .median_low = 0x1p98f,
+                             .median_high = 0x1.1p98f,
+                             .candidate = INFINITY,
+                             .list_values = true};
+    const float value = 0x1.8p-100f;
+    uint32_t *same = malloc(SAME * sizeof *same);
+    struct pixel_source source = {
+        .width = SAME, .height = 2, .piece = SAME, .state = same, .read = read_same};
+    const int bin = exact_exponent(exact_bits(value));
+    struct scan scan;
+    struct error error;
+    (void)state;
+    assert_true(scan_plan_scale(&plan));
+    for (int i = 0; i < SAME; i++)
+        same[i] = exact_bits(value);
+    assert_int_equal(scan_image(&scan, &source, &plan, 1, &error), SRCFIND_OK);
+    assert_true(scan.workers[0].n_core == 2 * SAME);
+    assert_true(scan.workers[0].sums.sum[bin] ==
+                (int128)2 * SAME * exact_mantissa(exact_bits(value)));
+    scan_clear(&scan);
+    free(same);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_or_refused),          cmocka_unit_test(whole_lists),
-        cmocka_unit_test(samples_are_clipped),       cmocka_unit_test(flat_samples_tell_nothing),
-        cmocka_unit_test(sums_of_many_pixels),       cmocka_unit_test(large_images_are_planned),
-        cmocka_unit_test(samples_are_from_all_over), cmocka_unit_test(sample_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tiny_pixels_are_added),
+                                       cmocka_unit_test(right_or_refused),
+                                       cmocka_unit_test(whole_lists),
+                                       cmocka_unit_test(samples_are_clipped),
+                                       cmocka_unit_test(flat_samples_tell_nothing),
+                                       cmocka_unit_test(sums_of_many_pixels),
+                                       cmocka_unit_test(large_images_are_planned),
+                                       cmocka_unit_test(samples_are_from_all_over),
+                                       cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
