@@ -276,7 +276,7 @@ static __device__ inline void scan_row(const job &j, const scan_window &w, const
 #pragma unroll
     for (int i = 0; i < QUAD; i++) {
         const bool there = WHOLE || (q.there >> i & 1);
-        v[i] = value_of(q.bits[i], j.swapped);
+        v[i] = exact_float(q.bits[i]);
         rare |= there & !(fabsf(v[i]) < w.candidate);
         if (LIST)
             look_at<ZERO>(w, v[i], there, sums, &square, c);
@@ -304,6 +304,17 @@ static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t ti
     return r;
 }
 
+/* Brings the bytes of some rows in order, and thereby waits for them before more are asked for: to
+ * wait for a load is to wait for all that were asked for since. */
+static __device__ inline void receive_rows(const job &j, rows *r) {
+    const uint32_t order = j.swapped ? 0x0123 : 0x3210;
+#pragma unroll
+    for (quad &q : r->quads)
+#pragma unroll
+        for (uint32_t &bits : q.bits)
+            asm volatile("prmt.b32 %0, %0, 0, %1;" : "+r"(bits) : "r"(order) : "memory");
+}
+
 template <bool LIST, bool ZERO, bool WHOLE>
 static __device__ inline void scan_rows(const job &j, const scan_window &w, const rows &r, int row,
                                         found *f, lane_sums *sums, column *c) {
@@ -328,8 +339,10 @@ static __device__ void scan_tiles(const job &j, const scan_window &w, const chun
     places own = {0, 0};
     for (; tile < end; tile += step) {
         found f = {0, 0, values, 0};
+        receive_rows(j, &lower);
         upper = load_rows<WHOLE>(j, chunk, tile, ROWS_AT_ONCE);
         scan_rows<LIST, ZERO, WHOLE>(j, w, lower, 0, &f, sums, c);
+        receive_rows(j, &upper);
         if (tile + step < end)
             lower = load_rows<WHOLE>(j, chunk, tile + step, 0);
         scan_rows<LIST, ZERO, WHOLE>(j, w, upper, ROWS_AT_ONCE, &f, sums, c);
