@@ -16,4 +16,37 @@ static __device__ inline uint32_t bin_place(const bin_scale &scale, float v) {
     return x < 0 ? side - 1 - step : side + step;
 }
 
+/* The distance of the lower bound of step i, from the centre outwards. */
+static __device__ inline float step_bound(int i) {
+    return __uint_as_float(((uint32_t)i << PLACE_BITS) + __float_as_uint(1.0f)) - 1;
+}
+
+/* The distance from the centre, in units, at some part (0 to 1) of a bin. */
+static __device__ inline float bin_x(int bin, float part) {
+    const int i = bin < SIDE ? SIDE - 1 - bin : bin - SIDE;
+    const float near = step_bound(i), far = step_bound(i + 1);
+    return bin < SIDE ? -(far + (near - far) * part) : near + (far - near) * part;
+}
+
+/* A bin's parts, in one load. */
+static __device__ inline bin_parts load_bin(const bin_parts *parts, uint32_t bin) {
+    static_assert(sizeof *parts == sizeof(uint32_t), "one word");
+    const uint32_t word = reinterpret_cast<const uint32_t *>(parts)[bin];
+    return {(uint16_t)word, (uint16_t)(word >> 16)};
+}
+
+/* The number of a key's part. */
+static __device__ inline uint32_t part_of(const bin_parts *parts, const bin_scale &scale,
+                                          uint32_t key) {
+    const uint32_t place = bin_place(scale, exact_unkey(key));
+    const bin_parts bin = load_bin(parts, place >> PLACE_BITS);
+    return bin.first + (place % (1u << PLACE_BITS) * bin.n >> PLACE_BITS);
+}
+
+/* Keys that were listed; none of a list that had no room. */
+static __device__ inline int64_t count_keys(const job &j) {
+    const int64_t n = (int64_t)j.state->totals.n_listed;
+    return j.state->scan_wanted && n <= j.list_room ? n : 0;
+}
+
 #endif

@@ -13,19 +13,6 @@ enum {
 static_assert(BUCKET_PARTS == 2 * WARP, "two parts a lane");
 static_assert(BUCKETS_MOST * BUCKET_PARTS <= 1 << 16, "16 bits for the number of a part");
 
-/* Keys to be sorted; none of a list that had no room. */
-static __device__ int64_t count_keys(const job &j) {
-    const int64_t n = (int64_t)j.state->totals.n_listed;
-    return j.state->scan_wanted && n <= j.list_room ? n : 0;
-}
-
-/* The number of a key's part, over all buckets. */
-static __device__ uint32_t part_of(const job &j, const bin_scale &scale, uint32_t key) {
-    const uint32_t place = bin_place(scale, exact_unkey(key));
-    const bin_parts bin = j.bin_parts[place >> PLACE_BITS];
-    return bin.first + (place % (1u << PLACE_BITS) * bin.n >> PLACE_BITS);
-}
-
 /* --- to buckets --- */
 
 static __global__ void __launch_bounds__(DEALING_THREADS) deal(const __grid_constant__ job j) {
@@ -42,7 +29,7 @@ static __global__ void __launch_bounds__(DEALING_THREADS) deal(const __grid_cons
     for (int i = 0; i < DEALING_KEYS; i++) {
         if (first + i * DEALING_THREADS < n) {
             keys[i] = j.list[0][first + i * DEALING_THREADS];
-            bucket[i] = part_of(j, scale, keys[i]) / BUCKET_PARTS;
+            bucket[i] = part_of(j.bin_parts, scale, keys[i]) / BUCKET_PARTS;
             place[i] = atomicAdd(&size[bucket[i]], 1);
         }
     }
@@ -99,7 +86,7 @@ static __device__ void deal_to_parts(const job &j, const uint32_t *from, int n, 
     for (int i = 0; i < THREAD_KEYS; i++) {
         if (i * THREADS + (int)threadIdx.x < n) {
             keys[i] = from[i * THREADS + threadIdx.x];
-            part[i] = part_of(j, scale, keys[i]) % BUCKET_PARTS;
+            part[i] = part_of(j.bin_parts, scale, keys[i]) % BUCKET_PARTS;
             place[i] = atomicAdd(&p->size[part[i]], 1);
         }
     }

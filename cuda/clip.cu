@@ -1,6 +1,6 @@
 /* The clip, on the device, by the sorted keys of the listed values. A block of one thread for each
  * exponent goes through the rounds, by the same rules as the CPU (listed_ranks.h). */
-#include "device.cuh"
+#include "bins.cuh"
 #include "listed_ranks.h"
 
 enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP, TOPS = WARP * WARP };
@@ -73,13 +73,18 @@ static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i,
         write_groups(four, place, before, mine, groups);
 }
 
+/* How many keys there are, in order. */
+static __device__ int64_t count_sorted(const state &s, int64_t list_room) {
+    return s.narrowing.done ? s.narrowing.n : min((int64_t)s.totals.n_listed, list_room);
+}
+
 /* All sums, one more than there are whole ones, so that there is one for each place; and where the
  * groups of keys begin. Where there are fewer keys than n_sums are for, the other sums are 0. */
 static __global__ void __launch_bounds__(THREADS)
     sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     wait_for_earlier();
-    const int64_t n = min((int64_t)j.state->totals.n_listed, j.list_room);
+    const int64_t n = count_sorted(*j.state, j.list_room);
     if (i <= n / KEYS_A_SUM)
         sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
     else if (i < n_sums && lane_of_thread() == 0)
@@ -87,7 +92,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. Every step-th key, the
- * last of those steps, is at hand in shared memory. */
+ * last of those steps, is at hand in shared memory. Keys are known by their places here, or by
+ * their ranks in the list, which differ where it was narrowed. */
 struct sorted {
     const uint32_t *keys;
     int64_t n;
@@ -95,6 +101,7 @@ struct sorted {
     const key_group *groups;
     uint32_t *tops;
     int64_t step;
+    const narrowing *narrowed; /* NULL: it was not */
 };
 
 /* By all threads of the block. */
@@ -145,10 +152,48 @@ static __device__ key_sums warp_sums_before(const sorted &s, int64_t n) {
     return s.sums[n / KEYS_A_SUM] + warp_sum_keys(sum);
 }
 
+/* --- what was taken out of a narrowed list --- */
+
+/* Where a key that need not be in the list stands in its order. */
+struct cut {
+    int64_t rank, place; /* keys below it, of the whole list and of the narrowed one */
+    int part;            /* of the key, in a narrowed list */
+    key_sums sums;       /* of the keys before the place */
+};
+
+/* Finds where a value stands, before or behind the keys that are equal. Sets *in_gap unless its
+ * part was left, and the sums of all zones are of one side if it is a bound. By a warp. */
+static __device__ cut find_cut(const job &j, const sorted &s, float value, bool behind,
+                               bool is_bound, bool *in_gap) {
+    const uint32_t key = exact_key(value);
+    const int part = s.narrowed ? (int)part_of(j.bin_parts, j.state->bin_scale, key) : 0;
+    cut c = {0, warp_count_below(s, key + behind), part, {0, 0, 0}};
+    c.rank = c.place;
+    for (int i = 0; s.narrowed && i < s.narrowed->n_gaps; i++)
+        c.rank += s.narrowed->gaps[i].part < part ? s.narrowed->gaps[i].n : 0;
+    if (s.narrowed && j.part_use[part] != LEFT && (is_bound || j.part_use[part] != LEFT_BETWEEN))
+        *in_gap = true;
+    return c;
+}
+
+/* The key of some rank, if it is there. */
+static __device__ bool find_key(const sorted &s, int64_t rank, uint32_t *key) {
+    int64_t place = rank;
+    for (int i = 0; s.narrowed && i < s.narrowed->n_gaps; i++) {
+        const gap &g = s.narrowed->gaps[i];
+        if (place < g.place)
+            break;
+        if (place < g.place + g.n)
+            return false;
+        place -= g.n;
+    }
+    *key = s.keys[place];
+    return true;
+}
+
 /* --- the pixels of one exponent --- */
 
-/* [first, last) of the sorted keys, with the sums before both: those of one sign and exponent, or
- * what is left of all. */
+/* [first, last) of the sorted keys, with the sums before both: those of one sign and exponent. */
 struct stretch {
     int64_t first, last;
     key_sums sums_first, sums_last;
@@ -170,12 +215,12 @@ static __device__ stretch find_group(const sorted &s, int first, int last) {
 }
 
 /* The sums of what is left of a group. */
-static __device__ key_sums group_sums(const stretch &g, const stretch &left) {
-    const bool all_gone = g.first >= left.last || g.last <= left.first || g.first == g.last;
+static __device__ key_sums group_sums(const stretch &g, const cut &first, const cut &last) {
+    const bool all_gone = g.first >= last.place || g.last <= first.place || g.first == g.last;
     if (all_gone)
         return {0, 0, 0};
-    return (g.last <= left.last ? g.sums_last : left.sums_last) -
-           (g.first >= left.first ? g.sums_first : left.sums_first);
+    return (g.last <= last.place ? g.sums_last : last.sums) -
+           (g.first >= first.place ? g.sums_first : first.sums);
 }
 
 /* A thread's bin of exact_sums: the core's share, and the keys of its exponent. */
@@ -201,26 +246,30 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     return b;
 }
 
-static __device__ void sum_bin(const bin &b, const stretch &left, int128 *sum, uint128 *square) {
-    const key_sums minus = group_sums(b.negative, left), plus = group_sums(b.positive, left);
+/* The bin's sums over what is left between two cuts. */
+static __device__ void sum_bin(const sorted &s, const bin &b, const cut &first, const cut &last,
+                               int128 *sum, uint128 *square) {
+    const key_sums minus = group_sums(b.negative, first, last);
+    const key_sums plus = group_sums(b.positive, first, last);
     const key_sums both = minus + plus;
     *sum = b.core.sum + (int128)plus.m - (int128)minus.m;
     *square = b.core.square + both.square_low + ((uint128)both.square_high << 32);
+    for (int i = 0; s.narrowed && i < ZONES; i++) {
+        const zone &z = s.narrowed->zones[i];
+        if (z.exponent == (int)threadIdx.x && first.part < z.part && z.part < last.part) {
+            *sum += z.sums.sum;
+            *square += z.sums.square;
+        }
+    }
 }
 
 /* --- rounds --- */
-
-/* A bound's place in the list, and the sums before it. */
-struct cut {
-    int64_t place;
-    key_sums sums;
-};
 
 /* What the threads tell each other in a round: between two barriers, nobody reads what another one
  * writes there. */
 struct clip_shared {
     listed_ranks ranks;
-    stretch left;
+    cut first, last; /* between them is what is left */
     int64_t n;
     int rounds;
     bool ended;
@@ -229,6 +278,7 @@ struct clip_shared {
     float low, high;
     bool bounded; /* the bounds are known, and take nothing of the core away */
     cut cuts[2];  /* at low and high */
+    bool in_gap;  /* something was looked for where keys were taken out */
     int128 sum[WARPS];
     uint128 square[WARPS];
     int top;
@@ -262,16 +312,16 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
 }
 
 /* The median's two values, by one thread: both are asked for before either is waited for. */
-static __device__ bool select_median(const sorted &list, const clip_shared &s,
-                                     const scan_plan &plan, double *median) {
+static __device__ bool select_median(const sorted &list, const scan_plan &plan, clip_shared *s) {
     int64_t i = 0, k = 0;
-    const listed_place lower = listed_locate(&s.ranks, &plan, (s.n - 1) / 2, &i);
-    const listed_place upper = listed_locate(&s.ranks, &plan, s.n / 2, &k);
-    const uint32_t zero = exact_key(0);
-    const uint32_t low = lower == LISTED_VALUE ? list.keys[i] : zero;
-    const uint32_t high = upper == LISTED_VALUE ? list.keys[k] : zero;
-    *median = ((double)exact_unkey(low) + (double)exact_unkey(high)) / 2;
-    return lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
+    const listed_place lower = listed_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
+    const listed_place upper = listed_locate(&s->ranks, &plan, s->n / 2, &k);
+    uint32_t low = exact_key(0), high = low;
+    const bool found = (lower != LISTED_VALUE || find_key(list, i, &low)) &
+                       (upper != LISTED_VALUE || find_key(list, k, &high));
+    s->median = ((double)exact_unkey(low) + (double)exact_unkey(high)) / 2;
+    s->in_gap |= !found;
+    return found && lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
 }
 
 /* The first thread's part of a round: rms, and the bounds that follow from it and the median. */
@@ -294,30 +344,30 @@ static __device__ void find_bounds(clip_shared *s, const scan_plan &plan, double
 }
 
 /* Finds the places of the bounds; by two warps. */
-static __device__ void find_cuts(const sorted &list, clip_shared *s) {
+static __device__ void find_cuts(const job &j, const sorted &list, clip_shared *s) {
     const int warp = threadIdx.x / WARP;
     if (warp >= 2)
         return;
-    const int64_t place =
-        warp_count_below(list, warp == 0 ? exact_key(s->low) : exact_key(s->high) + 1);
-    const key_sums sums = warp_sums_before(list, place);
+    cut c = find_cut(j, list, warp == 0 ? s->low : s->high, warp == 1, true, &s->in_gap);
+    c.sums = warp_sums_before(list, c.place);
     if (lane_of_thread() == 0)
-        s->cuts[warp] = {place, sums};
+        s->cuts[warp] = c;
 }
 
-/* The sums before a place that is that of a bound, or an end of what was left. */
-static __device__ key_sums sums_before(const clip_shared *s, int64_t place) {
-    return place == s->cuts[0].place   ? s->cuts[0].sums
-           : place == s->cuts[1].place ? s->cuts[1].sums
-           : place == s->left.first    ? s->left.sums_first
-                                       : s->left.sums_last;
+/* The cut at a rank that is that of a bound, or an end of what was left. */
+static __device__ cut cut_at(const clip_shared *s, int64_t rank) {
+    return rank == s->cuts[0].rank   ? s->cuts[0]
+           : rank == s->cuts[1].rank ? s->cuts[1]
+           : rank == s->first.rank   ? s->first
+                                     : s->last;
 }
 
 /* Cuts the ends off; by the first thread. */
 static __device__ void trim(clip_shared *s) {
-    const int64_t n = listed_keep(&s->ranks, s->cuts[0].place, s->cuts[1].place, s->low, s->high);
-    s->left = {s->ranks.first, s->ranks.last, sums_before(s, s->ranks.first),
-               sums_before(s, s->ranks.last)};
+    const int64_t n = listed_keep(&s->ranks, s->cuts[0].rank, s->cuts[1].rank, s->low, s->high);
+    const cut first = cut_at(s, s->ranks.first), last = cut_at(s, s->ranks.last);
+    s->first = first;
+    s->last = last;
     s->ended = n == 0 || n == s->n;
     s->n = n;
     s->rounds++;
@@ -329,8 +379,9 @@ static __device__ void start_rounds(const sorted &list, clip_shared *s) {
     const key_sums all = warp_sums_before(list, list.n);
     if (lane_of_thread() > 0)
         return;
-    s->left = {0, list.n, {0, 0, 0}, all};
-    s->n = list.n + s->ranks.n_zero + s->ranks.n_core;
+    s->first = {0, 0, -1, {0, 0, 0}};
+    s->last = {s->ranks.last, list.n, PARTS, all};
+    s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
     s->rounds = 0;
     s->bounded = true;
     s->ended = s->n == 0;
@@ -339,9 +390,8 @@ static __device__ void start_rounds(const sorted &list, clip_shared *s) {
 
 /* Clips; all threads of the block take part. The ranks in `s` are set. The outcome's sums are those
  * of the last round. */
-static __device__ void clip_list(const sorted &list, const scan_plan &plan,
-                                 const scan_totals &totals, double kappa, clip_shared *s,
-                                 clip_outcome *o) {
+static __device__ void clip_list(const job &j, const sorted &list, const scan_plan &plan,
+                                 const scan_totals &totals, clip_shared *s, clip_outcome *o) {
     const bin b = find_bin(list, threadIdx.x, plan, totals);
     if (threadIdx.x < WARP)
         start_rounds(list, s);
@@ -350,17 +400,17 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
         int128 sum;
         uint128 square;
         if (threadIdx.x == THREADS - 1)
-            s->median_known = select_median(list, *s, plan, &s->median);
-        sum_bin(b, s->left, &sum, &square);
+            s->median_known = select_median(list, plan, s);
+        sum_bin(list, b, s->first, s->last, &sum, &square);
         o->sums.sum[threadIdx.x] = sum;
         o->sums.square[threadIdx.x] = square;
         const exact_aligned aligned = align_bins(s, sum, square);
         if (threadIdx.x == 0)
-            find_bounds(s, plan, kappa, aligned, o);
+            find_bounds(s, plan, j.detection.kappa, aligned, o);
         __syncthreads();
         if (!s->bounded)
             break;
-        find_cuts(list, s);
+        find_cuts(j, list, s);
         __syncthreads();
         if (threadIdx.x == 0)
             trim(s);
@@ -368,23 +418,23 @@ static __device__ void clip_list(const sorted &list, const scan_plan &plan,
     }
 }
 
-/* Of a list from n_pixels pixels; all threads of the block take part. */
-static __device__ void find_ranks(const sorted &list, const scan_plan &plan,
-                                  const scan_totals &totals, int64_t n_pixels, listed_ranks *r) {
-    const uint32_t keys[] = {exact_key(0), exact_key(plan.median_low),
-                             exact_key(plan.median_high) + 1};
+/* All threads of the block take part. */
+static __device__ void find_ranks(const job &j, const sorted &list, const scan_plan &plan,
+                                  const scan_totals &totals, clip_shared *s) {
+    listed_ranks *const r = &s->ranks;
+    const float values[] = {0, plan.median_low, plan.median_high};
     int64_t *const ranks[] = {&r->zero, &r->median_first, &r->median_last};
     const int warp = threadIdx.x / WARP;
     if (warp < 3) {
-        const int64_t n = warp_count_below(list, keys[warp]);
+        const cut c = find_cut(j, list, values[warp], warp == 2, false, &s->in_gap);
         if (lane_of_thread() == 0)
-            *ranks[warp] = n;
+            *ranks[warp] = c.rank;
     }
     if (threadIdx.x == 0) {
         r->first = 0;
-        r->last = list.n;
+        r->last = (int64_t)totals.n_listed;
         r->n_zero = (int64_t)totals.n_zero;
-        r->n_core = n_pixels - list.n - (int64_t)(totals.n_zero + totals.n_blank);
+        r->n_core = j.width * j.height - r->last - (int64_t)(totals.n_zero + totals.n_blank);
         r->n_below = (int64_t)totals.n_below;
     }
     __syncthreads();
@@ -392,11 +442,15 @@ static __device__ void find_ranks(const sorted &list, const scan_plan &plan,
 
 /* --- the list --- */
 
-static __device__ bool find_extremes(const sorted &list, const listed_ranks &r,
-                                     const scan_plan &plan, clip_outcome *o) {
+static __device__ bool find_extremes(const sorted &list, const scan_plan &plan, clip_shared *s,
+                                     clip_outcome *o) {
+    const listed_ranks &r = s->ranks;
     const bool any = r.first < r.last;
-    return listed_extremes_of(&r, &plan, any ? exact_unkey(list.keys[r.first]) : 0,
-                              any ? exact_unkey(list.keys[r.last - 1]) : 0, &o->min, &o->max);
+    uint32_t low = exact_key(0), high = low;
+    if (any && !(find_key(list, r.first, &low) & find_key(list, r.last - 1, &high)))
+        s->in_gap = true;
+    return !s->in_gap &&
+           listed_extremes_of(&r, &plan, exact_unkey(low), exact_unkey(high), &o->min, &o->max);
 }
 
 /* Begins the words anew by which the blocks that look for islands tell each other their sums; by
@@ -415,10 +469,18 @@ static __global__ void __launch_bounds__(THREADS)
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const int64_t n = (int64_t)totals.n_listed;
-    const sorted list = {keys, n, j.key_sums, j.key_groups, s.tops, n / TOPS + 1};
-    const bool complete = st->scan_wanted && list.n <= j.list_room && !st->list_unsorted;
+    const int64_t n = count_sorted(*st, j.list_room);
+    const sorted list = {keys,
+                         n,
+                         j.key_sums,
+                         j.key_groups,
+                         s.tops,
+                         n / TOPS + 1,
+                         st->narrowing.done ? &st->narrowing : NULL};
+    const bool complete =
+        st->scan_wanted && (int64_t)totals.n_listed <= j.list_room && !st->list_unsorted;
     if (threadIdx.x == 0) {
+        s.in_gap = false;
         o->known = false;
         o->n_kept = 0;
         st->thresholds.island = st->thresholds.detection = INFINITY;
@@ -426,13 +488,15 @@ static __global__ void __launch_bounds__(THREADS)
     if (!complete)
         return;
     load_tops(list);
-    find_ranks(list, plan, totals, j.width * j.height, &s.ranks);
-    clip_list(list, plan, totals, j.detection.kappa, &s, o);
+    find_ranks(j, list, plan, totals, &s);
+    clip_list(j, list, plan, totals, &s, o);
     if (threadIdx.x > 0)
         return;
     o->rounds = s.rounds;
     o->empty = s.rounds > 0 && s.n == 0;
-    o->known = s.bounded && (o->n_kept == 0 || find_extremes(list, s.ranks, plan, o));
+    o->known = s.bounded && (o->n_kept == 0 || find_extremes(list, plan, &s, o)) && !s.in_gap;
+    if (s.in_gap)
+        st->list_unsorted = true;
     if (o->known && o->n_kept > 0)
         st->thresholds = thresholds_of(o->median, o->rms, o->empty, &j.detection);
 }

@@ -30,6 +30,12 @@ static bool is_whole(const struct search *s) {
     return s->job.n_buckets > 0;
 }
 
+/* Takes room and time for buckets away: the list is narrowed in place of that. */
+static void forgo_buckets(struct search *s) {
+    s->job.n_buckets = 0;
+    s->job.narrows = s->job.n_sample > 0;
+}
+
 static enum srcfind_status check(const struct search *s, cudaError_t code) {
     return cuda_check(s->cuda, code, "searching", s->error);
 }
@@ -102,17 +108,19 @@ static enum srcfind_status plan_and_scan(struct search *s) {
     return status == SRCFIND_OK ? mark(s, MARK_SCANNED) : status;
 }
 
-/* The list has n_keys; by buckets, it may have fewer. */
+/* The list has n_keys; by buckets, it may have fewer. A narrowed one is in list[1]. */
 static enum srcfind_status sort_and_clip(struct search *s, int64_t n_keys) {
     const struct job *j = &s->job;
+    const bool narrowed = !is_whole(s) && s->cuda->state->narrowing.done;
+    uint32_t *const keys[2] = {j->list[narrowed], j->list[!narrowed]};
     size_t size = j->temporary_size;
     int sorted = 0;
     enum srcfind_status status;
     if (is_whole(s))
         status = check(s, launch_bucket_sort(j, s->cuda->stream));
     else
-        status = check(s, cub_sort(j->temporary, &size, j->list, n_keys, &sorted, s->cuda->stream));
-    return status == SRCFIND_OK ? check(s, launch_clip(j, j->list[sorted], n_keys, s->cuda->stream))
+        status = check(s, cub_sort(j->temporary, &size, keys, n_keys, &sorted, s->cuda->stream));
+    return status == SRCFIND_OK ? check(s, launch_clip(j, keys[sorted], n_keys, s->cuda->stream))
                                 : status;
 }
 
@@ -168,13 +176,15 @@ static enum srcfind_status launch_whole(struct search *s) {
 }
 
 static enum srcfind_status launch_in_parts(struct search *s) {
+    const struct state *state = s->cuda->state;
     enum srcfind_status status = plan_and_scan(s);
+    if (status == SRCFIND_OK && s->job.narrows)
+        status = check(s, launch_narrow(&s->job, s->cuda->stream));
     if (status == SRCFIND_OK)
         status = fetch_state(s);
-    const int64_t n_listed = (int64_t)s->cuda->state->totals.n_listed;
-    if (status == SRCFIND_OK)
-        status = clip_and_find(s, n_listed < s->job.list_room ? n_listed : s->job.list_room);
-    return status;
+    const int64_t n = state->narrowing.done ? state->narrowing.n : (int64_t)state->totals.n_listed;
+    return status == SRCFIND_OK ? clip_and_find(s, n < s->job.list_room ? n : s->job.list_room)
+                                : status;
 }
 
 static double seconds_between(const struct search *s, enum mark a, enum mark b) {
@@ -197,12 +207,13 @@ static enum srcfind_status search_in_one_read(struct search *s) {
     return status;
 }
 
-/* The same, once more where the buckets were not enough to sort the list. */
+/* The same, once more where buckets or a narrowed list were not enough. */
 static enum srcfind_status search_once(struct search *s) {
     const enum srcfind_status status = search_in_one_read(s);
     if (status != SRCFIND_OK || !s->cuda->state->list_unsorted)
         return status;
     s->job.n_buckets = 0;
+    s->job.narrows = false;
     return search_in_one_read(s);
 }
 
@@ -237,6 +248,7 @@ static enum srcfind_status clip_by_sorting(struct search *s) {
     struct job all = s->job;
     all.list_room = all.n_pixels;
     all.n_buckets = 0;
+    all.narrows = false;
     if (!rooms_fit(s->cuda, &all))
         return SRCFIND_OK;
     const struct job ordinary = s->job;
@@ -422,14 +434,14 @@ static enum srcfind_status search_here(struct search *s, int64_t width, int64_t 
 static enum srcfind_status reserve_for_image(struct search *s) {
     s->job.image_size = s->job.n_pixels * (int64_t)sizeof(uint32_t);
     if (!rooms_fit(s->cuda, &s->job))
-        s->job.n_buckets = 0;
+        forgo_buckets(s);
     if (s->cuda->keeps_images && rooms_fit(s->cuda, &s->job)) {
         const enum srcfind_status status = rooms_reserve(s->cuda, &s->job, true, s->error);
         if (status == SRCFIND_OK || s->cuda->lost)
             return status;
     }
     s->job.image_size = 0;
-    s->job.n_buckets = 0;
+    forgo_buckets(s);
     s->job.chunks_size = feed_scan_size(s->cuda);
     return rooms_reserve(s->cuda, &s->job, true, s->error);
 }

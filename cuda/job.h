@@ -44,6 +44,19 @@ struct bin_parts {
     uint16_t first, n;
 };
 
+/* A longer list is narrowed, before it is sorted, to the parts that a clip will look at. */
+enum {
+    PARTS = 8192, /* of such a list */
+    GAPS = 64,
+    ZONES = 4,
+};
+
+/* What becomes of a part's keys: below ZONES, they are taken out, and added up in that zone. */
+enum part_use {
+    LEFT = ZONES, /* a bound may be among them */
+    LEFT_BETWEEN, /* none may, since there is a zone on both sides */
+};
+
 /* Runs are numbered by int. */
 #define MOST_RUNS (INT32_MAX - 1)
 
@@ -89,6 +102,28 @@ struct scan_totals {
     unsigned long long n_candidates;             /* the same, with places taken in store */
 };
 
+/* Neighbouring parts whose keys were taken out of a list. */
+struct gap {
+    int64_t place, n; /* keys that are left before it, and that were taken out */
+    int part;         /* the first */
+};
+
+/* The gaps between two bounds, which are within the bounds of a round together or not at all. Their
+ * pixels are added up in units of 2^(exponent - EXACT_UNIT), which is 1 / scale. */
+struct zone {
+    struct core_totals sums;
+    int exponent, part; /* any of its parts */
+    float scale;
+};
+
+struct narrowing {
+    bool done;
+    int64_t n; /* keys that are left, in list[1] */
+    int n_gaps;
+    struct gap gaps[GAPS];    /* in the order of the values */
+    struct zone zones[ZONES]; /* all 0 if there are fewer */
+};
+
 struct clip_outcome {
     struct exact_sums sums; /* of the pixels that are left */
     double median, rms, min, max;
@@ -105,7 +140,8 @@ struct state {
     bool scan_wanted; /* the plan is worth a scan */
     struct bin_scale bin_scale;
     struct scan_totals totals;
-    bool list_unsorted; /* a bucket had no room for what belongs there */
+    struct narrowing narrowing;
+    bool list_unsorted; /* a bucket had no room, or the clip looked into a gap */
     struct clip_outcome clip;
     struct thresholds thresholds;
     int64_t n_runs, n_counting; /* also where there was no room for them */
@@ -124,8 +160,12 @@ struct job {
     int64_t n_sample;
     uint32_t *list[2]; /* keys of the listed values */
     int64_t list_room;
-    int64_t n_buckets;            /* 0: the list is sorted as a whole, by CUB */
+    int64_t n_buckets;            /* 0: the list is sorted by CUB */
+    bool narrows;                 /* the list is narrowed first */
     struct bin_parts *bin_parts;  /* BINS of them */
+    float *part_low;              /* the least value of each of the PARTS, about */
+    uint32_t *part_size;          /* keys that belong there */
+    uint8_t *part_use;            /* enum part_use */
     uint32_t *bucket_size;        /* keys that belong there */
     uint32_t *buckets;            /* BUCKET keys each */
     struct key_sums *key_sums;    /* one for KEYS_A_SUM keys of the list, and one more */
@@ -172,7 +212,11 @@ cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t f
                         cudaStream_t stream);
 /* Sorts a list whose length the host need not know, by buckets; the keys are in list[0] then. */
 cudaError_t launch_bucket_sort(const struct job *job, cudaStream_t stream);
-/* Clips by sorted keys, of which there are as many as were listed, and no more than n_keys. */
+/* Narrows a list whose length the host need not know, if that is worth while. */
+cudaError_t launch_narrow(const struct job *job, cudaStream_t stream);
+/* Its part that decides what is left: sets part_use and, but for the zones' sums, narrowing. */
+cudaError_t launch_foresee(const struct job *job, cudaStream_t stream);
+/* Clips by sorted keys: all that were listed, or are left, and no more than n_keys. */
 cudaError_t launch_clip(const struct job *job, const uint32_t *keys, int64_t n_keys,
                         cudaStream_t stream);
 cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,

@@ -10,8 +10,9 @@ enum {
     THREAD_BINS = BINS / THREADS,
     AT_ONCE = 8,
     DRAW_THREADS = 256,
-    SAMPLE_WEIGHT = 64, /* of a value of the sample, for its bin's part of the buckets */
+    SAMPLE_WEIGHT = 64, /* of a value of the sample, for its bin's share of the parts */
     EMPTY_WEIGHT = 8,   /* of a bin */
+    WIDE_WEIGHT = 128,  /* the same where each bin should have a part of its own */
 };
 
 /* --- the sample --- */
@@ -67,18 +68,6 @@ struct bins {
 
 static __device__ int bin_of(const bins &b, float v) {
     return (int)(bin_place(b.scale, v) >> PLACE_BITS);
-}
-
-/* The distance of the lower bound of step i, from the centre outwards. */
-static __device__ float step_bound(int i) {
-    return __uint_as_float(((uint32_t)i << PLACE_BITS) + __float_as_uint(1.0f)) - 1;
-}
-
-/* x at some part (0 to 1) of a bin. */
-static __device__ float bin_x(int bin, float part) {
-    const int i = bin < SIDE ? SIDE - 1 - bin : bin - SIDE;
-    const float near = step_bound(i), far = step_bound(i + 1);
-    return bin < SIDE ? -(far + (near - far) * part) : near + (far - near) * part;
 }
 
 /* Sorts a key of each of the first PROBES threads, whose others only wait with them (Batcher 1968,
@@ -259,11 +248,12 @@ static __device__ void write_plan(const job &j, const bins &b, bool useful, cons
     s->window = s->scan_wanted ? window : scan_window_open(&s->plan);
     s->bin_scale = b.scale;
     s->totals = {};
+    s->narrowing.done = false;
     s->list_unsorted = false;
     s->clip.known = false;
 }
 
-/* --- buckets for what the scan will list --- */
+/* --- parts of what the scan will list --- */
 
 /* Bins [first, last]. */
 struct bin_range {
@@ -287,7 +277,8 @@ static __device__ int neighbours_sum(int n) {
 /* What each of a thread's bins weighs if its values may be listed: by the part of the sample that
  * is in those bins of it and its neighbours. (Of pixels near 0 few are listed, which have no part
  * of their own.) By all threads of the block. */
-static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool listed[THREAD_BINS]) {
+static __device__ int weigh_bins(const job &j, const bins &b, const scan_plan &plan,
+                                 bool listed[THREAD_BINS]) {
     const bin_range core = range_of(b, plan.core_low, plan.core_high);
     const bin_range middle = range_of(b, plan.median_low, plan.median_high);
     int n_bins = 0, n = 0;
@@ -297,21 +288,31 @@ static __device__ int weigh_bins(const bins &b, const scan_plan &plan, bool list
         n_bins += listed[i];
         n += listed[i] ? b.count[bin] : 0;
     }
-    return EMPTY_WEIGHT + SAMPLE_WEIGHT * neighbours_sum(n) / max(neighbours_sum(n_bins), 1);
+    return (j.narrows ? WIDE_WEIGHT : EMPTY_WEIGHT) +
+           SAMPLE_WEIGHT * neighbours_sum(n) / max(neighbours_sum(n_bins), 1);
 }
 
-/* Shares the buckets out among the bins. By all threads of the block. */
-static __device__ void share_buckets(const job &j, bins *b, const scan_plan &plan) {
+/* Begins the parts of a list that will be narrowed, or buckets. */
+static __device__ void clear_parts(const job &j) {
+    for (int i = threadIdx.x; i < j.n_buckets; i += THREADS)
+        j.bucket_size[i] = 0;
+    for (int i = threadIdx.x; j.narrows && i < PARTS; i += THREADS)
+        j.part_size[i] = 0;
+}
+
+/* Shares the parts out among the bins. By all threads of the block. */
+static __device__ void share_parts(const job &j, bins *b, const scan_plan &plan) {
     bool listed[THREAD_BINS];
     int n_listed = 0;
-    const int weight = weigh_bins(*b, plan, listed);
+    const int weight = weigh_bins(j, *b, plan, listed);
     for (int i = 0; i < THREAD_BINS; i++)
         n_listed += listed[i];
     int before = block_sum_before(n_listed * weight, b->warp_counts);
     if (threadIdx.x == THREADS - 1)
         b->weight = before + n_listed * weight;
+    clear_parts(j);
     __syncthreads();
-    const int last = (int)j.n_buckets * BUCKET_PARTS - 1;
+    const int last = (j.narrows ? PARTS : (int)j.n_buckets * BUCKET_PARTS) - 1;
     const float per_weight = (float)last / (float)b->weight;
     for (int i = 0; i < THREAD_BINS; i++) {
         const int first = min((int)((float)before * per_weight), last);
@@ -319,8 +320,6 @@ static __device__ void share_buckets(const job &j, bins *b, const scan_plan &pla
         const int end = min((int)((float)before * per_weight), last);
         j.bin_parts[THREAD_BINS * threadIdx.x + i] = {(uint16_t)first, (uint16_t)(end - first)};
     }
-    for (int i = threadIdx.x; i < j.n_buckets; i += THREADS)
-        j.bucket_size[i] = 0;
 }
 
 static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constant__ job j) {
@@ -340,8 +339,8 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
         }
     }
     __syncthreads();
-    if (scaled && j.n_buckets > 0)
-        share_buckets(j, &b, plan);
+    if (scaled && (j.narrows || j.n_buckets > 0))
+        share_parts(j, &b, plan);
 }
 
 /* --- putting it to work --- */
@@ -360,6 +359,7 @@ static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, s
     j.state->plan = plan;
     j.state->window = window;
     j.state->scan_wanted = true;
+    j.state->narrowing.done = false;
     j.state->list_unsorted = false;
     j.state->totals = {};
 }

@@ -32,6 +32,7 @@ static void choose(struct job *job, const struct shares *learned) {
     job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
     job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_LARGE);
     job->n_buckets = whole ? job->list_room * BUCKETS_ROOM / BUCKET : 0;
+    job->narrows = !all && !whole;
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
     job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);
@@ -93,6 +94,9 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
         job->bin_parts = take(&l, BINS, sizeof *job->bin_parts);
         job->bucket_size = take(&l, job->n_buckets, sizeof *job->bucket_size);
         job->buckets = take(&l, job->n_buckets * BUCKET, sizeof *job->buckets);
+        job->part_low = take(&l, PARTS, sizeof *job->part_low);
+        job->part_size = take(&l, PARTS, sizeof *job->part_size);
+        job->part_use = take(&l, PARTS, sizeof *job->part_use);
         break;
     case BUFFER_KEY_SUMS:
         job->key_sums = take(&l, job->list_room / KEYS_A_SUM + 1, sizeof *job->key_sums);

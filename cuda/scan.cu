@@ -4,7 +4,7 @@
  * summed then; candidates and blanks become bits
  * of two maps, and the candidates' values go, in the order of the pixels, to a place that the tile
  * knows. The loop is as short as can be: what is rare stands behind a branch for the whole warp. */
-#include "device.cuh"
+#include "core_sums.cuh"
 
 enum {
     THREADS = 128,
@@ -21,12 +21,6 @@ enum {
 static_assert(TILE == 2 * ROW * ROWS_AT_ONCE && TILE == WARP * WARP,
               "a tile is whole rows, a word a lane");
 static_assert(QUAD <= 4, "four squares of q fit in 64 bits");
-
-/* Sums of q and q^2. */
-struct core_sums {
-    int64_t sum;
-    uint64_t square_low, square_high; /* of the lower and upper 32 bits of sums of squares */
-};
 
 /* What a lane adds up of the core, and counts. Pixels below the centre are counted with those that
  * are to be listed, which are taken off later. */
@@ -117,10 +111,7 @@ static __device__ inline bool add_small(const scan_window &w, float v, core_sums
     const int q = __float2int_rn(scaled);
     if (!is_core<false>(w, v) || q == 0 || (float)q != scaled)
         return false;
-    const uint64_t square = (uint64_t)((int64_t)q * q);
-    small->sum += q;
-    small->square_low += (uint32_t)square;
-    small->square_high += square >> 32;
+    add_to(small, q);
     return true;
 }
 
@@ -370,33 +361,6 @@ struct block_sums {
     core_sums core, small;
     unsigned long long n_below, n_zero, n_blank;
 };
-
-static __device__ inline core_sums warp_sum(const core_sums &s) {
-    return {warp_sum(s.sum), warp_sum(s.square_low), warp_sum(s.square_high)};
-}
-
-static __device__ inline void operator+=(core_sums &to, const core_sums &s) {
-    to.sum += s.sum;
-    to.square_low += s.square_low;
-    to.square_high += s.square_high;
-}
-
-/* Numbers of 128 bits in memory, to which many threads add. A carry is known from what was there
- * before, so that the order does not matter. */
-static __device__ inline void atomic_add_128(void *number, uint128 value) {
-    unsigned long long *part = (unsigned long long *)number;
-    const unsigned long long low = (unsigned long long)value;
-    unsigned long long high = (unsigned long long)(value >> 64);
-    if (low)
-        high += atomicAdd(&part[0], low) + low < low ? 1 : 0;
-    if (high)
-        atomicAdd(&part[1], high);
-}
-
-static __device__ inline void add_to_totals(core_totals *totals, const core_sums &s) {
-    atomic_add_128(&totals->sum, (uint128)(int128)s.sum);
-    atomic_add_128(&totals->square, ((uint128)s.square_high << 32) + s.square_low);
-}
 
 /* A block's sums come together before they go to the totals, which all blocks wait for. */
 static __device__ void write_sums(scan_totals *totals, const lane_sums &s) {

@@ -52,9 +52,10 @@ static void assert_same_island(const struct island *a, const struct island *b) {
 }
 
 /* How often each way of clipping was taken: none may go untested. */
-static int n_one_read, n_sorted, n_histogram;
+static int n_one_read, n_sorted, n_histogram, n_narrowed;
 
 static void count_path(const char *path) {
+    n_narrowed += strcmp(path, "one read") == 0 && cuda->state->narrowing.done;
     n_one_read += strcmp(path, "one read") == 0;
     n_sorted += strcmp(path, "sorted") == 0;
     n_histogram += strncmp(path, "histogram", 9) == 0;
@@ -130,12 +131,13 @@ static void thin_pictures(void **state) {
 static void planned_pictures(void **state) {
     struct random r = {3};
     (void)state;
-    n_one_read = n_sorted = 0;
+    n_one_read = n_sorted = n_narrowed = 0;
     for (int i = 0; i < 8 * PICTURE_KINDS; i++)
         check_picture(i % PICTURE_KINDS, 400 + random_below(&r, 500), 700 + random_below(&r, 200),
                       (uint64_t)i + 1000, i / PICTURE_KINDS % 2);
-    print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
-    assert_true(n_one_read > 20 && n_sorted > 20);
+    print_message("%d in one read, %d of them narrowed, %d sorted\n", n_one_read, n_narrowed,
+                  n_sorted);
+    assert_true(n_one_read > 20 && n_narrowed > 4 && n_sorted > 20);
 }
 
 /* Half of the pixels in sources, all of them in one, and shapes that are hard to label. */
@@ -240,19 +242,51 @@ static void one_after_the_other(void **state) {
     }
 }
 
-/* More pixels than are searched without a word from the host, kept and streamed. */
-static void large_picture(void **state) {
+/* Noise and sources, whose values are changed in a way that is hard on the list. */
+enum change { NONE, OFFSET, NEGATIVE, VERY_BRIGHT, SKEWED, CUT_OFF, COARSE, CHANGES };
+
+static float changed(enum change change, float v, int i) {
+    if (i % 2000 == 5)
+        v = (float)(6 + i % 90);
+    switch (change) {
+    case OFFSET:
+        return v + 1000;
+    case NEGATIVE:
+        return -v;
+    case VERY_BRIGHT:
+        return i % 2000 == 5 ? ldexpf(v, i / 2000 % 70) : v;
+    case SKEWED:
+        return v * fabsf(v);
+    case CUT_OFF:
+        return v < -2 ? -50 : v;
+    case COARSE:
+        return rintf(v * 4096) / 4096;
+    default:
+        return v;
+    }
+}
+
+/* More pixels than are searched without a word from the host, kept and streamed: their lists are
+ * narrowed. */
+static void large_pictures(void **state) {
+    enum { WIDTH = 4200, HEIGHT = 4100 };
+    static const struct detection detections[] = {
+        {3, 5, 3.5, true, 8, 1}, {2.2, 5, 3, true, 8, 1}, {6, 5, 4, false, 4, 3}};
     struct random r = {10};
-    struct picture p = picture_make(0, 4200, 4100, &r);
+    struct picture p = picture_make(0, WIDTH, HEIGHT, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
     (void)state;
-    for (int y = 5; y < 4000; y += 40)
-        for (int x = 5; x < 4000; x += 50)
-            m->pixels[y * 4200 + x] = __builtin_bswap32(exact_bits((float)(6 + (x + y) % 90)));
-    for (int pass = 0; pass < 2; pass++) {
-        cuda->keeps_images = pass;
-        assert_same(&m->source, &ORDINARY, 8);
+    n_narrowed = 0;
+    for (int i = 0; i < 2 * CHANGES; i++) {
+        for (int k = 0; k < WIDTH * HEIGHT; k++) {
+            const float v = changed((enum change)(i % CHANGES), p.pixels[k], k);
+            m->pixels[k] = __builtin_bswap32(exact_bits(v));
+        }
+        cuda->keeps_images = i % 2;
+        assert_same(&m->source, &detections[i % 3], 8);
     }
+    print_message("%d narrowed\n", n_narrowed);
+    assert_true(n_narrowed > 5);
     memory_source_free(m);
     picture_free(&p);
 }
@@ -351,7 +385,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(repeated, set_up),
         cmocka_unit_test_setup(little_memory, set_up),
         cmocka_unit_test_setup(one_after_the_other, set_up),
-        cmocka_unit_test_setup(large_picture, set_up),
+        cmocka_unit_test_setup(large_pictures, set_up),
         cmocka_unit_test_setup(failing_source, set_up),
         cmocka_unit_test_setup(too_little_memory, set_up),
         cmocka_unit_test_setup(failing_calls, set_up),
