@@ -74,8 +74,8 @@ static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i,
 }
 
 /* How many keys there are, in order. */
-static __device__ int64_t count_sorted(const state &s, int64_t list_room) {
-    return s.narrowing.done ? s.narrowing.n : min((int64_t)s.totals.n_listed, list_room);
+static __device__ int64_t count_sorted(const job &j) {
+    return j.state->narrowing.done ? j.state->narrowing.n : count_keys(j);
 }
 
 /* All sums, one more than there are whole ones, so that there is one for each place; and where the
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS)
     sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     wait_for_earlier();
-    const int64_t n = count_sorted(*j.state, j.list_room);
+    const int64_t n = count_sorted(j);
     if (i <= n / KEYS_A_SUM)
         sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
     else if (i < n_sums && lane_of_thread() == 0)
@@ -469,7 +469,7 @@ static __global__ void __launch_bounds__(THREADS)
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const int64_t n = count_sorted(*st, j.list_room);
+    const int64_t n = count_sorted(j);
     const sorted list = {keys,
                          n,
                          j.key_sums,

@@ -183,8 +183,7 @@ static enum srcfind_status launch_in_parts(struct search *s) {
     if (status == SRCFIND_OK)
         status = fetch_state(s);
     const int64_t n = state->narrowing.done ? state->narrowing.n : (int64_t)state->totals.n_listed;
-    return status == SRCFIND_OK ? clip_and_find(s, n < s->job.list_room ? n : s->job.list_room)
-                                : status;
+    return status == SRCFIND_OK ? clip_and_find(s, n <= s->job.list_room ? n : 0) : status;
 }
 
 static double seconds_between(const struct search *s, enum mark a, enum mark b) {

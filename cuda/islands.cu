@@ -15,6 +15,12 @@ enum {
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
+/* Blocks of find_runs, which mostly waits, on a multiprocessor, where it has the threads. */
+#if __CUDA_ARCH__ >= 900
+enum { FIND_BLOCKS = 7 };
+#else
+enum { FIND_BLOCKS = 1 };
+#endif
 static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0, "whole shares");
 static_assert(TILE == WARP * WORD, "a word a lane");
 
@@ -244,7 +250,7 @@ static __device__ void write_tile_runs(const job &j, int64_t first, const words_
 
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
  * it. Each thread has some words that follow each other. */
-static __global__ void __launch_bounds__(THREADS) find_runs(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS) find_runs(const __grid_constant__ job j) {
     __shared__ words_shared s;
     word_runs runs[THREAD_WORDS];
     int n_runs = 0;
@@ -354,6 +360,16 @@ static __device__ void join_run(const job &j, int i, const run &r) {
         join(j.parent, (int)k, i);
 }
 
+static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
+    wait_for_earlier();
+    const int n = (int)runs_with_room(j);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * THREADS)
+        join_run(j, (int)i, j.runs[i]);
+}
+
+/* --- what tells whether an island counts --- */
+
 /* Of run i, as if it were an island. */
 static __device__ extent extent_of(const job &j, int i, const run &r) {
     const uint64_t *blank = j.state->totals.n_blank > 0 ? (const uint64_t *)j.blank : NULL;
@@ -373,18 +389,19 @@ static __device__ extent extent_of(const job &j, int i, const run &r) {
     return e;
 }
 
-static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
+/* Leads each run to its root, which begins with its own extent. */
+static __global__ void __launch_bounds__(THREADS) find_roots(const __grid_constant__ job j) {
     wait_for_earlier();
-    const int n = (int)runs_with_room(j);
+    const int64_t n = runs_with_room(j);
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS) {
-        const run r = j.runs[i];
-        join_run(j, (int)i, r);
-        j.extents[i] = extent_of(j, (int)i, r);
+        const int root = root_of(j.parent, (int)i);
+        if (root == i)
+            j.extents[i] = extent_of(j, (int)i, j.runs[i]);
+        else
+            j.parent[i] = root;
     }
 }
-
-/* --- what tells whether an island counts --- */
 
 /* y_min is that of the island's first run. */
 static __device__ void add_extent(extent *to, const extent &e) {
@@ -409,19 +426,17 @@ static __device__ bool is_one_island(int root) {
     return __all_sync(ALL_LANES, root >= 0 && root == first);
 }
 
-/* Leads each run to its root, to whose extent it adds its own; that of the root is there. */
+/* Adds each run's extent to that of its root, which is there. */
 static __global__ void __launch_bounds__(THREADS) add_extents(const __grid_constant__ job j) {
     wait_for_earlier();
     const int64_t n = runs_with_room(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
-        const int root = i < n ? root_of(j.parent, (int)i) : -1;
+        const int root = i < n ? j.parent[i] : -1;
         extent e = {0, 0, INT_MAX, -1, INT_MAX, -1, 0};
-        if (i < n && root != i) {
-            e = j.extents[i];
-            j.parent[i] = root;
-        }
+        if (i < n && root != i)
+            e = extent_of(j, (int)i, j.runs[i]);
         if (is_one_island(root)) {
             e = warp_extent(e);
             if (lane_of_thread() == 0)
@@ -645,6 +660,8 @@ cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
         launch_next(find_runs, (unsigned)(job->tile_words - 1), THREADS, stream, *job);
     if (!status)
         status = launch_for_runs(join_runs, job, stream);
+    if (!status)
+        status = launch_for_runs(find_roots, job, stream);
     if (!status)
         status = launch_for_runs(add_extents, job, stream);
     if (!status)

@@ -96,10 +96,6 @@ static __device__ inline float load_shared(uint32_t address) {
     return v;
 }
 
-static __device__ inline void store_shared(uint32_t address, float v) {
-    asm volatile("st.shared.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory");
-}
-
 static __device__ inline bool is_listed(float v) {
     return isfinite(v) && v != 0;
 }
@@ -115,37 +111,42 @@ static __device__ inline bool add_small(const scan_window &w, float v, core_sums
     return true;
 }
 
-/* Writes out what waits in a warp's columns, but for blanks, for zeros, which are counted, and for
- * what is added up, in place of which zeros are left. */
-static __device__ void write_list(const job &j, const scan_window &w, column *c, lane_sums *sums) {
-    const uint32_t size = c->next - c->first, most = warp_max(size);
-    unsigned long long to = 0;
-    int total = 0;
+/* Leaves in a lane's column what is to be listed: not blanks, nor zeros, which are counted, nor
+ * what is added up instead. */
+static __device__ void sift(const scan_window &w, column *c, lane_sums *sums) {
+    const uint32_t end = c->next;
+    c->next = c->first;
 #pragma unroll 1
-    for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
-        float v = i < size ? load_shared(c->first + i) : NAN;
+    for (uint32_t at = c->first; at < end; at += COLUMN_STEP) {
+        const float v = load_shared(at);
+        const bool added = w.has_zero && add_small(w, v, &sums->small);
         sums->n_zero += v == 0;
-        if (w.has_zero && add_small(w, v, &sums->small)) {
-            v = 0;
-            store_shared(c->first + i, v);
-        } else if (i < size) {
+        if (!added)
             sums->n_below -= __float_as_uint(v - w.centre) >> 31;
-        }
-        total += __popc(__ballot_sync(ALL_LANES, is_listed(v)));
+        keep_if(!added && is_listed(v), c, v);
     }
+}
+
+/* Writes out what waits in a warp's columns. A list that has no room for it is of no use. */
+static __device__ void write_list(const job &j, const scan_window &w, column *c, lane_sums *sums) {
+    sift(w, c, sums);
+    const uint32_t size = c->next - c->first, most = warp_max(size);
+    const unsigned total = warp_sum(size / (unsigned)COLUMN_STEP);
+    unsigned long long to = 0;
     if (lane_of_thread() == 0 && total > 0)
         to = atomicAdd(&j.state->totals.n_listed, (unsigned long long)total);
     to = __shfl_sync(ALL_LANES, to, 0);
+    c->next = c->first;
+    if (to + total > (unsigned long long)j.list_room)
+        return;
+    uint32_t *list = j.list[0] + to;
 #pragma unroll 1
     for (uint32_t i = 0; i < most; i += COLUMN_STEP) {
-        const float v = i < size ? load_shared(c->first + i) : NAN;
-        const unsigned listed = __ballot_sync(ALL_LANES, is_listed(v));
-        const unsigned long long place = to + __popc(listed & lanes_before());
-        if (is_listed(v) && place < (unsigned long long)j.list_room)
-            j.list[0][place] = exact_key(v);
-        to += __popc(listed);
+        const unsigned lanes = __ballot_sync(ALL_LANES, i < size);
+        if (i < size)
+            list[__popc(lanes & lanes_before())] = exact_key(load_shared(c->first + i));
+        list += __popc(lanes);
     }
-    c->next = c->first;
 }
 
 /* --- what is rare --- */
