@@ -1,8 +1,9 @@
-/* Where values stand among the bins of job.h. */
+/* Where values stand among the bins of job.h, and the keys of a list among all pixels. */
 #ifndef BINS_CUH
 #define BINS_CUH
 
 #include "device.cuh"
+#include "listed_ranks.h"
 
 /* Each bin has 2^PLACE_BITS places. */
 enum { PLACE_BITS = 23 - OCTAVE_BITS };
@@ -43,10 +44,34 @@ static __device__ inline uint32_t part_of(const bin_parts *parts, const bin_scal
     return bin.first + (place % (1u << PLACE_BITS) * bin.n >> PLACE_BITS);
 }
 
+/* Of some threads, which have so many values before their own, the last that has no more than n. */
+template <typename T, typename U>
+static __device__ inline int thread_at(const T *before, int threads, U n) {
+    int low = 0, high = threads - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (before[middle] <= n)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Keys that were listed; none of a list that had no room. */
 static __device__ inline int64_t count_keys(const job &j) {
     const int64_t n = (int64_t)j.state->totals.n_listed;
     return j.state->scan_wanted && n <= j.list_room ? n : 0;
+}
+
+/* Sets the members that do not ask where a value stands: all keys are left. */
+static __device__ inline void start_ranks(const job &j, listed_ranks *r) {
+    const scan_totals &t = j.state->totals;
+    r->first = 0;
+    r->last = (int64_t)t.n_listed;
+    r->n_zero = (int64_t)t.n_zero;
+    r->n_core = j.width * j.height - r->last - (int64_t)(t.n_zero + t.n_blank);
+    r->n_below = (int64_t)t.n_below;
 }
 
 #endif

@@ -1,7 +1,6 @@
 /* The clip, on the device, by the sorted keys of the listed values. A block of one thread for each
  * exponent goes through the rounds, by the same rules as the CPU (listed_ranks.h). */
 #include "bins.cuh"
-#include "listed_ranks.h"
 
 enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP, TOPS = WARP * WARP };
 
@@ -311,7 +310,7 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
     return all;
 }
 
-/* The median's two values, by one thread: both are asked for before either is waited for. */
+/* The median's two values, by one thread. */
 static __device__ bool select_median(const sorted &list, const scan_plan &plan, clip_shared *s) {
     int64_t i = 0, k = 0;
     const listed_place lower = listed_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
@@ -420,7 +419,7 @@ static __device__ void clip_list(const job &j, const sorted &list, const scan_pl
 
 /* All threads of the block take part. */
 static __device__ void find_ranks(const job &j, const sorted &list, const scan_plan &plan,
-                                  const scan_totals &totals, clip_shared *s) {
+                                  clip_shared *s) {
     listed_ranks *const r = &s->ranks;
     const float values[] = {0, plan.median_low, plan.median_high};
     int64_t *const ranks[] = {&r->zero, &r->median_first, &r->median_last};
@@ -430,13 +429,8 @@ static __device__ void find_ranks(const job &j, const sorted &list, const scan_p
         if (lane_of_thread() == 0)
             *ranks[warp] = c.rank;
     }
-    if (threadIdx.x == 0) {
-        r->first = 0;
-        r->last = (int64_t)totals.n_listed;
-        r->n_zero = (int64_t)totals.n_zero;
-        r->n_core = j.width * j.height - r->last - (int64_t)(totals.n_zero + totals.n_blank);
-        r->n_below = (int64_t)totals.n_below;
-    }
+    if (threadIdx.x == 0)
+        start_ranks(j, r);
     __syncthreads();
 }
 
@@ -488,7 +482,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (!complete)
         return;
     load_tops(list);
-    find_ranks(j, list, plan, totals, &s);
+    find_ranks(j, list, plan, &s);
     clip_list(j, list, plan, totals, &s, o);
     if (threadIdx.x > 0)
         return;

@@ -33,7 +33,7 @@ static bool is_whole(const struct search *s) {
 /* Takes room and time for buckets away: the list is narrowed in place of that. */
 static void forgo_buckets(struct search *s) {
     s->job.n_buckets = 0;
-    s->job.narrows = s->job.n_sample > 0;
+    s->job.narrows = rooms_narrow(&s->job);
 }
 
 static enum srcfind_status check(const struct search *s, cudaError_t code) {
@@ -213,6 +213,7 @@ static enum srcfind_status search_once(struct search *s) {
         return status;
     s->job.n_buckets = 0;
     s->job.narrows = false;
+    s->cuda->n_repeated++;
     return search_in_one_read(s);
 }
 

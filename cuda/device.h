@@ -65,6 +65,7 @@ struct cuda {
     char name[SRCFIND_TEXT];
     int64_t limit, used;  /* bytes of device memory */
     bool keeps_images;    /* those for which there is room; tests take that away */
+    int64_t n_repeated;   /* searches done again with the whole list; tests look at it */
     struct shares shares; /* the greatest so far */
     cudaStream_t stream;
     cudaEvent_t mark[MARKS], before;

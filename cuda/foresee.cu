@@ -5,7 +5,6 @@
 #include <float.h>
 
 #include "bins.cuh"
-#include "listed_ranks.h"
 
 enum {
     THREADS = 1024,
@@ -14,7 +13,7 @@ enum {
     ROUNDS_FORESEEN = 64,
     BOUND_MARGIN = 512, /* a bound may be off by its distance from the median, divided by this */
     MEDIAN_MARGIN = 2,  /* parts by which a median may be off */
-    STRETCHES = 32,     /* between two bounds, at most */
+    SPANS = 32,         /* between two bounds, at most */
     WORTH_WHILE = 2,    /* a list is narrowed if no more than one of so many keys is left */
 };
 
@@ -25,7 +24,7 @@ enum look : uint8_t { NOTHING, MEDIAN, BOUND };
 
 /* Parts between two that may have a bound; where there is nothing to look for, from first to last.
  */
-struct stretch {
+struct span {
     int n_keys; /* there */
     int first, last;
     int zone;     /* ZONES: none */
@@ -42,7 +41,7 @@ struct outlook {
     double sum[THREADS], square[THREADS]; /* over the same */
     uint8_t look[PARTS];
     bool foreseen;
-    stretch stretches[STRETCHES];
+    span spans[SPANS];
     int64_t n_left;        /* keys */
     int64_t gap_end[GAPS]; /* keys before it */
     int n_gaps;
@@ -91,16 +90,9 @@ static __device__ parts_sums sums_before(const job &j, const outlook &o, float c
 
 /* The part of the list's i-th key in the order of the values. */
 static __device__ int part_at(const job &j, const outlook &o, int64_t i) {
-    int low = 0, high = THREADS - 1; /* the last thread with no more than that before it */
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (o.before[middle] <= i)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    int part = THREAD_PARTS * low;
-    for (int64_t n = o.before[low]; part < PARTS - 1 && n + j.part_size[part] <= i; part++)
+    const int thread = thread_at(o.before, THREADS, i);
+    int part = THREAD_PARTS * thread;
+    for (int64_t n = o.before[thread]; part < PARTS - 1 && n + j.part_size[part] <= i; part++)
         n += j.part_size[part];
     return part;
 }
@@ -122,9 +114,9 @@ static __device__ parts_sums sums_of_core(const job &j, float centre) {
     return {n, sum - n * centre, square - 2 * centre * sum + n * centre * centre};
 }
 
-static __device__ void mark(outlook *o, int first, int last, look look) {
+static __device__ void mark(outlook *o, int first, int last, look what) {
     for (int i = max(first, 0); i <= min(last, PARTS - 1); i++)
-        o->look[i] = max(o->look[i], (uint8_t)look);
+        o->look[i] = max(o->look[i], (uint8_t)what);
 }
 
 static __device__ int part_of_value(const job &j, double v) {
@@ -145,18 +137,18 @@ static __device__ int64_t count_before(const job &j, const outlook &o, int part)
 
 /* Ranks as the clip has them before its first round. */
 static __device__ listed_ranks find_ranks(const job &j, const outlook &o) {
-    const scan_totals &t = j.state->totals;
     const scan_plan &plan = j.state->plan;
     listed_ranks r;
-    r.first = 0;
-    r.last = (int64_t)t.n_listed;
+    start_ranks(j, &r);
     r.zero = count_before(j, o, part_of_value(j, 0));
     r.median_first = count_before(j, o, part_of_value(j, plan.median_low));
     r.median_last = count_before(j, o, part_of_value(j, plan.median_high) + 1);
-    r.n_zero = (int64_t)t.n_zero;
-    r.n_core = j.width * j.height - r.last - (int64_t)(t.n_zero + t.n_blank);
-    r.n_below = (int64_t)t.n_below;
     return r;
+}
+
+/* Whether there are values further out than all bins, of which nobody knows how far. */
+static __device__ bool has_unknown(const job &j) {
+    return j.part_size[part_of_value(j, -FLT_MAX)] + j.part_size[part_of_value(j, FLT_MAX)] > 0;
 }
 
 /* Goes through the rounds, and marks what they look at. False where they look for what the list
@@ -210,68 +202,68 @@ static __device__ bool ends_bound(const outlook &o, int part) {
     return o.look[part] == BOUND && (part + 1 == PARTS || o.look[part + 1] != BOUND);
 }
 
-/* The stretches before a thread's first part. By all threads of the block. */
-static __device__ int count_stretches(outlook *o) {
+/* The spans before a thread's first part. By all threads of the block. */
+static __device__ int count_spans(outlook *o) {
     int64_t n = 0;
     for (int i = 0; i < THREAD_PARTS; i++)
         n += ends_bound(*o, THREAD_PARTS * (int)threadIdx.x + i);
     return (int)block_sum_before(n, o->warp_counts);
 }
 
-/* Calls f(part, stretch) for those of a thread's parts that are in one of the stretches; the first
- * of the parts is in, or before, `stretch`. */
+/* Calls f(part, span) for those of a thread's parts that are in one of the spans; the first
+ * of the parts is in, or before, `span`. */
 template <typename Function>
-static __device__ void for_stretches(const outlook &o, int stretch, const Function &f) {
+static __device__ void for_spans(const outlook &o, int span, const Function &f) {
     for (int i = 0; i < THREAD_PARTS; i++) {
         const int part = THREAD_PARTS * (int)threadIdx.x + i;
-        if (o.look[part] != BOUND && stretch < STRETCHES)
-            f(part, stretch);
-        stretch += ends_bound(o, part);
+        if (o.look[part] != BOUND && span < SPANS)
+            f(part, span);
+        span += ends_bound(o, part);
     }
 }
 
-/* Finds what there is in each stretch that the clip will not look at. By all threads. */
-static __device__ void find_stretches(const job &j, int before, outlook *o) {
-    if (threadIdx.x < STRETCHES)
-        o->stretches[threadIdx.x] = {0, PARTS, -1, ZONES, 0};
+/* Finds what there is in each span that the clip will not look at. By all threads. */
+static __device__ void find_spans(const job &j, int before, outlook *o) {
+    if (threadIdx.x < SPANS)
+        o->spans[threadIdx.x] = {0, PARTS, -1, ZONES, 0};
     __syncthreads();
-    for_stretches(*o, before, [&](int part, int i) {
+    for_spans(*o, before, [&](int part, int i) {
         if (j.part_size[part] == 0 || o->look[part] != NOTHING)
             return;
-        atomicAdd(&o->stretches[i].n_keys, (int)j.part_size[part]);
-        atomicMin(&o->stretches[i].first, part);
-        atomicMax(&o->stretches[i].last, part);
+        atomicAdd(&o->spans[i].n_keys, (int)j.part_size[part]);
+        atomicMin(&o->spans[i].first, part);
+        atomicMax(&o->spans[i].last, part);
     });
     __syncthreads();
 }
 
-/* The exponent by which most of a stretch's values can be added up: that of the greatest, unless
+/* The exponent by which most of a span's values can be added up: that of the greatest, unless
  * the least, if they are far from 0, are too small for it. */
-static __device__ int exponent_of(const job &j, const stretch &s) {
+static __device__ int exponent_of(const job &j, const span &s) {
     const float low = low_of(j, s.first), high = low_of(j, s.last + 1);
     const int most = ilogbf(fmaxf(fabsf(low), fabsf(high))) + 1;
     const bool has_zero = low <= 0 && high >= 0;
     return has_zero ? most : min(most, ilogbf(fminf(fabsf(low), fabsf(high))) + 8);
 }
 
-/* Makes zones of the stretches that have most keys; a thread for each. */
+/* Makes zones of the spans that have most keys; a thread for each. */
 static __device__ void choose_zones(const job &j, outlook *o) {
     zone *const zones = j.state->narrowing.zones;
     if (threadIdx.x < ZONES)
         zones[threadIdx.x] = {};
     __syncthreads();
-    if (threadIdx.x >= STRETCHES)
+    if (threadIdx.x >= SPANS)
         return;
-    stretch *const s = &o->stretches[threadIdx.x];
+    span *const s = &o->spans[threadIdx.x];
     int place = 0;
-    for (int i = 0; i < STRETCHES; i++) {
-        const int other = o->stretches[i].n_keys;
+    for (int i = 0; i < SPANS; i++) {
+        const int other = o->spans[i].n_keys;
         place += other > s->n_keys || (other == s->n_keys && i < (int)threadIdx.x);
     }
     if (place >= ZONES || s->n_keys == 0)
         return;
     const int exponent = exponent_of(j, *s);
-    if (exponent < -88 || exponent > 120) /* as scan_plan_scale has it */
+    if (!scan_plan_has_room(exponent))
         return;
     s->zone = place;
     s->exponent = exponent;
@@ -281,7 +273,7 @@ static __device__ void choose_zones(const job &j, outlook *o) {
 /* Whether all of a part's values can be added up in the unit of an exponent. */
 static __device__ bool is_divided(const job &j, int part, int exponent) {
     const float low = low_of(j, part), high = low_of(j, part + 1);
-    return low * high > 0 && fmaxf(fabsf(low), fabsf(high)) < ldexpf(1, exponent) &&
+    return (low > 0) == (high > 0) && fmaxf(fabsf(low), fabsf(high)) < ldexpf(1, exponent) &&
            fminf(fabsf(low), fabsf(high)) >= ldexpf(1, exponent - 8);
 }
 
@@ -289,8 +281,8 @@ static __device__ bool is_divided(const job &j, int part, int exponent) {
 static __device__ void use_parts(const job &j, int before, const outlook &o) {
     for (int i = 0; i < THREAD_PARTS; i++)
         j.part_use[THREAD_PARTS * threadIdx.x + i] = LEFT;
-    for_stretches(o, before, [&](int part, int i) {
-        const stretch &s = o.stretches[i];
+    for_spans(o, before, [&](int part, int i) {
+        const span &s = o.spans[i];
         const bool out = o.look[part] == NOTHING && is_divided(j, part, s.exponent);
         if (s.zone < ZONES)
             j.part_use[part] = (uint8_t)(out ? s.zone : (int)LEFT_BETWEEN);
@@ -312,19 +304,19 @@ static __device__ void find_gaps(const job &j, outlook *o) {
         n_gaps += is_taken_out(j, part) && !is_taken_out(j, part - 1);
     }
     int64_t left = block_sum_before(n_left, o->warp_counts);
-    int gap = (int)block_sum_before(n_gaps, o->warp_counts) - 1; /* the last one that has begun */
+    int last = (int)block_sum_before(n_gaps, o->warp_counts) - 1; /* gap that has begun */
     for (int part = first; part < first + THREAD_PARTS; part++) {
         const bool out = is_taken_out(j, part);
-        gap += out && !is_taken_out(j, part - 1);
-        if (gap < GAPS && out && !is_taken_out(j, part - 1))
-            gaps[gap] = {left, -listed, part};
+        last += out && !is_taken_out(j, part - 1);
+        if (last < GAPS && out && !is_taken_out(j, part - 1))
+            gaps[last] = {left, -listed, part};
         listed += j.part_size[part];
         left += out ? 0 : j.part_size[part];
-        if (gap < GAPS && out && !is_taken_out(j, part + 1))
-            o->gap_end[gap] = listed;
+        if (last < GAPS && out && !is_taken_out(j, part + 1))
+            o->gap_end[last] = listed;
     }
     if (threadIdx.x == THREADS - 1) {
-        o->n_gaps = gap + 1;
+        o->n_gaps = last + 1;
         o->n_left = left;
     }
     __syncthreads();
@@ -345,14 +337,14 @@ static __global__ void __launch_bounds__(THREADS) foresee(const __grid_constant_
     __syncthreads();
     if (threadIdx.x == 0) {
         listed_ranks ranks = find_ranks(j, o);
-        o.foreseen = foresee_rounds(j, centre, &o, &ranks);
+        o.foreseen = !has_unknown(j) && foresee_rounds(j, centre, &o, &ranks);
         mark_ends(j, ranks, &o);
     }
     __syncthreads();
     if (!o.foreseen)
         return;
-    const int before = count_stretches(&o);
-    find_stretches(j, before, &o);
+    const int before = count_spans(&o);
+    find_spans(j, before, &o);
     choose_zones(j, &o);
     __syncthreads();
     use_parts(j, before, o);

@@ -15,8 +15,8 @@ enum {
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
-/* Blocks of find_runs, which mostly waits, on a multiprocessor, where it has the threads. */
-#if __CUDA_ARCH__ >= 900
+/* Blocks of find_runs, which mostly waits, on a multiprocessor, where that has the threads. */
+#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 enum { FIND_BLOCKS = 7 };
 #else
 enum { FIND_BLOCKS = 1 };
@@ -250,7 +250,8 @@ static __device__ void write_tile_runs(const job &j, int64_t first, const words_
 
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
  * it. Each thread has some words that follow each other. */
-static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS) find_runs(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS)
+    find_runs(const __grid_constant__ job j) {
     __shared__ words_shared s;
     word_runs runs[THREAD_WORDS];
     int n_runs = 0;

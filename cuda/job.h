@@ -39,7 +39,8 @@ enum {
     BUCKET_PARTS = 64, /* which will hold the same, too */
 };
 
-/* The parts, of all buckets, that the values of a bin belong to: equal ones of the bin. */
+/* The parts, of all buckets or of a list that is narrowed, that the values of a bin belong to:
+ * equal ones of the bin. */
 struct bin_parts {
     uint16_t first, n;
 };
@@ -179,7 +180,7 @@ struct job {
 
     struct run *runs;
     int *parent;            /* an earlier run of the same island, or the run itself */
-    struct extent *extents; /* of a run, and of an island at its first one */
+    struct extent *extents; /* of an island, at its first run */
     int *place;             /* of an island among those that count, at its first run; else -1 */
     int64_t runs_room;
     struct island *islands; /* those that count */
@@ -205,7 +206,7 @@ cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *p
                                 cudaStream_t stream);
 /* Draws the sample from job->pixels. */
 cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
-/* Makes the plan from the sample's keys, in any order, and buckets; the totals become 0. */
+/* Makes the plan from the sample's keys, in any order, and parts; the totals become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
 /* Scans the pixels [first, first + count), which are at `pixels`. */
 cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,

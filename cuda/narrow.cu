@@ -126,15 +126,15 @@ static __device__ int in_units(uint32_t key, float scale, bool *divided) {
 static __device__ void add_zone(const int q[AT_ONCE], const int use[AT_ONCE], int zone,
                                 core_sums *sums) {
     static_assert(AT_ONCE <= 4, "four squares of q fit in 64 bits");
-    int64_t square = 0;
+    uint64_t square = 0;
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) {
         const int mine = use[i] == zone ? q[i] : 0;
         sums->sum += mine;
-        square += (int64_t)mine * mine;
+        square += (uint64_t)((int64_t)mine * mine);
     }
     sums->square_low += (uint32_t)square;
-    sums->square_high += (uint64_t)square >> 32;
+    sums->square_high += square >> 32;
 }
 
 /* The zones' sums of a block go to the totals together. */
@@ -165,13 +165,13 @@ static __global__ void __launch_bounds__(THREADS) narrow(const __grid_constant__
     int n_gathered = 0;
     wait_for_earlier();
     const int64_t n = count_keys(j);
-    const narrowing &narrowing = j.state->narrowing;
-    if (n == 0 || !narrowing.done)
+    const narrowing &foreseen = j.state->narrowing;
+    if (n == 0 || !foreseen.done)
         return;
     for (int i = threadIdx.x; i <= PARTS; i += THREADS)
         use[i] = i < PARTS ? j.part_use[i] : (uint8_t)NOWHERE;
     if (threadIdx.x <= NOWHERE)
-        scale[threadIdx.x] = threadIdx.x < ZONES ? narrowing.zones[threadIdx.x].scale : 0;
+        scale[threadIdx.x] = threadIdx.x < ZONES ? foreseen.zones[threadIdx.x].scale : 0;
     __syncthreads();
     for_keys(j, n, [&](const some_keys &keys) {
         int uses[AT_ONCE], q[AT_ONCE];

@@ -159,16 +159,9 @@ static __device__ bin_sums sums_before(const bins &b, int bin) {
 
 /* x at a rank, as if values were spread evenly over their bin. */
 static __device__ float x_at_rank(const bins &b, float rank) {
-    int low = 0, high = THREADS - 1; /* the last thread with no more than that before it */
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (b.before[middle] <= rank)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    int bin = THREAD_BINS * low;
-    float rest = rank - b.before[low];
+    const int thread = thread_at(b.before, THREADS, rank);
+    int bin = THREAD_BINS * thread;
+    float rest = rank - b.before[thread];
     while (bin < BINS - 1 && rest >= b.count[bin])
         rest -= b.count[bin++];
     return bin_x(bin, rest / (float)b.count[bin]);

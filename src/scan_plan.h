@@ -56,11 +56,16 @@ EXACT_FUNCTION struct scan_plan scan_plan_candidates(float candidate) {
     return plan;
 }
 
+/* Whether float32 has room for the units of pixels below 2^exponent, and for what is 1 / unit. */
+EXACT_FUNCTION bool scan_plan_has_room(int exponent) {
+    return exponent >= -88 && exponent <= 120;
+}
+
 /* The least E with |core| < 2^E, and what follows from it. False where float32 has no room. */
 EXACT_FUNCTION bool scan_plan_scale(struct scan_plan *plan) {
     const float most = fmaxf(fabsf(plan->core_low), fabsf(plan->core_high));
     plan->exponent = isfinite(most) && most > 0 ? ilogbf(most) + 1 : 128;
-    if (plan->exponent < -88 || plan->exponent > 120)
+    if (!scan_plan_has_room(plan->exponent))
         return false;
     plan->scale = ldexpf(1, 31 - plan->exponent);
     plan->zero_band = ldexpf(1, plan->exponent - SCAN_PLAN_SMALLER);
