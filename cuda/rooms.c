@@ -9,6 +9,7 @@ enum {
     PIXELS_A_VALUE = 8,           /* of a list, at least */
     PIXELS_A_VALUE_OF_LARGE = 12, /* the same, of more than WHOLE_PIXELS */
     BUCKETS_ROOM = 2,             /* for so many times the longest list */
+    NARROW_PIXELS = 1 << 27,      /* the list of fewer is sorted sooner than it is narrowed */
 };
 _Static_assert(WHOLE_PIXELS / PIXELS_A_VALUE * BUCKETS_ROOM / BUCKET <= BUCKETS_MOST, "enough");
 
@@ -36,7 +37,7 @@ static void choose(struct job *job, const struct shares *learned) {
     job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
     job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_LARGE);
     job->n_buckets = whole ? job->list_room * BUCKETS_ROOM / BUCKET : 0;
-    job->narrows = !all && !whole && rooms_narrow(job);
+    job->narrows = n > NARROW_PIXELS && rooms_narrow(job);
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
     job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);

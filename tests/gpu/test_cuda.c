@@ -268,8 +268,8 @@ static float changed(enum change change, float v, int i) {
     }
 }
 
-/* More pixels than are searched without a word from the host, kept and streamed: their lists are
- * narrowed. */
+/* More pixels than are searched without a word from the host; first streamed, when their lists are
+ * narrowed, then kept. */
 static void large_pictures(void **state) {
     enum { WIDTH = 4200, HEIGHT = 4100 };
     static const struct detection detections[] = {
@@ -285,11 +285,11 @@ static void large_pictures(void **state) {
             const float v = changed((enum change)(i % CHANGES), p.pixels[k], k);
             m->pixels[k] = __builtin_bswap32(exact_bits(v));
         }
-        cuda->keeps_images = i % 2;
-        assert_same(&m->source, &detections[i % 3], 8);
+        cuda->keeps_images = i >= CHANGES;
+        assert_same(&m->source, &detections[i % CHANGES % 3], 8);
     }
     print_message("%d narrowed, %d repeated\n", n_narrowed, (int)cuda->n_repeated);
-    assert_true(n_narrowed > 5 && cuda->n_repeated < 3);
+    assert_true(n_narrowed > 2);
     memory_source_free(m);
     picture_free(&p);
 }
