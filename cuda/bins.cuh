@@ -1,33 +1,9 @@
-/* Where values stand among the bins of job.h, and the keys of a list among all pixels. */
+/* Where keys stand among the bins, and those of a list among all pixels. */
 #ifndef BINS_CUH
 #define BINS_CUH
 
 #include "device.cuh"
 #include "listed_ranks.h"
-
-/* Each bin has 2^PLACE_BITS places. */
-enum { PLACE_BITS = 23 - OCTAVE_BITS };
-
-/* The number of a value's place, in the order of the values. What is further out than all bins is
- * at the ends. */
-static __device__ inline uint32_t bin_place(const bin_scale &scale, float v) {
-    const float x = (v - scale.centre) * scale.per_unit;
-    const uint32_t side = (uint32_t)SIDE << PLACE_BITS;
-    const uint32_t step = min(__float_as_uint(1 + fabsf(x)) - __float_as_uint(1.0f), side - 1);
-    return x < 0 ? side - 1 - step : side + step;
-}
-
-/* The distance of the lower bound of step i, from the centre outwards. */
-static __device__ inline float step_bound(int i) {
-    return __uint_as_float(((uint32_t)i << PLACE_BITS) + __float_as_uint(1.0f)) - 1;
-}
-
-/* The distance from the centre, in units, at some part (0 to 1) of a bin. */
-static __device__ inline float bin_x(int bin, float part) {
-    const int i = bin < SIDE ? SIDE - 1 - bin : bin - SIDE;
-    const float near = step_bound(i), far = step_bound(i + 1);
-    return bin < SIDE ? -(far + (near - far) * part) : near + (far - near) * part;
-}
 
 /* A bin's parts, in one load. */
 static __device__ inline bin_parts load_bin(const bin_parts *parts, uint32_t bin) {
@@ -39,9 +15,8 @@ static __device__ inline bin_parts load_bin(const bin_parts *parts, uint32_t bin
 /* The number of a key's part. */
 static __device__ inline uint32_t part_of(const bin_parts *parts, const bin_scale &scale,
                                           uint32_t key) {
-    const uint32_t place = bin_place(scale, exact_unkey(key));
-    const bin_parts bin = load_bin(parts, place >> PLACE_BITS);
-    return bin.first + (place % (1u << PLACE_BITS) * bin.n >> PLACE_BITS);
+    const uint32_t place = bin_place(&scale, exact_unkey(key));
+    return bin_part(load_bin(parts, place >> PLACE_BITS), place);
 }
 
 /* Of some threads, which have so many values before their own, the last that has no more than n. */

@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "scan_window.h"
+#include "value_bins.h"
 
 enum {
     TILE = 1024,         /* pixels that a warp scans at a time; pieces begin at a multiple of it */
@@ -18,31 +19,12 @@ enum {
     ROUNDS_MOST = 1 << 20,
 };
 
-/* Bins of values: by their distance from a first guess of the median, in units of about half the
- * rms. They are 2^-OCTAVE_BITS wide up to 1, twice as wide up to 3, and so on. */
-enum {
-    OCTAVE_BITS = 7,
-    OCTAVES = 16,
-    SIDE = OCTAVES << OCTAVE_BITS, /* bins on either side of the median */
-    BINS = 2 * SIDE,
-};
-
-struct bin_scale {
-    float centre, per_unit;
-};
-
 /* Buckets by which a list is sorted: each will hold about as much as the others, as far as the
  * sample can tell. */
 enum {
     BUCKET = 4096, /* keys that it has room for */
     BUCKETS_MOST = 1024,
     BUCKET_PARTS = 64, /* which will hold the same, too */
-};
-
-/* The parts, of all buckets or of a list that is narrowed, that the values of a bin belong to:
- * equal ones of the bin. */
-struct bin_parts {
-    uint16_t first, n;
 };
 
 /* A longer list is narrowed, before it is sorted, to the parts that a clip will look at. */

@@ -67,7 +67,7 @@ struct bins {
 };
 
 static __device__ int bin_of(const bins &b, float v) {
-    return (int)(bin_place(b.scale, v) >> PLACE_BITS);
+    return (int)(bin_place(&b.scale, v) >> PLACE_BITS);
 }
 
 /* Sorts a key of each of the first PROBES threads, whose others only wait with them (Batcher 1968,
