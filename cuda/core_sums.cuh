@@ -10,11 +10,10 @@ struct core_sums {
     uint64_t square_low, square_high; /* of the lower and upper 32 bits of sums of squares */
 };
 
-static __device__ inline void add_to(core_sums *sums, int q) {
-    const uint64_t square = (uint64_t)((int64_t)q * q);
-    sums->sum += q;
-    sums->square_low += (uint32_t)square;
-    sums->square_high += square >> 32;
+/* Adds the sum of up to four squares. */
+static __device__ inline void add_squares(core_sums *sums, uint64_t squares) {
+    sums->square_low += (uint32_t)squares;
+    sums->square_high += squares >> 32;
 }
 
 static __device__ inline core_sums warp_sum(const core_sums &s) {

@@ -30,10 +30,11 @@ static bool is_whole(const struct search *s) {
     return s->job.n_buckets > 0;
 }
 
-/* Takes room and time for buckets away: the list is narrowed in place of that. */
+/* Has the list sorted by CUB, and narrowed before if it may be: buckets are for images that are
+ * kept and for which there is room. */
 static void forgo_buckets(struct search *s) {
     s->job.n_buckets = 0;
-    s->job.narrows = rooms_narrow(&s->job);
+    s->job.narrows = rooms_may_narrow(&s->job);
 }
 
 static enum srcfind_status check(const struct search *s, cudaError_t code) {

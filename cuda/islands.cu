@@ -15,12 +15,14 @@ enum {
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
+
 /* Blocks of find_runs, which mostly waits, on a multiprocessor, where that has the threads. */
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 enum { FIND_BLOCKS = 7 };
 #else
 enum { FIND_BLOCKS = 1 };
 #endif
+
 static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0, "whole shares");
 static_assert(TILE == WARP * WORD, "a word a lane");
 

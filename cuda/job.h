@@ -144,7 +144,7 @@ struct job {
     uint32_t *list[2]; /* keys of the listed values */
     int64_t list_room;
     int64_t n_buckets;            /* 0: the list is sorted by CUB */
-    bool narrows;                 /* the list is narrowed first */
+    bool narrows;                 /* and narrowed first; never with buckets */
     struct bin_parts *bin_parts;  /* BINS of them */
     float *part_low;              /* the least value of each of the PARTS, about */
     uint32_t *part_size;          /* keys that belong there */

@@ -133,8 +133,7 @@ static __device__ void add_zone(const int q[AT_ONCE], const int use[AT_ONCE], in
         sums->sum += mine;
         square += (uint64_t)((int64_t)mine * mine);
     }
-    sums->square_low += (uint32_t)square;
-    sums->square_high += square >> 32;
+    add_squares(sums, square);
 }
 
 /* The zones' sums of a block go to the totals together. */

@@ -19,7 +19,7 @@ static int64_t at_most(int64_t a, int64_t b) {
 
 /* --- numbers --- */
 
-bool rooms_narrow(const struct job *job) {
+bool rooms_may_narrow(const struct job *job) {
     return job->n_sample > 0 && job->list_room <= UINT32_MAX;
 }
 
@@ -37,7 +37,7 @@ static void choose(struct job *job, const struct shares *learned) {
     job->n_sample = all ? 0 : at_most(n / PIXELS_A_SAMPLE + SAMPLE_LEAST, SAMPLE_MOST);
     job->list_room = all ? n : n / (whole ? PIXELS_A_VALUE : PIXELS_A_VALUE_OF_LARGE);
     job->n_buckets = whole ? job->list_room * BUCKETS_ROOM / BUCKET : 0;
-    job->narrows = n > NARROW_PIXELS && rooms_narrow(job);
+    job->narrows = n > NARROW_PIXELS && rooms_may_narrow(job);
     job->values_room = all ? n : room_for(1.0 / 32, learned->values, n, LIST_PIXELS / 8);
     job->runs_room = at_most(room_for(1.0 / 256, learned->runs, n, RUNS_LEAST), (int64_t)MOST_RUNS);
     job->counting_room = room_for(1.0 / 2048, learned->counting, n, ISLANDS_LEAST);

@@ -16,7 +16,7 @@ enum { WHOLE_PIXELS = 1 << 24 };
 void rooms_choose(struct job *job, const struct cuda *cuda);
 
 /* Whether a list may be narrowed, whose rooms have been chosen: keys are counted in 32 bits. */
-bool rooms_narrow(const struct job *job);
+bool rooms_may_narrow(const struct job *job);
 
 /* Whether the device may hold all that the job has room for. */
 bool rooms_fit(const struct cuda *cuda, const struct job *job);

@@ -1,9 +1,9 @@
 /* The one read of the image. A warp takes a tile at a time, in rows of four neighbouring pixels a
  * lane. Pixels of the core are summed in registers; the others wait in the lane's column of shared
  * memory until they go to the list, whose order does not matter, but for those near 0, which are
- * summed then; candidates and blanks become bits
- * of two maps, and the candidates' values go, in the order of the pixels, to a place that the tile
- * knows. The loop is as short as can be: what is rare stands behind a branch for the whole warp. */
+ * summed then; candidates and blanks become bits of two maps, and the candidates' values go, in the
+ * order of the pixels, to a place that the tile knows. The loop is as short as can be: what is rare
+ * stands behind a branch for the whole warp. */
 #include "core_sums.cuh"
 
 enum {
@@ -107,7 +107,9 @@ static __device__ inline bool add_small(const scan_window &w, float v, core_sums
     const int q = __float2int_rn(scaled);
     if (!is_core<false>(w, v) || q == 0 || (float)q != scaled)
         return false;
-    add_to(small, q);
+    const uint64_t square = (uint64_t)((int64_t)q * q);
+    small->sum += q;
+    add_squares(small, square);
     return true;
 }
 
@@ -273,8 +275,7 @@ static __device__ inline void scan_row(const job &j, const scan_window &w, const
         if (LIST)
             look_at<ZERO>(w, v[i], there, sums, &square, c);
     }
-    sums->core.square_low += (uint32_t)square;
-    sums->core.square_high += (uint64_t)square >> 32;
+    add_squares(&sums->core, (uint64_t)square);
     if (__any_sync(ALL_LANES, rare))
         mark_rare(w, v, q.there, row, f, sums);
 }
@@ -297,7 +298,8 @@ static __device__ inline rows load_rows(const job &j, const chunk &c, int64_t ti
 }
 
 /* Brings the bytes of some rows in order, and thereby waits for them before more are asked for: to
- * wait for a load is to wait for all that were asked for since. */
+ * wait for a load is to wait for all that were asked for since. In assembly, since the compiler
+ * would put it off. */
 static __device__ inline void receive_rows(const job &j, rows *r) {
     const uint32_t order = j.swapped ? 0x0123 : 0x3210;
 #pragma unroll

@@ -24,7 +24,7 @@ static float random_value(struct random *r, const struct bin_scale *scale) {
     return random_below(r, 10) ? scale->centre + x / scale->per_unit : random_float(r);
 }
 
-/* Bins take up to three of the parts that are left, or share one. */
+/* A third of the bins share a part with the next one; the others have up to 15 of their own. */
 static void share_parts(struct random *r, struct bin_parts parts[BINS]) {
     int first = 0;
     for (int i = 0; i < BINS; i++) {
@@ -37,7 +37,10 @@ static void share_parts(struct random *r, struct bin_parts parts[BINS]) {
 static uint32_t part_of(const struct bin_parts *parts, const struct bin_scale *scale, float v) {
     const uint32_t place = bin_place(scale, v);
     assert_true(place < (uint32_t)BINS << PLACE_BITS);
-    return bin_part(parts[place >> PLACE_BITS], place);
+    const struct bin_parts bin = parts[place >> PLACE_BITS];
+    const uint32_t part = bin_part(bin, place);
+    assert_true(part >= bin.first && part < bin.first + (bin.n > 0 ? bin.n : 1u));
+    return part;
 }
 
 static void parts_keep_the_order(void **state) {
