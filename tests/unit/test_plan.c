@@ -270,6 +270,16 @@ static void sums_of_many_pixels(void **state) {
     free(same);
 }
 
+/* A plan is refused whose sums have no unit in float32. */
+static void scales_have_room(void **state) {
+    (void)state;
+    for (int exponent = -140; exponent < 127; exponent++) {
+        struct scan_plan plan = {.core_low = -ldexpf(1, exponent),
+                                 .core_high = ldexpf(1, exponent)};
+        assert_int_equal(scan_plan_scale(&plan), exponent >= -89 && exponent < 120);
+    }
+}
+
 /* Pixels so small that they vanish in any unit of the sums are still added. */
 static void tiny_pixels_are_added(void **state) {
     struct scan_plan plan = {.core_low = -0x1p99f,
@@ -298,14 +308,11 @@ static void tiny_pixels_are_added(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiny_pixels_are_added),
-                                       cmocka_unit_test(right_or_refused),
-                                       cmocka_unit_test(whole_lists),
-                                       cmocka_unit_test(samples_are_clipped),
-                                       cmocka_unit_test(flat_samples_tell_nothing),
-                                       cmocka_unit_test(sums_of_many_pixels),
-                                       cmocka_unit_test(large_images_are_planned),
-                                       cmocka_unit_test(samples_are_from_all_over),
-                                       cmocka_unit_test(sample_sizes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scales_have_room),          cmocka_unit_test(tiny_pixels_are_added),
+        cmocka_unit_test(right_or_refused),          cmocka_unit_test(whole_lists),
+        cmocka_unit_test(samples_are_clipped),       cmocka_unit_test(flat_samples_tell_nothing),
+        cmocka_unit_test(sums_of_many_pixels),       cmocka_unit_test(large_images_are_planned),
+        cmocka_unit_test(samples_are_from_all_over), cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
