@@ -11,7 +11,6 @@ enum {
     WARPS = THREADS / WARP,
     WORD = 32, /* pixels of a word of a map */
     BLOCK_WORDS = TILES_A_BLOCK * TILE / WORD,
-    THREAD_WORDS = BLOCK_WORDS / THREADS,
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
@@ -115,66 +114,74 @@ static __device__ int64_t sum_before(unsigned long long *words, int64_t block, i
 /* A word of the map of candidates that has some: most have none. */
 struct word {
     uint32_t candidates, above; /* and those above the threshold */
-    int place;                  /* of the word, in its block */
-    int64_t value;              /* of its first candidate */
+    uint16_t place;             /* of the word, in its block */
+    uint16_t value;             /* of its first candidate, behind the first of the tile */
 };
 
 struct words_shared {
     word words[BLOCK_WORDS];
-    int tile_first[TILES_A_BLOCK]; /* the first of them in a tile, or after it */
-    int runs_before[BLOCK_WORDS + 1];
+    uint16_t runs_before[BLOCK_WORDS + 1]; /* each of them, in the block */
+    int64_t tile_value[TILES_A_BLOCK];
+    int tile_first[TILES_A_BLOCK]; /* the first of the words in a tile, or after it */
     int warps[WARPS];
     block_shared sums;
 };
+static_assert((int)TILES_A_BLOCK * TILE <= UINT16_MAX + 1, "16 bits count the pixels of a block");
 
 /* Gathers the words of a block's tiles, in their order; returns how many there are. What is to be
  * loaded for a warp's tiles is under way together. */
 static __device__ int collect_words(const job &j, int64_t first, words_shared *s) {
-    const int warp = threadIdx.x / WARP;
+    static_assert((int)WARP_TILES <= WARP, "a tile a lane");
+    const int lane = lane_of_thread(), warp_first = (int)threadIdx.x / WARP * WARP_TILES;
     const bool ready = is_ready(j);
     uint32_t candidates[WARP_TILES];
-    unsigned filled[WARP_TILES];
-    int64_t value[WARP_TILES];
+    unsigned filled[WARP_TILES], filled_tiles = 0;
     int n = 0;
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
-        const int64_t tile = first + warp * WARP_TILES + i;
-        candidates[i] =
-            ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane_of_thread()] : 0;
+        const int64_t tile = first + warp_first + i;
+        candidates[i] = ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane] : 0;
     }
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
         filled[i] = __ballot_sync(ALL_LANES, candidates[i] != 0);
-        value[i] = filled[i] ? j.tile_value[first + warp * WARP_TILES + i] : 0;
+        filled_tiles |= (filled[i] != 0) << i;
         n += __popc(filled[i]);
     }
-    if (lane_of_thread() == 0)
-        s->warps[warp] = n;
+    if (filled_tiles >> lane & 1)
+        s->tile_value[warp_first + lane] = j.tile_value[first + warp_first + lane];
+    if (lane == 0)
+        s->warps[threadIdx.x / WARP] = n;
     __syncthreads();
-    const int of_warps = lane_of_thread() < WARPS ? s->warps[lane_of_thread()] : 0;
-    int place = warp_sum(lane_of_thread() < warp ? of_warps : 0);
+    const int of_warps = lane < WARPS ? s->warps[lane] : 0;
+    int place = warp_sum(lane < (int)threadIdx.x / WARP ? of_warps : 0);
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
-        const int tile = warp * WARP_TILES + i;
-        if (lane_of_thread() == 0)
+        const int tile = warp_first + i;
+        if (lane == 0)
             s->tile_first[tile] = place;
         if (filled[i] == 0)
             continue;
         const int before = warp_sum_before(__popc(candidates[i]));
         if (candidates[i])
             s->words[place + __popc(filled[i] & lanes_before())] = {
-                candidates[i], 0, tile * WARP + lane_of_thread(), value[i] + before};
+                candidates[i], 0, (uint16_t)(tile * WARP + lane), (uint16_t)before};
         place += __popc(filled[i]);
     }
     __syncthreads();
     return warp_sum(of_warps);
 }
 
+/* The number of a word's first value. */
+static __device__ int64_t first_value(const words_shared &s, const word &w) {
+    return s.tile_value[w.place / WARP] + w.value;
+}
+
 /* Which of a word's candidates are above the threshold. */
-static __device__ uint32_t find_above(const job &j, const word &w) {
+static __device__ uint32_t find_above(const job &j, const words_shared &s, const word &w) {
     enum { AT_ONCE = 8 };
     const float threshold = j.state->thresholds.island;
-    const float *values = j.values + w.value;
+    const float *values = j.values + first_value(s, w);
     uint32_t above = 0;
     for (uint32_t rest = w.candidates; rest; values += AT_ONCE) {
         float v[AT_ONCE];
@@ -224,14 +231,15 @@ static __device__ word_runs find_word_runs(const job &j, int64_t tile, const wor
     return r;
 }
 
-/* Writes a word's runs, of which the first to begin there has the number `start`. */
+/* Writes a word's runs, of which the first to begin there has the number `start`; its first value
+ * has the number `value`. */
 static __device__ void write_word_runs(const job &j, const word &w, const word_runs &r,
-                                       int64_t pixel, int64_t start) {
+                                       int64_t pixel, int64_t value, int64_t start) {
     int64_t end = r.open ? start - 1 : start;
     for (uint32_t rest = r.starts; rest; rest &= rest - 1) {
         const uint32_t before = (rest & -rest) - 1;
         j.runs[start].first = pixel + __popc(before);
-        j.runs[start].value = w.value + __popc(w.candidates & before);
+        j.runs[start].value = value + __popc(w.candidates & before);
         j.parent[start] = (int)start;
         start++;
     }
@@ -250,45 +258,46 @@ static __device__ void write_tile_runs(const job &j, int64_t first, const words_
         j.state->n_runs = before;
 }
 
+/* Counts the runs of a thread's words [first, end), of n, also before each of them. */
+static __device__ int count_word_runs(const job &j, int64_t tile, int n, int first, int end,
+                                      words_shared *s) {
+    int n_runs = 0;
+    for (int i = first; i < end; i++) {
+        s->runs_before[i] = (uint16_t)n_runs;
+        n_runs += __popc(find_word_runs(j, tile, s->words, n, i).starts);
+    }
+    return n_runs;
+}
+
 /* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
- * it. Each thread has some words that follow each other. */
+ * it. Each thread has some words that follow each other; that it finds their runs twice takes less
+ * than to keep them meanwhile. */
 static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS)
     find_runs(const __grid_constant__ job j) {
     __shared__ words_shared s;
-    word_runs runs[THREAD_WORDS];
-    int n_runs = 0;
     wait_for_earlier();
     const int64_t block = take_ticket(j.tile_blocks, &s.sums), tile = block * TILES_A_BLOCK;
     const int n = collect_words(j, tile, &s), each = (n + THREADS - 1) / THREADS;
-    const int first = (int)threadIdx.x * each, end = min(first + each, n);
+    const int first = min((int)threadIdx.x * each, n), end = min(first + each, n);
     for (int i = first; i < end; i++)
-        s.words[i].above = find_above(j, s.words[i]);
+        s.words[i].above = find_above(j, s, s.words[i]);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < THREAD_WORDS; k++) {
-        if (first + k < end) {
-            runs[k] = find_word_runs(j, tile, s.words, n, first + k);
-            s.runs_before[first + k] = n_runs;
-            n_runs += __popc(runs[k].starts);
-        }
-    }
+    const int n_runs = count_word_runs(j, tile, n, first, end, &s);
     int64_t start = sum_before(j.tile_blocks, block, n_runs, &s.sums);
     const int before = (int)(start - s.sums.before);
     for (int i = first; i < end; i++)
-        s.runs_before[i] += before;
+        s.runs_before[i] += (uint16_t)before;
     if (threadIdx.x == THREADS - 1)
-        s.runs_before[n] = before + n_runs;
+        s.runs_before[n] = (uint16_t)(before + n_runs);
     __syncthreads();
     write_tile_runs(j, tile, s);
     if (s.sums.before + s.runs_before[n] > j.runs_room)
         return;
-#pragma unroll
-    for (int k = 0; k < THREAD_WORDS; k++) {
-        if (first + k < end) {
-            const word &w = s.words[first + k];
-            write_word_runs(j, w, runs[k], first_pixel(tile, w), start);
-            start += __popc(runs[k].starts);
-        }
+    for (int i = first; i < end; i++) {
+        const word &w = s.words[i];
+        const word_runs runs = find_word_runs(j, tile, s.words, n, i);
+        write_word_runs(j, w, runs, first_pixel(tile, w), first_value(s, w), start);
+        start += __popc(runs.starts);
     }
 }
 
@@ -385,10 +394,10 @@ static __device__ extent extent_of(const job &j, int i, const run &r) {
     extent e;
     e.n_pixels = (unsigned long long)(p.x1 - p.x0 + 1);
     e.peak = (unsigned long long)key << 32 | (uint32_t)~i;
-    e.x_min = p.x0;
-    e.x_max = p.x1;
-    e.y_min = e.y_max = p.y;
-    e.edge = edges_touch(p.x0, p.x1, p.y, j.width, j.height, j.pitch, blank);
+    e.reach[LEFT_END] = -p.x0;
+    e.reach[RIGHT_END] = p.x1;
+    e.reach[UPPER_END] = p.y;
+    e.reach[ON_EDGE] = edges_touch(p.x0, p.x1, p.y, j.width, j.height, j.pitch, blank);
     return e;
 }
 
@@ -406,20 +415,38 @@ static __global__ void __launch_bounds__(THREADS) find_roots(const __grid_consta
     }
 }
 
-/* y_min is that of the island's first run. */
-static __device__ void add_extent(extent *to, const extent &e) {
-    atomicAdd(&to->n_pixels, e.n_pixels);
-    atomicMax(&to->peak, e.peak);
-    atomicMin(&to->x_min, e.x_min);
-    atomicMax(&to->x_max, e.x_max);
-    atomicMax(&to->y_max, e.y_max);
-    if (e.edge)
-        atomicOr(&to->edge, 1);
+static __device__ extent warp_extent(const extent &e) {
+    extent all = {warp_sum(e.n_pixels), warp_max(e.peak), {}};
+    for (int i = 0; i < REACHES; i++)
+        all.reach[i] = warp_max(e.reach[i]);
+    return all;
 }
 
-static __device__ extent warp_extent(const extent &e) {
-    return {warp_sum(e.n_pixels), warp_max(e.peak), warp_min(e.x_min), warp_max(e.x_max), e.y_min,
-            warp_max(e.y_max),    warp_max(e.edge)};
+/* What the runs of a warp add to the extents of their roots. */
+struct warp_extents {
+    int root[WARP]; /* -1 where there are none */
+    int reach[WARP * REACHES];
+};
+
+/* Adds a lane's extent to that of a root, if it has pixels. Neighbouring lanes take what goes to
+ * neighbouring places, so that memory has less to do. By a warp. */
+static __device__ void add_extent(const job &j, int root, const extent &e, warp_extents *s) {
+    const int lane = lane_of_thread();
+    s->root[lane] = e.n_pixels > 0 ? root : -1;
+    for (int i = 0; i < REACHES; i++)
+        s->reach[lane * REACHES + i] = e.reach[i];
+    if (e.n_pixels > 0) {
+        atomicAdd(&j.extents[root].n_pixels, e.n_pixels);
+        atomicMax(&j.extents[root].peak, e.peak);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int k = lane; k < WARP * REACHES; k += WARP) {
+        const int to = s->root[k / REACHES];
+        if (to >= 0)
+            atomicMax(&j.extents[to].reach[k % REACHES], s->reach[k]);
+    }
+    __syncwarp();
 }
 
 /* Whether all lanes have runs of one island: then they add up first, so that large islands do not
@@ -431,22 +458,23 @@ static __device__ bool is_one_island(int root) {
 
 /* Adds each run's extent to that of its root, which is there. */
 static __global__ void __launch_bounds__(THREADS) add_extents(const __grid_constant__ job j) {
+    __shared__ warp_extents of_warp[WARPS];
+    warp_extents *const s = &of_warp[threadIdx.x / WARP];
     wait_for_earlier();
     const int64_t n = runs_with_room(j);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
         const int root = i < n ? j.parent[i] : -1;
-        extent e = {0, 0, INT_MAX, -1, INT_MAX, -1, 0};
+        extent e = {0, 0, {INT_MIN, INT_MIN, INT_MIN, 0}};
         if (i < n && root != i)
             e = extent_of(j, (int)i, j.runs[i]);
         if (is_one_island(root)) {
             e = warp_extent(e);
-            if (lane_of_thread() == 0)
-                add_extent(&j.extents[root], e);
-        } else if (e.n_pixels > 0) {
-            add_extent(&j.extents[root], e);
+            if (lane_of_thread() > 0)
+                e.n_pixels = 0;
         }
+        add_extent(j, root, e, s);
     }
 }
 
@@ -462,16 +490,18 @@ static __device__ bool counts(const job &j, int64_t root) {
 
 /* All that is known of an island before its pixels are summed up. */
 static __device__ void start_island(const job &j, int64_t root, island *start) {
-    const extent &e = j.extents[root];
+    const extent e = j.extents[root]; /* all of it at once, before anything is written */
+    const int64_t first = j.runs[root].first;
+    const float threshold = j.state->thresholds.island;
     start->n_pixels = (int64_t)e.n_pixels;
-    start->x_min = e.x_min;
-    start->x_max = e.x_max;
-    start->y_min = e.y_min;
-    start->y_max = e.y_max;
+    start->x_min = -e.reach[LEFT_END];
+    start->x_max = e.reach[RIGHT_END];
+    start->y_min = (int)row_of(j, first);
+    start->y_max = e.reach[UPPER_END];
     start->peak = peak_of(e);
-    start->edge = e.edge;
-    start->unit = moments_unit(start, j.state->thresholds.island);
-    start->small = moments_are_small(start, j.state->thresholds.island);
+    start->edge = e.reach[ON_EDGE];
+    start->unit = moments_unit(start, threshold);
+    start->small = moments_are_small(start, threshold);
 }
 
 /* The host takes islands whole, with what lies between their members. By all threads. */
@@ -530,18 +560,9 @@ static __device__ int64_t runs_to_sum(const job &j) {
     return j.state->n_counting <= j.counting_room ? runs_with_room(j) : 0;
 }
 
-enum { MOMENTS = 11 };
-
-/* The sums of an island. */
-struct moments {
-    int128 *of[MOMENTS];
-};
-static_assert(offsetof(island, xy) - offsetof(island, q) == (MOMENTS - 1) * sizeof(int128),
-              "one behind the other");
-
-static __device__ inline moments moments_of(island *i) {
-    return {
-        {&i->q, &i->qx, &i->qy, &i->qxx, &i->qyy, &i->qxy, &i->x, &i->y, &i->xx, &i->yy, &i->xy}};
+/* Of one of an island's sums. */
+static __device__ unsigned long long *lower_half(island *i, int moment) {
+    return (unsigned long long *)&i->low[moment];
 }
 
 /* What the runs of a warp add to islands whose sums are small; no place for other islands. */
@@ -550,10 +571,10 @@ struct small_moments {
     unsigned long long values[WARP * MOMENTS];
 };
 
-static __device__ void put_small_moments(const moments &m, small_moments *s) {
+static __device__ void put_small_moments(const island &m, small_moments *s) {
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++)
-        s->values[lane_of_thread() * MOMENTS + i] = (unsigned long long)*m.of[i];
+        s->values[lane_of_thread() * MOMENTS + i] = m.low[i];
 }
 
 /* The upper halves stay 0; nobody waits for what was there. Neighbouring lanes add to neighbouring
@@ -563,30 +584,31 @@ static __device__ void add_small_moments(const job &j, const small_moments &s) {
     for (int k = lane_of_thread(); k < WARP * MOMENTS; k += WARP) {
         const int place = s.place[k / MOMENTS];
         if (place >= 0 && s.values[k])
-            atomicAdd((unsigned long long *)(&j.islands[place].q + k % MOMENTS), s.values[k]);
+            atomicAdd(lower_half(&j.islands[place], k % MOMENTS), s.values[k]);
     }
 }
 
 /* The additions of lower halves are under way together, before any of them is waited for. */
-static __device__ void add_moments(const moments &to, const moments &m) {
+static __device__ void add_moments(island *to, const island &m) {
     unsigned long long low[MOMENTS];
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++)
-        low[i] = atomicAdd((unsigned long long *)to.of[i], (unsigned long long)*m.of[i]);
+        low[i] = atomicAdd(lower_half(to, i), (unsigned long long)m.low[i]);
 #pragma unroll
     for (int i = 0; i < MOMENTS; i++) {
-        const bool carry = low[i] + (unsigned long long)*m.of[i] < low[i];
-        const unsigned long long high = (unsigned long long)((uint128)*m.of[i] >> 64) + carry;
+        const unsigned long long high = m.high[i] + (low[i] + m.low[i] < low[i] ? 1 : 0);
         if (high)
-            atomicAdd((unsigned long long *)to.of[i] + 1, high);
+            atomicAdd((unsigned long long *)&to->high[i], high);
     }
 }
 
 static __device__ void warp_moments(island *m) {
-    const moments sums = moments_of(m);
 #pragma unroll
-    for (int128 *sum : sums.of)
-        *sum = (int128)warp_sum_128((uint128)*sum);
+    for (int i = 0; i < MOMENTS; i++) {
+        const uint128 sum = warp_sum_128((uint128)island_sum(m, (moment)i));
+        m->low[i] = (uint64_t)sum;
+        m->high[i] = (uint64_t)(sum >> 64);
+    }
 }
 
 /* Adds a run's pixels up, in its island's units; and if it has the peak, says where. */
@@ -628,16 +650,16 @@ static __global__ void __launch_bounds__(THREADS, 4) sum_moments(const __grid_co
             island m = sum_run(j, i, root, to);
             warp_moments(&m);
             if (lane_of_thread() == 0)
-                add_moments(moments_of(to), moments_of(&m));
+                add_moments(to, m);
             continue;
         }
         s->place[lane_of_thread()] = counted && to->small ? place : -1;
         if (counted && to->small) {
             island m = sum_run(j, i, root, to);
-            put_small_moments(moments_of(&m), s);
+            put_small_moments(m, s);
         } else if (counted) {
             island m = sum_run(j, i, root, to);
-            add_moments(moments_of(to), moments_of(&m));
+            add_moments(to, m);
         }
         __syncwarp();
         add_small_moments(j, *s);

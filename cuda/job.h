@@ -14,7 +14,7 @@ enum {
     TILE = 1024,         /* pixels that a warp scans at a time; pieces begin at a multiple of it */
     KEYS_A_SUM = 128,    /* of a sorted list, whose sums are kept together */
     KEY_GROUPS = 512,    /* keys of one sign and exponent: key >> 23 */
-    TILES_A_BLOCK = 32,  /* that a block takes apart */
+    TILES_A_BLOCK = 64,  /* that a block takes apart */
     RUNS_A_BLOCK = 1024, /* whose islands a block numbers */
     ROUNDS_MOST = 1 << 20,
 };
@@ -66,11 +66,14 @@ struct run {
     int64_t value;       /* of the first pixel, in job.values; the others follow */
 };
 
-/* What tells whether an island counts. */
+/* How far an island reaches: the greatest of its runs'. y_min is the row of the first. */
+enum reach { LEFT_END, RIGHT_END, UPPER_END, ON_EDGE, REACHES }; /* -x_min, x_max, y_max, edge */
+
+/* What tells whether an island counts; 32 bytes, which are added to at once. */
 struct extent {
     unsigned long long n_pixels;
     unsigned long long peak; /* key of the highest pixel, and ~ the first run that has it */
-    int x_min, x_max, y_min, y_max, edge;
+    int reach[REACHES];
 };
 
 struct core_totals {

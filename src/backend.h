@@ -16,9 +16,27 @@ struct detection {
     int64_t min_pixels;
 };
 
-/* The moments of one island. Values enter as integers q = value / 2^unit (see moments_unit), and
- * positions relative to the corner (x_min, y_min) of the bounding box. */
+/* Sums over the pixels of an island. Values enter as integers q = value / 2^unit (see
+ * moments_unit), and positions relative to the corner (x_min, y_min) of the bounding box. */
+enum moment {
+    SUM_Q,
+    SUM_QX,
+    SUM_QY,
+    SUM_QXX,
+    SUM_QYY,
+    SUM_QXY,
+    SUM_X,
+    SUM_Y,
+    SUM_XX,
+    SUM_YY,
+    SUM_XY,
+    MOMENTS
+};
+
+/* One island. The halves of its sums are apart, since most islands have sums of 64 bits, which a
+ * GPU adds to the faster the closer they are together. */
 struct island {
+    uint64_t low[MOMENTS];
     int64_t n_pixels;
     int32_t x_min, x_max, y_min, y_max;
     int32_t x_peak, y_peak;
@@ -26,9 +44,19 @@ struct island {
     int32_t unit;
     bool edge;  /* touches the image's edge or a blank pixel */
     bool small; /* see moments_are_small; set by GPUs alone */
-    int128 q, qx, qy, qxx, qyy, qxy;
-    int128 x, y, xx, yy, xy;
+    uint64_t high[MOMENTS];
 };
+
+EXACT_FUNCTION int128 island_sum(const struct island *i, enum moment m) {
+    return (int128)((uint128)i->high[m] << 64 | i->low[m]);
+}
+
+/* Adds to a sum, modulo 2^128. */
+EXACT_FUNCTION void island_add(struct island *i, enum moment m, uint128 value) {
+    const uint128 sum = (uint128)island_sum(i, m) + value;
+    i->low[m] = (uint64_t)sum;
+    i->high[m] = (uint64_t)(sum >> 64);
+}
 
 struct island_list {
     int64_t n;

@@ -24,25 +24,33 @@ struct moments {
 };
 
 /* Second moments over the pixels alone, about a point that is not their mean. */
-static double about(int128 second, int128 first_a, int128 first_b, double a, double b, double n) {
-    return (double)second - a * (double)first_b - b * (double)first_a + n * a * b;
+static double about(const struct island *i, enum moment second, enum moment first_a,
+                    enum moment first_b, double a, double b) {
+    return (double)island_sum(i, second) - a * (double)island_sum(i, first_b) -
+           b * (double)island_sum(i, first_a) + (double)i->n_pixels * a * b;
+}
+
+/* A sum over values, less that over base. */
+static double above(const struct island *i, enum moment of_values, double base, int128 of_ones) {
+    const double unit = ldexp(1, i->unit);
+    return dd_minus_product(dd_integer(island_sum(i, of_values), unit), base,
+                            dd_integer(of_ones, 1));
 }
 
 static struct moments moments_of(const struct island *i, double base) {
-    const double unit = ldexp(1, i->unit), n = (double)i->n_pixels;
-    const double sum = dd_minus_product(dd_integer(i->q, unit), base, dd_integer(i->n_pixels, 1));
-    const double x = dd_minus_product(dd_integer(i->qx, unit), base, dd_integer(i->x, 1)) / sum;
-    const double y = dd_minus_product(dd_integer(i->qy, unit), base, dd_integer(i->y, 1)) / sum;
-    const double xx = dd_minus_product(dd_integer(i->qxx, unit), base, dd_integer(i->xx, 1)) / sum;
-    const double yy = dd_minus_product(dd_integer(i->qyy, unit), base, dd_integer(i->yy, 1)) / sum;
-    const double xy = dd_minus_product(dd_integer(i->qxy, unit), base, dd_integer(i->xy, 1)) / sum;
+    const double sum = above(i, SUM_Q, base, i->n_pixels);
+    const double x = above(i, SUM_QX, base, island_sum(i, SUM_X)) / sum;
+    const double y = above(i, SUM_QY, base, island_sum(i, SUM_Y)) / sum;
+    const double xx = above(i, SUM_QXX, base, island_sum(i, SUM_XX)) / sum;
+    const double yy = above(i, SUM_QYY, base, island_sum(i, SUM_YY)) / sum;
+    const double xy = above(i, SUM_QXY, base, island_sum(i, SUM_XY)) / sum;
     return (struct moments){
         .sum = sum,
         .x = x,
         .y = y,
         .second = {xx - x * x, yy - y * y, xy - x * y},
-        .spread = {about(i->xx, i->x, i->x, x, x, n), about(i->yy, i->y, i->y, y, y, n),
-                   about(i->xy, i->x, i->y, x, y, n)},
+        .spread = {about(i, SUM_XX, SUM_X, SUM_X, x, x), about(i, SUM_YY, SUM_Y, SUM_Y, y, y),
+                   about(i, SUM_XY, SUM_X, SUM_Y, x, y)},
     };
 }
 

@@ -85,17 +85,19 @@ EXACT_FUNCTION void moments_add_row(struct island *island, const float *values, 
     const uint128 q_i = twice - once, q_ii = 2 * thrice - 3 * twice + once;
     const uint128 q_x = once * (uint128)x + q_i;
     const int64_t numbers = moments_numbers(n);
-    island->q += (int128)once;
-    island->qx += (int128)q_x;
-    island->qy += (int128)(once * (uint128)y);
-    island->qxx += (int128)((once * (uint128)x + 2 * q_i) * (uint128)x + q_ii);
-    island->qyy += (int128)(once * (uint128)(y * y));
-    island->qxy += (int128)(q_x * (uint128)y);
-    island->x += n * x + numbers;
-    island->y += n * y;
-    island->xx += (int128)n * (x * x) + (int128)numbers * (2 * x) + moments_squares(n);
-    island->yy += (int128)n * (y * y);
-    island->xy += (int128)(n * x + numbers) * y;
+    island_add(island, SUM_Q, once);
+    island_add(island, SUM_QX, q_x);
+    island_add(island, SUM_QY, once * (uint128)y);
+    island_add(island, SUM_QXX, (once * (uint128)x + 2 * q_i) * (uint128)x + q_ii);
+    island_add(island, SUM_QYY, once * (uint128)(y * y));
+    island_add(island, SUM_QXY, q_x * (uint128)y);
+    island_add(island, SUM_X, (uint128)(n * x + numbers));
+    island_add(island, SUM_Y, (uint128)(n * y));
+    island_add(island, SUM_XX,
+               (uint128)n * (uint128)(x * x) + (uint128)numbers * (uint128)(2 * x) +
+                   (uint128)moments_squares(n));
+    island_add(island, SUM_YY, (uint128)n * (uint128)(y * y));
+    island_add(island, SUM_XY, (uint128)(n * x + numbers) * (uint128)y);
 }
 
 #endif

@@ -23,12 +23,13 @@ void assert_background_agrees(const struct srcfind_background *b,
 
 /* Pixels are whole multiples of the unit where peak / threshold < 2^22 (see moments.h); beyond,
  * each is off by half a unit at most, and its position counts as often. */
-static void assert_sum(int128 q, const struct island *i, long double expected, double threshold) {
+static void assert_sum(const struct island *i, enum moment m, long double expected,
+                       double threshold) {
     const long double reach = fmaxl(i->x_max - i->x_min, i->y_max - i->y_min) + 1;
     const bool exact = i->peak < threshold * 0x1p22;
     const long double rounding =
         exact ? 0 : ldexpl((long double)i->n_pixels * reach * reach / 2, i->unit);
-    assert_true(fabsl(ldexpl((long double)q, i->unit) - expected) <=
+    assert_true(fabsl(ldexpl((long double)island_sum(i, m), i->unit) - expected) <=
                 1e-15L * fabsl(expected) + rounding);
 }
 
@@ -43,12 +44,12 @@ static void assert_island(const struct island *i, const struct oracle_island *ex
     assert_int_equal(i->y_peak, expected->y_peak);
     assert_true(i->peak == expected->peak);
     assert_int_equal(i->edge, expected->edge);
-    assert_sum(i->q, i, expected->sum, threshold);
-    assert_sum(i->qx, i, expected->x, threshold);
-    assert_sum(i->qy, i, expected->y, threshold);
-    assert_sum(i->qxx, i, expected->xx, threshold);
-    assert_sum(i->qyy, i, expected->yy, threshold);
-    assert_sum(i->qxy, i, expected->xy, threshold);
+    assert_sum(i, SUM_Q, expected->sum, threshold);
+    assert_sum(i, SUM_QX, expected->x, threshold);
+    assert_sum(i, SUM_QY, expected->y, threshold);
+    assert_sum(i, SUM_QXX, expected->xx, threshold);
+    assert_sum(i, SUM_QYY, expected->yy, threshold);
+    assert_sum(i, SUM_QXY, expected->xy, threshold);
 }
 
 void assert_agrees(const struct detection_result *result, const struct oracle_result *expected,
