@@ -19,18 +19,14 @@ static __device__ inline uint32_t part_of(const bin_parts *parts, const bin_scal
     return bin_part(load_bin(parts, place >> PLACE_BITS), place);
 }
 
-/* Of some threads, which have so many values before their own, the last that has no more than n. */
+/* Of WARP * WARP threads, which have so many values before their own, the last that has no more
+ * than n; by a warp. */
 template <typename T, typename U>
-static __device__ inline int thread_at(const T *before, int threads, U n) {
-    int low = 0, high = threads - 1;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (before[middle] <= n)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+static __device__ inline int warp_thread_at(const T *before, U n) {
+    const int rows = __popc(__ballot_sync(ALL_LANES, before[WARP * lane_of_thread()] <= n));
+    const int first = WARP * max(rows - 1, 0);
+    const bool counts = before[first + lane_of_thread()] <= n;
+    return first + max(__popc(__ballot_sync(ALL_LANES, counts)) - 1, 0);
 }
 
 /* Keys that were listed; none of a list that had no room. */

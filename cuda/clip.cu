@@ -77,12 +77,21 @@ static __device__ int64_t count_sorted(const job &j) {
     return j.state->narrowing.done ? j.state->narrowing.n : count_keys(j);
 }
 
+/* Begins the words anew by which the blocks that look for islands tell each other their sums; by
+ * all threads. */
+static __device__ void clear_blocks(const job &j) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < j.tile_words + j.run_words;
+         i += (int64_t)gridDim.x * blockDim.x)
+        j.tile_blocks[i] = 0;
+}
+
 /* All sums, one more than there are whole ones, so that there is one for each place; and where the
  * groups of keys begin. Where there are fewer keys than n_sums are for, the other sums are 0. */
 static __global__ void __launch_bounds__(THREADS)
     sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     wait_for_earlier();
+    clear_blocks(j);
     const int64_t n = count_sorted(j);
     if (i <= n / KEYS_A_SUM)
         sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
@@ -90,9 +99,16 @@ static __global__ void __launch_bounds__(THREADS)
         j.key_sums[i] = {0, 0, 0};
 }
 
+/* How a list was narrowed, at hand. */
+struct narrowed_list {
+    narrowing how;
+    bin_parts parts[BINS];
+    uint8_t use[PARTS];
+};
+
 /* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. Every step-th key, the
- * last of those steps, is at hand in shared memory. Keys are known by their places here, or by
- * their ranks in the list, which differ where it was narrowed. */
+ * last of those steps, is at hand in shared memory; `step` is a multiple of KEYS_A_SUM. Keys are
+ * known by their places here, or by their ranks in the list, which differ where it was narrowed. */
 struct sorted {
     const uint32_t *keys;
     int64_t n;
@@ -100,7 +116,7 @@ struct sorted {
     const key_group *groups;
     uint32_t *tops;
     int64_t step;
-    const narrowing *narrowed; /* NULL: it was not */
+    const narrowed_list *narrowed; /* NULL: it was not */
 };
 
 /* By all threads of the block. */
@@ -123,36 +139,6 @@ static __device__ int warp_count_tops(const sorted &s, uint32_t key) {
            __popc(__ballot_sync(ALL_LANES, s.tops[WARP * rows + lane_of_thread()] < key));
 }
 
-/* How many keys are below one; by a warp, 32 places at a time. */
-static __device__ int64_t warp_count_below(const sorted &s, uint32_t key) {
-    const int tops = warp_count_tops(s, key);
-    int64_t low = min(tops * s.step, s.n); /* the answer is within, both inclusive */
-    int64_t high = min(low + s.step, s.n);
-    while (low < high) {
-        const int64_t step = (high - low + WARP - 1) / WARP;
-        const int64_t place = low + lane_of_thread() * step;
-        const bool below = place < high && s.keys[place] < key;
-        const int n = __popc(__ballot_sync(ALL_LANES, below));
-        if (n == 0)
-            return low;
-        const int64_t next = low + n * step;
-        low += (n - 1) * step + 1;
-        high = next < high ? next : high;
-    }
-    return low;
-}
-
-/* The sums of the first n keys; by a warp. */
-static __device__ key_sums warp_sums_before(const sorted &s, int64_t n) {
-    const int64_t first = n / KEYS_A_SUM * KEYS_A_SUM + lane_of_thread();
-    key_sums sum = {0, 0, 0};
-    for (int i = 0; i < KEYS_A_SUM; i += WARP)
-        sum = sum + sums_of_key(first + i < n ? s.keys[first + i] : KEY_PADDING);
-    return s.sums[n / KEYS_A_SUM] + warp_sum_keys(sum);
-}
-
-/* --- what was taken out of a narrowed list --- */
-
 /* Where a key that need not be in the list stands in its order. */
 struct cut {
     int64_t rank, place; /* keys below it, of the whole list and of the narrowed one */
@@ -160,31 +146,85 @@ struct cut {
     key_sums sums;       /* of the keys before the place */
 };
 
+/* Of the KEYS_A_SUM keys at a time that begin at or behind a step's first, those that have the
+ * place of a key: all before them are below it, and none behind them. By a warp, 32 at a time. */
+static __device__ int64_t find_block(const sorted &s, uint32_t key) {
+    const int64_t first = warp_count_tops(s, key) * s.step;
+    int64_t block = first / KEYS_A_SUM;
+    int64_t end = (min(first + s.step, s.n) + KEYS_A_SUM - 1) / KEYS_A_SUM;
+    while (end - block > 1) {
+        const int64_t step = (end - block + WARP - 1) / WARP;
+        const int64_t at = block + (lane_of_thread() + 1) * step;
+        const bool below = at < end && s.keys[at * KEYS_A_SUM] < key;
+        const int n = __popc(__ballot_sync(ALL_LANES, below));
+        end = min(block + (n + 1) * step, end);
+        block += n * step;
+    }
+    return block;
+}
+
+/* The place of a key, and the sums before it; by a warp. */
+static __device__ cut find_place(const sorted &s, uint32_t key) {
+    const int64_t block = find_block(s, key), first = block * KEYS_A_SUM;
+    const four_keys four = load_keys(s.keys, first + 4 * lane_of_thread(), s.n);
+    const key_sums before = s.sums[block];
+    key_sums sum = {0, 0, 0};
+    int n = 0;
+    for (const uint32_t other : four.key) {
+        const bool below = other < key;
+        n += below;
+        sum = sum + sums_of_key(below ? other : KEY_PADDING);
+    }
+    n = warp_sum(n);
+    return {first + n, first + n, 0, before + warp_sum_keys(sum)};
+}
+
+/* --- what was taken out of a narrowed list --- */
+
+/* The number of the last gap for which is_before(gap), or -1; it is so for no gap behind one for
+ * which it is not. By a warp. */
+template <typename Predicate>
+static __device__ int warp_last_gap(const narrowing &n, const Predicate &is_before) {
+    static_assert((int)GAPS % WARP == 0, "whole warps");
+    int gaps = 0;
+    for (int i = lane_of_thread(); i < GAPS; i += WARP)
+        gaps += __popc(__ballot_sync(ALL_LANES, i < n.n_gaps && is_before(n.gaps[i])));
+    return gaps - 1;
+}
+
+/* How many keys were taken out up to the end of a gap. */
+static __device__ int64_t taken_out(const gap &g) {
+    return g.rank + g.n - g.place;
+}
+
 /* Finds where a value stands, before or behind the keys that are equal. Sets *in_gap unless its
  * part was left, and the sums of all zones are of one side if it is a bound. By a warp. */
 static __device__ cut find_cut(const job &j, const sorted &s, float value, bool behind,
                                bool is_bound, bool *in_gap) {
     const uint32_t key = exact_key(value);
-    const int part = s.narrowed ? (int)part_of(j.bin_parts, j.state->bin_scale, key) : 0;
-    cut c = {0, warp_count_below(s, key + behind), part, {0, 0, 0}};
-    c.rank = c.place;
-    for (int i = 0; s.narrowed && i < s.narrowed->n_gaps; i++)
-        c.rank += s.narrowed->gaps[i].part < part ? s.narrowed->gaps[i].n : 0;
-    if (s.narrowed && j.part_use[part] != LEFT && (is_bound || j.part_use[part] != LEFT_BETWEEN))
+    cut c = find_place(s, key + behind);
+    if (!s.narrowed)
+        return c;
+    const narrowing &how = s.narrowed->how;
+    c.part = (int)part_of(s.narrowed->parts, j.state->bin_scale, key);
+    const int last = warp_last_gap(how, [&](const gap &g) { return g.part < c.part; });
+    const int use = s.narrowed->use[c.part];
+    if (last >= 0)
+        c.rank += taken_out(how.gaps[last]);
+    if (use != LEFT && (is_bound || use != LEFT_BETWEEN))
         *in_gap = true;
     return c;
 }
 
-/* The key of some rank, if it is there. */
+/* The key of some rank, if it is there. By a warp. */
 static __device__ bool find_key(const sorted &s, int64_t rank, uint32_t *key) {
     int64_t place = rank;
-    for (int i = 0; s.narrowed && i < s.narrowed->n_gaps; i++) {
-        const gap &g = s.narrowed->gaps[i];
-        if (place < g.place)
-            break;
-        if (place < g.place + g.n)
+    if (s.narrowed) {
+        const narrowing &how = s.narrowed->how;
+        const int last = warp_last_gap(how, [&](const gap &g) { return g.rank <= rank; });
+        if (last >= 0 && rank < how.gaps[last].rank + how.gaps[last].n)
             return false;
-        place -= g.n;
+        place -= last >= 0 ? taken_out(how.gaps[last]) : 0;
     }
     *key = s.keys[place];
     return true;
@@ -226,6 +266,7 @@ static __device__ key_sums group_sums(const stretch &g, const cut &first, const 
 struct bin {
     stretch negative, positive;
     core_totals core;
+    unsigned zones; /* a bit for each that is added up in this bin's unit */
 };
 
 /* Exponent 1 also has the subnormals of 0. */
@@ -242,6 +283,8 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
         b.core = totals.core;
     if (exponent == unit - SCAN_PLAN_SMALLER)
         b.core = totals.small;
+    for (int i = 0; s.narrowed && i < ZONES; i++)
+        b.zones |= (unsigned)(s.narrowed->how.zones[i].exponent == exponent) << i;
     return b;
 }
 
@@ -253,9 +296,9 @@ static __device__ void sum_bin(const sorted &s, const bin &b, const cut &first, 
     const key_sums both = minus + plus;
     *sum = b.core.sum + (int128)plus.m - (int128)minus.m;
     *square = b.core.square + both.square_low + ((uint128)both.square_high << 32);
-    for (int i = 0; s.narrowed && i < ZONES; i++) {
-        const zone &z = s.narrowed->zones[i];
-        if (z.exponent == (int)threadIdx.x && first.part < z.part && z.part < last.part) {
+    for (unsigned rest = b.zones; rest; rest &= rest - 1) {
+        const zone &z = s.narrowed->how.zones[__ffs((int)rest) - 1];
+        if (first.part < z.part && z.part < last.part) {
             *sum += z.sums.sum;
             *square += z.sums.square;
         }
@@ -282,6 +325,7 @@ struct clip_shared {
     uint128 square[WARPS];
     int top;
     uint32_t tops[TOPS];
+    narrowed_list narrowed;
 };
 
 /* All bins in one unit, in the first thread. */
@@ -310,7 +354,7 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
     return all;
 }
 
-/* The median's two values, by one thread. */
+/* The median's two values; by a warp. */
 static __device__ bool select_median(const sorted &list, const scan_plan &plan, clip_shared *s) {
     int64_t i = 0, k = 0;
     const listed_place lower = listed_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
@@ -319,7 +363,8 @@ static __device__ bool select_median(const sorted &list, const scan_plan &plan, 
     const bool found = (lower != LISTED_VALUE || find_key(list, i, &low)) &
                        (upper != LISTED_VALUE || find_key(list, k, &high));
     s->median = ((double)exact_unkey(low) + (double)exact_unkey(high)) / 2;
-    s->in_gap |= !found;
+    if (!found)
+        s->in_gap = true;
     return found && lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
 }
 
@@ -347,8 +392,7 @@ static __device__ void find_cuts(const job &j, const sorted &list, clip_shared *
     const int warp = threadIdx.x / WARP;
     if (warp >= 2)
         return;
-    cut c = find_cut(j, list, warp == 0 ? s->low : s->high, warp == 1, true, &s->in_gap);
-    c.sums = warp_sums_before(list, c.place);
+    const cut c = find_cut(j, list, warp == 0 ? s->low : s->high, warp == 1, true, &s->in_gap);
     if (lane_of_thread() == 0)
         s->cuts[warp] = c;
 }
@@ -375,11 +419,11 @@ static __device__ void trim(clip_shared *s) {
 
 /* Before the first round; by the first warp. */
 static __device__ void start_rounds(const sorted &list, clip_shared *s) {
-    const key_sums all = warp_sums_before(list, list.n);
+    const cut end = find_place(list, KEY_PADDING);
     if (lane_of_thread() > 0)
         return;
     s->first = {0, 0, -1, {0, 0, 0}};
-    s->last = {s->ranks.last, list.n, PARTS, all};
+    s->last = {s->ranks.last, end.place, PARTS, end.sums};
     s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
     s->rounds = 0;
     s->bounded = true;
@@ -398,7 +442,7 @@ static __device__ void clip_list(const job &j, const sorted &list, const scan_pl
     while (!s->ended) {
         int128 sum;
         uint128 square;
-        if (threadIdx.x == THREADS - 1)
+        if (threadIdx.x / WARP == WARPS - 1)
             s->median_known = select_median(list, plan, s);
         sum_bin(list, b, s->first, s->last, &sum, &square);
         o->sums.sum[threadIdx.x] = sum;
@@ -415,6 +459,21 @@ static __device__ void clip_list(const job &j, const sorted &list, const scan_pl
             trim(s);
         __syncthreads();
     }
+}
+
+/* Copies what is some words long. By all threads of the block. */
+template <typename T> static __device__ void copy_words(const void *from, T *to) {
+    static_assert(sizeof *to % sizeof(uint32_t) == 0, "whole words");
+    for (int i = threadIdx.x; i < (int)(sizeof *to / sizeof(uint32_t)); i += THREADS)
+        reinterpret_cast<uint32_t *>(to)[i] = static_cast<const uint32_t *>(from)[i];
+}
+
+/* By all threads of the block. */
+static __device__ void load_narrowed(const job &j, narrowed_list *to) {
+    copy_words(&j.state->narrowing, &to->how);
+    copy_words(j.bin_parts, &to->parts);
+    copy_words(j.part_use, &to->use);
+    __syncthreads();
 }
 
 /* All threads of the block take part. */
@@ -447,18 +506,10 @@ static __device__ bool find_extremes(const sorted &list, const scan_plan &plan, 
            listed_extremes_of(&r, &plan, exact_unkey(low), exact_unkey(high), &o->min, &o->max);
 }
 
-/* Begins the words anew by which the blocks that look for islands tell each other their sums; by
- * all threads of one block. */
-static __device__ void clear_blocks(const job &j) {
-    for (int64_t i = threadIdx.x; i < j.tile_words + j.run_words; i += blockDim.x)
-        j.tile_blocks[i] = 0;
-}
-
 static __global__ void __launch_bounds__(THREADS)
     clip(const __grid_constant__ job j, const uint32_t *keys) {
     __shared__ clip_shared s;
     wait_for_earlier();
-    clear_blocks(j);
     state *st = j.state;
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
@@ -469,8 +520,8 @@ static __global__ void __launch_bounds__(THREADS)
                          j.key_sums,
                          j.key_groups,
                          s.tops,
-                         n / TOPS + 1,
-                         st->narrowing.done ? &st->narrowing : NULL};
+                         (n / TOPS / KEYS_A_SUM + 1) * KEYS_A_SUM,
+                         st->narrowing.done ? &s.narrowed : NULL};
     const bool complete =
         st->scan_wanted && (int64_t)totals.n_listed <= j.list_room && !st->list_unsorted;
     if (threadIdx.x == 0) {
@@ -482,13 +533,18 @@ static __global__ void __launch_bounds__(THREADS)
     if (!complete)
         return;
     load_tops(list);
+    if (list.narrowed)
+        load_narrowed(j, &s.narrowed);
     find_ranks(j, list, plan, &s);
     clip_list(j, list, plan, totals, &s, o);
+    if (threadIdx.x >= WARP)
+        return;
+    const bool known = s.bounded && (o->n_kept == 0 || find_extremes(list, plan, &s, o));
     if (threadIdx.x > 0)
         return;
     o->rounds = s.rounds;
     o->empty = s.rounds > 0 && s.n == 0;
-    o->known = s.bounded && (o->n_kept == 0 || find_extremes(list, plan, &s, o)) && !s.in_gap;
+    o->known = known && !s.in_gap;
     if (s.in_gap)
         st->list_unsorted = true;
     if (o->known && o->n_kept > 0)

@@ -49,15 +49,20 @@ static enum srcfind_status mark(const struct search *s, enum mark mark) {
                                                           : cudaEventRecordDefault));
 }
 
-/* Waits, and looks at the state. */
-static enum srcfind_status fetch_state(const struct search *s) {
+/* Waits for a stream, and looks at the state. */
+static enum srcfind_status fetch_state_from(const struct search *s, cudaStream_t stream) {
     struct cuda *c = s->cuda;
     enum srcfind_status status = check(s, cudaMemcpyAsync(c->state, s->job.state, sizeof *c->state,
-                                                          cudaMemcpyDeviceToHost, c->stream));
-    return status == SRCFIND_OK ? check(s, cudaStreamSynchronize(c->stream)) : status;
+                                                          cudaMemcpyDeviceToHost, stream));
+    return status == SRCFIND_OK ? check(s, cudaStreamSynchronize(stream)) : status;
 }
 
-/* Reads a sample of a streamed image, and takes its keys to the device. */
+static enum srcfind_status fetch_state(const struct search *s) {
+    return fetch_state_from(s, s->cuda->stream);
+}
+
+/* Reads a sample of a streamed image, and takes its keys to the device, where none is counted yet.
+ */
 static enum srcfind_status upload_sample(struct search *s) {
     struct sample sample = {0};
     const int64_t room = s->job.n_sample;
@@ -73,6 +78,9 @@ static enum srcfind_status upload_sample(struct search *s) {
     if (status == SRCFIND_OK)
         status = check(s, cudaMemcpyAsync(s->job.sample, keys, (size_t)room * sizeof *keys,
                                           cudaMemcpyHostToDevice, s->cuda->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, cudaMemsetAsync(s->job.sample_counts, 0, sizeof *s->job.sample_counts,
+                                          s->cuda->stream));
     if (status == SRCFIND_OK)
         status = check(s, cudaStreamSynchronize(s->cuda->stream));
     free(keys);
@@ -176,13 +184,26 @@ static enum srcfind_status launch_whole(struct search *s) {
     return status == SRCFIND_OK ? check(s, cudaGraphLaunch(r->graph, s->cuda->stream)) : status;
 }
 
+/* Has the list narrowed. How long it will be is known before that is done. */
+static enum srcfind_status narrow(struct search *s) {
+    struct cuda *c = s->cuda;
+    enum srcfind_status status = check(s, launch_count_parts(&s->job, c->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, launch_foresee(&s->job, c->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, cudaEventRecord(c->foreseen, c->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, launch_narrow(&s->job, c->stream));
+    if (status == SRCFIND_OK)
+        status = check(s, cudaStreamWaitEvent(c->aside, c->foreseen, 0));
+    return status == SRCFIND_OK ? fetch_state_from(s, c->aside) : status;
+}
+
 static enum srcfind_status launch_in_parts(struct search *s) {
     const struct state *state = s->cuda->state;
     enum srcfind_status status = plan_and_scan(s);
-    if (status == SRCFIND_OK && s->job.narrows)
-        status = check(s, launch_narrow(&s->job, s->cuda->stream));
     if (status == SRCFIND_OK)
-        status = fetch_state(s);
+        status = s->job.narrows ? narrow(s) : fetch_state(s);
     const int64_t n = state->narrowing.done ? state->narrowing.n : (int64_t)state->totals.n_listed;
     return status == SRCFIND_OK ? clip_and_find(s, n <= s->job.list_room ? n : 0) : status;
 }

@@ -93,10 +93,14 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
     cuda->limit /= n_sharing;
     if (!code)
         code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    if (!code)
+        code = cudaStreamCreateWithFlags(&cuda->aside, cudaStreamNonBlocking);
     for (int i = 0; !code && i < MARKS; i++)
         code = cudaEventCreate(&cuda->mark[i]);
     if (!code)
         code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
+    if (!code)
+        code = cudaEventCreateWithFlags(&cuda->foreseen, cudaEventDisableTiming);
     for (int i = 0; !code && i < cuda->n_feeders; i++)
         code = open_feeder(&cuda->feeders[i]);
     cuda->pinned_pixels = (int64_t)SLOTS * SLOT_PIXELS * cuda->n_feeders;
@@ -151,8 +155,12 @@ void cuda_close(struct cuda *cuda) {
             cudaEventDestroy(cuda->mark[i]);
     if (cuda->before)
         cudaEventDestroy(cuda->before);
+    if (cuda->foreseen)
+        cudaEventDestroy(cuda->foreseen);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
+    if (cuda->aside)
+        cudaStreamDestroy(cuda->aside);
     cudaFreeHost(cuda->pinned);
     cudaFreeHost(cuda->state);
     cuda_leave(callers_device);

@@ -63,12 +63,12 @@ struct shares {
 struct cuda {
     int device;
     char name[SRCFIND_TEXT];
-    int64_t limit, used;  /* bytes of device memory */
-    bool keeps_images;    /* those for which there is room; tests take that away */
-    int64_t n_repeated;   /* searches done again with the whole list; tests look at it */
-    struct shares shares; /* the greatest so far */
-    cudaStream_t stream;
-    cudaEvent_t mark[MARKS], before;
+    int64_t limit, used;        /* bytes of device memory */
+    bool keeps_images;          /* those for which there is room; tests take that away */
+    int64_t n_repeated;         /* searches done again with the whole list; tests look at it */
+    struct shares shares;       /* the greatest so far */
+    cudaStream_t stream, aside; /* the second, to look at the state while the first goes on */
+    cudaEvent_t mark[MARKS], before, foreseen;
     struct buffer buffers[BUFFERS];
     struct feeder feeders[FEEDERS];
     int n_feeders;

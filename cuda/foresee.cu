@@ -1,5 +1,5 @@
 /* Foresees what a clip will look at, from how many keys of its list there are in each part: one
- * thread goes through the rounds, as closely as parts are narrow. Parts near a median or a bound
+ * warp goes through the rounds, as closely as parts are narrow. Parts near a median or a bound
  * are left in the list, and the others taken out. What is foreseen need not be right: a clip that
  * looks where nothing is left says so. */
 #include <float.h>
@@ -39,7 +39,7 @@ struct parts_sums {
 struct outlook {
     int64_t before[THREADS];              /* keys before each thread's parts */
     double sum[THREADS], square[THREADS]; /* over the same */
-    uint8_t look[PARTS];
+    uint8_t look[PARTS], use[PARTS];
     bool foreseen;
     span spans[SPANS];
     int64_t n_left;        /* keys */
@@ -79,22 +79,26 @@ static __device__ void sum_parts(const job &j, float centre, outlook *o) {
     o->square[threadIdx.x] = block_sum_before(s.square, o->warp_sums);
 }
 
-/* Over the parts before one, which may be PARTS. */
+/* Over the parts before one, which may be PARTS. By a warp. */
 static __device__ parts_sums sums_before(const job &j, const outlook &o, float centre, int part) {
+    static_assert((int)THREAD_PARTS <= WARP, "a part a lane");
     const int thread = min(part / THREAD_PARTS, THREADS - 1);
-    parts_sums s = {(double)o.before[thread], o.sum[thread], o.square[thread]};
-    for (int i = thread * THREAD_PARTS; i < part; i++)
-        s = s + sums_of_part(j, centre, i);
-    return s;
+    const int mine = thread * THREAD_PARTS + lane_of_thread();
+    parts_sums s = {0, 0, 0};
+    if (mine < part)
+        s = sums_of_part(j, centre, mine);
+    return {o.before[thread] + warp_sum(s.n), o.sum[thread] + warp_sum(s.sum),
+            o.square[thread] + warp_sum(s.square)};
 }
 
-/* The part of the list's i-th key in the order of the values. */
+/* The part of the list's i-th key in the order of the values. By a warp. */
 static __device__ int part_at(const job &j, const outlook &o, int64_t i) {
-    const int thread = thread_at(o.before, THREADS, i);
-    int part = THREAD_PARTS * thread;
-    for (int64_t n = o.before[thread]; part < PARTS - 1 && n + j.part_size[part] <= i; part++)
-        n += j.part_size[part];
-    return part;
+    const int thread = warp_thread_at(o.before, i), first = THREAD_PARTS * thread;
+    const int64_t size =
+        lane_of_thread() < THREAD_PARTS ? j.part_size[first + lane_of_thread()] : 0;
+    const bool behind = o.before[thread] + warp_sum_before(size) + size > i;
+    const unsigned lanes = __ballot_sync(ALL_LANES, behind && lane_of_thread() < THREAD_PARTS);
+    return lanes ? first + __ffs((int)lanes) - 1 : PARTS - 1;
 }
 
 static __device__ double double_of(uint128 n) {
@@ -114,8 +118,10 @@ static __device__ parts_sums sums_of_core(const job &j, float centre) {
     return {n, sum - n * centre, square - 2 * centre * sum + n * centre * centre};
 }
 
+/* By a warp. */
 static __device__ void mark(outlook *o, int first, int last, look what) {
-    for (int i = max(first, 0); i <= min(last, PARTS - 1); i++)
+    __syncwarp();
+    for (int i = max(first, 0) + lane_of_thread(); i <= min(last, PARTS - 1); i += WARP)
         o->look[i] = max(o->look[i], (uint8_t)what);
 }
 
@@ -123,11 +129,21 @@ static __device__ int part_of_value(const job &j, double v) {
     return (int)part_of(j.bin_parts, j.state->bin_scale, exact_key((float)v));
 }
 
-/* Marks the parts around a bound, which is at a distance from the median; returns its own. */
-static __device__ int mark_bound(const job &j, outlook *o, double bound, double distance) {
-    const double margin = distance / BOUND_MARGIN;
-    mark(o, part_of_value(j, bound - margin) - 1, part_of_value(j, bound + margin) + 1, BOUND);
-    return part_of_value(j, bound);
+/* The parts of a round's bounds. */
+struct bound_parts {
+    int low, high;
+};
+
+/* Finds them, at a distance from the median, and marks what is around them. By a warp, whose lanes
+ * look for a part each. */
+static __device__ bound_parts mark_bounds(const job &j, outlook *o, double median,
+                                          double distance) {
+    const int side = lane_of_thread() % 2 == 0 ? -1 : 1, step = lane_of_thread() / 2 % 3 - 1;
+    const int mine = part_of_value(j, median + side * distance + step * (distance / BOUND_MARGIN));
+    for (int i = 0; i < 2; i++)
+        mark(o, __shfl_sync(ALL_LANES, mine, i) - 1, __shfl_sync(ALL_LANES, mine, 4 + i) + 1,
+             BOUND);
+    return {__shfl_sync(ALL_LANES, mine, 2), __shfl_sync(ALL_LANES, mine, 3)};
 }
 
 /* How many keys there are in the parts before one. */
@@ -152,7 +168,7 @@ static __device__ bool has_unknown(const job &j) {
 }
 
 /* Goes through the rounds, and marks what they look at. False where they look for what the list
- * does not have. By one thread. */
+ * does not have. By a warp. */
 static __device__ bool foresee_rounds(const job &j, float centre, outlook *o, listed_ranks *r) {
     const parts_sums core = sums_of_core(j, centre);
     int first = 0, last = PARTS - 1, middle = -1;
@@ -170,8 +186,8 @@ static __device__ bool foresee_rounds(const job &j, float centre, outlook *o, li
         const int part = part_at(j, *o, i);
         const double median = low_of(j, part), distance = j.detection.kappa * rms;
         mark(o, part - MEDIAN_MARGIN, part + MEDIAN_MARGIN, MEDIAN);
-        const int low = max(first, mark_bound(j, o, median - distance, distance));
-        const int high = min(last, mark_bound(j, o, median + distance, distance));
+        const bound_parts bounds = mark_bounds(j, o, median, distance);
+        const int low = max(first, bounds.low), high = min(last, bounds.high);
         if (low == first && high == last && part == middle)
             break;
         first = low;
@@ -222,18 +238,35 @@ static __device__ void for_spans(const outlook &o, int span, const Function &f) 
     }
 }
 
+/* Adds what a thread has found to a span. */
+static __device__ void add_to_span(span *to, const span &found) {
+    atomicAdd(&to->n_keys, found.n_keys);
+    atomicMin(&to->first, found.first);
+    atomicMax(&to->last, found.last);
+}
+
 /* Finds what there is in each span that the clip will not look at. By all threads. */
 static __device__ void find_spans(const job &j, int before, outlook *o) {
+    const span none = {0, PARTS, -1, ZONES, 0};
+    span mine = none;
+    int of = before;
     if (threadIdx.x < SPANS)
-        o->spans[threadIdx.x] = {0, PARTS, -1, ZONES, 0};
+        o->spans[threadIdx.x] = none;
     __syncthreads();
     for_spans(*o, before, [&](int part, int i) {
         if (j.part_size[part] == 0 || o->look[part] != NOTHING)
             return;
-        atomicAdd(&o->spans[i].n_keys, (int)j.part_size[part]);
-        atomicMin(&o->spans[i].first, part);
-        atomicMax(&o->spans[i].last, part);
+        if (i != of && mine.n_keys > 0)
+            add_to_span(&o->spans[of], mine);
+        if (i != of)
+            mine = none;
+        of = i;
+        mine.n_keys += (int)j.part_size[part];
+        mine.first = min(mine.first, part);
+        mine.last = part;
     });
+    if (mine.n_keys > 0)
+        add_to_span(&o->spans[of], mine);
     __syncthreads();
 }
 
@@ -278,50 +311,52 @@ static __device__ bool is_divided(const job &j, int part, int exponent) {
 }
 
 /* Says what becomes of each part. By all threads of the block. */
-static __device__ void use_parts(const job &j, int before, const outlook &o) {
+static __device__ void use_parts(const job &j, int before, outlook *o) {
     for (int i = 0; i < THREAD_PARTS; i++)
-        j.part_use[THREAD_PARTS * threadIdx.x + i] = LEFT;
-    for_spans(o, before, [&](int part, int i) {
-        const span &s = o.spans[i];
-        const bool out = o.look[part] == NOTHING && is_divided(j, part, s.exponent);
+        o->use[THREAD_PARTS * threadIdx.x + i] = LEFT;
+    for_spans(*o, before, [&](int part, int i) {
+        const span &s = o->spans[i];
+        const bool out = o->look[part] == NOTHING && is_divided(j, part, s.exponent);
         if (s.zone < ZONES)
-            j.part_use[part] = (uint8_t)(out ? s.zone : (int)LEFT_BETWEEN);
+            o->use[part] = (uint8_t)(out ? s.zone : (int)LEFT_BETWEEN);
     });
     __syncthreads();
+    for (int i = threadIdx.x; i < PARTS; i += THREADS)
+        j.part_use[i] = o->use[i];
 }
 
-static __device__ bool is_taken_out(const job &j, int part) {
-    return part >= 0 && part < PARTS && j.part_use[part] < LEFT;
+static __device__ bool is_taken_out(const outlook &o, int part) {
+    return part >= 0 && part < PARTS && o.use[part] < LEFT;
 }
 
 /* Finds the gaps, and how many keys will be left. By all threads of the block. */
 static __device__ void find_gaps(const job &j, outlook *o) {
     gap *const gaps = j.state->narrowing.gaps;
     const int first = THREAD_PARTS * (int)threadIdx.x;
-    int64_t n_left = 0, n_gaps = 0, listed = o->before[threadIdx.x];
+    int64_t n_left = 0, n_gaps = 0, rank = o->before[threadIdx.x];
     for (int part = first; part < first + THREAD_PARTS; part++) {
-        n_left += is_taken_out(j, part) ? 0 : j.part_size[part];
-        n_gaps += is_taken_out(j, part) && !is_taken_out(j, part - 1);
+        n_left += is_taken_out(*o, part) ? 0 : j.part_size[part];
+        n_gaps += is_taken_out(*o, part) && !is_taken_out(*o, part - 1);
     }
-    int64_t left = block_sum_before(n_left, o->warp_counts);
+    int64_t place = block_sum_before(n_left, o->warp_counts);
     int last = (int)block_sum_before(n_gaps, o->warp_counts) - 1; /* gap that has begun */
     for (int part = first; part < first + THREAD_PARTS; part++) {
-        const bool out = is_taken_out(j, part);
-        last += out && !is_taken_out(j, part - 1);
-        if (last < GAPS && out && !is_taken_out(j, part - 1))
-            gaps[last] = {left, -listed, part};
-        listed += j.part_size[part];
-        left += out ? 0 : j.part_size[part];
-        if (last < GAPS && out && !is_taken_out(j, part + 1))
-            o->gap_end[last] = listed;
+        const bool out = is_taken_out(*o, part);
+        last += out && !is_taken_out(*o, part - 1);
+        if (last < GAPS && out && !is_taken_out(*o, part - 1))
+            gaps[last] = {rank, place, 0, part};
+        rank += j.part_size[part];
+        place += out ? 0 : j.part_size[part];
+        if (last < GAPS && out && !is_taken_out(*o, part + 1))
+            o->gap_end[last] = rank;
     }
     if (threadIdx.x == THREADS - 1) {
         o->n_gaps = last + 1;
-        o->n_left = left;
+        o->n_left = place;
     }
     __syncthreads();
     if ((int)threadIdx.x < min(o->n_gaps, (int)GAPS))
-        gaps[threadIdx.x].n += o->gap_end[threadIdx.x];
+        gaps[threadIdx.x].n = o->gap_end[threadIdx.x] - gaps[threadIdx.x].rank;
 }
 
 static __global__ void __launch_bounds__(THREADS) foresee(const __grid_constant__ job j) {
@@ -335,10 +370,11 @@ static __global__ void __launch_bounds__(THREADS) foresee(const __grid_constant_
         return;
     sum_parts(j, centre, &o);
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < WARP) {
         listed_ranks ranks = find_ranks(j, o);
-        o.foreseen = !has_unknown(j) && foresee_rounds(j, centre, &o, &ranks);
+        const bool foreseen = !has_unknown(j) && foresee_rounds(j, centre, &o, &ranks);
         mark_ends(j, ranks, &o);
+        o.foreseen = foreseen;
     }
     __syncthreads();
     if (!o.foreseen)
@@ -347,11 +383,12 @@ static __global__ void __launch_bounds__(THREADS) foresee(const __grid_constant_
     find_spans(j, before, &o);
     choose_zones(j, &o);
     __syncthreads();
-    use_parts(j, before, o);
+    use_parts(j, before, &o);
     find_gaps(j, &o);
     if (threadIdx.x > 0)
         return;
-    j.state->narrowing.n = 0;
+    j.state->narrowing.n = o.n_left;
+    j.state->narrowing.n_written = 0;
     j.state->narrowing.n_gaps = o.n_gaps;
     j.state->narrowing.done = o.n_gaps <= GAPS && o.n_left * WORTH_WHILE < n;
 }

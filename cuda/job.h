@@ -31,7 +31,7 @@ enum {
 enum {
     PARTS = 8192, /* of such a list */
     GAPS = 64,
-    ZONES = 4,
+    ZONES = 11,
 };
 
 /* What becomes of a part's keys: below ZONES, they are taken out, and added up in that zone. */
@@ -76,6 +76,11 @@ struct extent {
     int reach[REACHES];
 };
 
+/* Values of the sample, by their bins. */
+struct sample_counts {
+    int count[BINS], n_zero;
+};
+
 struct core_totals {
     int128 sum;     /* of q */
     uint128 square; /* of q^2 */
@@ -90,8 +95,9 @@ struct scan_totals {
 
 /* Neighbouring parts whose keys were taken out of a list. */
 struct gap {
-    int64_t place, n; /* keys that are left before it, and that were taken out */
-    int part;         /* the first */
+    int64_t rank, place; /* keys before it, of the whole list and of those that are left */
+    int64_t n;           /* that were taken out */
+    int part;            /* the first */
 };
 
 /* The gaps between two bounds, which are within the bounds of a round together or not at all. Their
@@ -104,7 +110,8 @@ struct zone {
 
 struct narrowing {
     bool done;
-    int64_t n; /* keys that are left, in list[1] */
+    int64_t n;         /* keys that will be left, in list[1] */
+    int64_t n_written; /* of them */
     int n_gaps;
     struct gap gaps[GAPS];    /* in the order of the values */
     struct zone zones[ZONES]; /* all 0 if there are fewer */
@@ -144,6 +151,7 @@ struct job {
 
     uint32_t *sample; /* keys */
     int64_t n_sample;
+    struct sample_counts *sample_counts;
     uint32_t *list[2]; /* keys of the listed values */
     int64_t list_room;
     int64_t n_buckets;            /* 0: the list is sorted by CUB */
@@ -189,7 +197,7 @@ extern "C" {
 /* Takes a plan without a core; the totals become 0. */
 cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *plan,
                                 cudaStream_t stream);
-/* Draws the sample from job->pixels. */
+/* Draws the sample from job->pixels, and sets its counts to 0. */
 cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
 /* Makes the plan from the sample's keys, in any order, and parts; the totals become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
@@ -198,10 +206,12 @@ cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t f
                         cudaStream_t stream);
 /* Sorts a list whose length the host need not know, by buckets; the keys are in list[0] then. */
 cudaError_t launch_bucket_sort(const struct job *job, cudaStream_t stream);
-/* Narrows a list whose length the host need not know, if that is worth while. */
-cudaError_t launch_narrow(const struct job *job, cudaStream_t stream);
-/* Its part that decides what is left: sets part_use and, but for the zones' sums, narrowing. */
+/* Narrows a list whose length the host need not know: counts its keys by parts; decides which are
+ * left, and whether that is worth while, in part_use and, but for the zones' sums, narrowing; and
+ * takes the others out. */
+cudaError_t launch_count_parts(const struct job *job, cudaStream_t stream);
 cudaError_t launch_foresee(const struct job *job, cudaStream_t stream);
+cudaError_t launch_narrow(const struct job *job, cudaStream_t stream);
 /* Clips by sorted keys: all that were listed, or are left, and no more than n_keys. */
 cudaError_t launch_clip(const struct job *job, const uint32_t *keys, int64_t n_keys,
                         cudaStream_t stream);

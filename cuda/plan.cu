@@ -1,6 +1,6 @@
 /* The plan of a scan, from a sample of the pixels: what it predicts is verified by the clip, so it
- * need not be exact. One block counts the sample in bins, fine ones in the middle and coarse ones
- * far out, clips by these counts, and turns the result into a window whose bounds are exact. */
+ * need not be exact. Blocks count the sample in bins, fine ones in the middle and coarse ones far
+ * out; one clips by these counts, and turns the result into a window whose bounds are exact. */
 #include "bins.cuh"
 
 enum {
@@ -8,7 +8,7 @@ enum {
     WARPS = THREADS / WARP,
     PROBES = 256, /* that guess the scale */
     THREAD_BINS = BINS / THREADS,
-    AT_ONCE = 8,
+    AT_ONCE = 4, /* keys of a thread */
     DRAW_THREADS = 256,
     SAMPLE_WEIGHT = 64, /* of a value of the sample, for its bin's share of the parts */
     EMPTY_WEIGHT = 8,   /* of a bin */
@@ -24,31 +24,18 @@ static __device__ uint64_t scramble(uint64_t i) {
 }
 
 /* A pixel of each of n_sample stretches, somewhere in it, so that neither beam nor rows tie them
- * together. */
+ * together. Also begins the counts of the sample. */
 static __global__ void draw_sample(const __grid_constant__ job j) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t k = i; k < (int64_t)(sizeof *j.sample_counts / sizeof(int));
+         k += (int64_t)gridDim.x * blockDim.x)
+        reinterpret_cast<int *>(j.sample_counts)[k] = 0;
     if (i >= j.n_sample)
         return;
     const int64_t length = j.n_pixels / j.n_sample;
     const int64_t number = i * length + (int64_t)(scramble((uint64_t)i) % (uint64_t)length);
     const float v = is_pixel(j, number) ? value_of(j.pixels[number], j.swapped) : NAN;
     j.sample[i] = isfinite(v) ? exact_key(v) : KEY_PADDING;
-}
-
-/* Calls f(value) for all values of the sample; a thread loads a few keys at a time. */
-template <typename Function> static __device__ void for_sample(const job &j, const Function &f) {
-    for (int64_t first = threadIdx.x; first < j.n_sample; first += AT_ONCE * THREADS) {
-        uint32_t keys[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t place = first + i * THREADS;
-            keys[i] = place < j.n_sample ? j.sample[place] : KEY_PADDING;
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            if (keys[i] != KEY_PADDING)
-                f(exact_unkey(keys[i]));
-    }
 }
 
 /* --- bins --- */
@@ -91,9 +78,9 @@ static __device__ uint32_t sort_probes(uint32_t key, uint32_t *shared) {
     return key;
 }
 
-/* Guesses the median and the rms from a few keys, by quantiles. False where they tell nothing. */
-static __device__ bool guess_scale(const job &j, bins *b) {
-    uint32_t *const keys = reinterpret_cast<uint32_t *>(b->count);
+/* Guesses the median and the rms from a few keys, by quantiles: the bins are by them. False where
+ * they tell nothing. The same in every block; `keys` has a place for each thread. */
+static __device__ bool guess_scale(const job &j, uint32_t *keys, bin_scale *scale, float *unit) {
     const uint32_t key =
         threadIdx.x < PROBES ? j.sample[threadIdx.x * j.n_sample / PROBES] : KEY_PADDING;
     const int n = __syncthreads_count(key != KEY_PADDING);
@@ -103,33 +90,58 @@ static __device__ bool guess_scale(const job &j, bins *b) {
     __syncthreads();
     if (threadIdx.x == 0) {
         const float low = exact_unkey(keys[n * 16 / 100]), high = exact_unkey(keys[n * 84 / 100]);
-        b->unit = (high - low) / 4;
-        b->scale = {exact_unkey(keys[n / 2]), 1 / b->unit};
+        *unit = (high - low) / 4;
+        *scale = {exact_unkey(keys[n / 2]), 1 / *unit};
     }
     __syncthreads();
-    return n > 0 && isfinite(b->unit) && b->unit > 0 && isfinite(b->scale.per_unit);
+    return n > 0 && isfinite(*unit) && *unit > 0 && isfinite(scale->per_unit);
 }
 
-static __device__ void count_sample(const job &j, bins *b) {
-    int n_zero = 0, n = 0;
+/* Counts the sample in bins; a thread has AT_ONCE keys. */
+static __global__ void __launch_bounds__(THREADS) count_sample(const __grid_constant__ job j) {
+    __shared__ int count[BINS];
+    __shared__ bin_scale scale;
+    __shared__ float unit;
+    const int64_t first = (int64_t)blockIdx.x * AT_ONCE * THREADS + threadIdx.x;
+    uint32_t keys[AT_ONCE];
+    int n_zero = 0;
+    wait_for_earlier();
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++)
+        keys[i] = first + i * THREADS < j.n_sample ? j.sample[first + i * THREADS] : KEY_PADDING;
+    if (!guess_scale(j, reinterpret_cast<uint32_t *>(count), &scale, &unit))
+        return;
     for (int i = threadIdx.x; i < BINS; i += THREADS)
-        b->count[i] = 0;
-    if (threadIdx.x == 0)
-        b->n_zero = 0;
+        count[i] = 0;
     __syncthreads();
-    for_sample(j, [&](float v) {
-        atomicAdd(&b->count[bin_of(*b, v)], 1);
-        n_zero += v == 0;
-    });
+#pragma unroll
+    for (const uint32_t key : keys) {
+        if (key == KEY_PADDING)
+            continue;
+        atomicAdd(&count[bin_place(&scale, exact_unkey(key)) >> PLACE_BITS], 1);
+        n_zero += exact_unkey(key) == 0;
+    }
     if (n_zero > 0)
-        atomicAdd(&b->n_zero, n_zero);
+        atomicAdd(&j.sample_counts->n_zero, n_zero);
     __syncthreads();
+    for (int i = threadIdx.x; i < BINS; i += THREADS)
+        if (count[i] > 0)
+            atomicAdd(&j.sample_counts->count[i], count[i]);
+}
+
+/* Takes the counts over, and sums them up. By all threads of the block. */
+static __device__ void load_counts(const job &j, bins *b) {
+    int n = 0;
     double sum = 0, square = 0;
-    for (int bin = THREAD_BINS * threadIdx.x; bin < THREAD_BINS * (int)(threadIdx.x + 1); bin++) {
+    if (threadIdx.x == 0)
+        b->n_zero = j.sample_counts->n_zero;
+    for (int i = 0; i < THREAD_BINS; i++) {
+        const int bin = THREAD_BINS * (int)threadIdx.x + i, count = j.sample_counts->count[bin];
         const double x = bin_x(bin, 0.5f);
-        n += b->count[bin];
-        sum += b->count[bin] * x;
-        square += b->count[bin] * x * x;
+        b->count[bin] = count;
+        n += count;
+        sum += count * x;
+        square += count * x * x;
     }
     b->before[threadIdx.x] = block_sum_before(n, b->warp_counts);
     b->sum[threadIdx.x] = block_sum_before(sum, b->warp_sums);
@@ -137,7 +149,7 @@ static __device__ void count_sample(const job &j, bins *b) {
     __syncthreads();
 }
 
-/* --- the clip of the sample, by one thread --- */
+/* --- the clip of the sample, by a warp --- */
 
 struct bin_sums {
     int n;
@@ -159,7 +171,7 @@ static __device__ bin_sums sums_before(const bins &b, int bin) {
 
 /* x at a rank, as if values were spread evenly over their bin. */
 static __device__ float x_at_rank(const bins &b, float rank) {
-    const int thread = thread_at(b.before, THREADS, rank);
+    const int thread = warp_thread_at(b.before, rank);
     int bin = THREAD_BINS * thread;
     float rest = rank - b.before[thread];
     while (bin < BINS - 1 && rest >= b.count[bin])
@@ -319,9 +331,9 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
     __shared__ bins b;
     __shared__ scan_plan plan;
     wait_for_earlier();
-    const bool scaled = guess_scale(j, &b);
+    const bool scaled = guess_scale(j, reinterpret_cast<uint32_t *>(b.count), &b.scale, &b.unit);
     if (scaled)
-        count_sample(j, &b);
+        load_counts(j, &b);
     if (threadIdx.x < WARP) {
         scan_plan mine = scan_plan_all(INFINITY);
         scan_window fitting = scan_window_open(&mine);
@@ -345,7 +357,11 @@ cudaError_t launch_sample(const struct job *job, cudaStream_t stream) {
 }
 
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream) {
-    return launch_next(make_plan, 1, THREADS, stream, *job);
+    const int64_t block_keys = AT_ONCE * THREADS;
+    const cudaError_t status =
+        launch_next(count_sample, (unsigned)((job->n_sample + block_keys - 1) / block_keys),
+                    THREADS, stream, *job);
+    return status ? status : launch_next(make_plan, 1, THREADS, stream, *job);
 }
 
 static __global__ void set_plan(const __grid_constant__ job j, scan_plan plan, scan_window window) {

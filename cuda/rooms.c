@@ -90,6 +90,7 @@ static int64_t lay_out(struct job *job, enum buffer_kind kind, void *memory) {
         break;
     case BUFFER_SAMPLE:
         job->sample = take(&l, job->n_sample, sizeof *job->sample);
+        job->sample_counts = take(&l, 1, sizeof *job->sample_counts);
         break;
     case BUFFER_LIST:
         for (int i = 0; i < 2; i++)
