@@ -53,9 +53,11 @@ EXACT_FUNCTION int128 island_sum(const struct island *i, enum moment m) {
 
 /* Adds to a sum, modulo 2^128. */
 EXACT_FUNCTION void island_add(struct island *i, enum moment m, uint128 value) {
-    const uint128 sum = (uint128)island_sum(i, m) + value;
-    i->low[m] = (uint64_t)sum;
-    i->high[m] = (uint64_t)(sum >> 64);
+    const uint64_t before = i->low[m];
+    i->low[m] += (uint64_t)value;
+    const uint64_t high = (uint64_t)(value >> 64) + (i->low[m] < before);
+    if (high) /* rarely */
+        i->high[m] += high;
 }
 
 struct island_list {

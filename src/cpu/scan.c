@@ -43,7 +43,7 @@ static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixe
 }
 
 static bool list_room(struct scan_list *list) {
-    return GROW(list->values, list->room, list->n + TILE_PIXELS);
+    return GROW(list->values, list->room, list->n + TILE_ROOM);
 }
 
 static bool make_room(struct scan_worker *w) {
@@ -67,36 +67,8 @@ struct picked {
     float value[TILE_PIXELS];
 };
 
-static void append(struct scan_worker *w, const struct tile_places *places,
-                   const uint32_t *pixels) {
-    float *values = w->middle.values + w->middle.n;
-    for (int i = 0; i < places->n; i++)
-        values[i] = pixel_value(pixels[places->place[i]], w->scan->source->swapped);
-    w->middle.n += places->n;
-}
-
-/* Parts those of the zero band, whose values go to `small`, from others. Values are copied without
- * a branch, so that there is room for all in both. Returns how many are small. */
-static int part(const struct scan_worker *w, const struct tile_places *places,
-                const uint32_t *pixels, float *restrict small, struct picked *restrict others) {
-    const float low = w->scan->plan.core_low, high = w->scan->plan.core_high;
-    const bool swapped = w->scan->source->swapped;
-    int n = 0, n_small = 0;
-    for (int i = 0; i < places->n; i++) {
-        const float v = pixel_value(pixels[places->place[i]], swapped);
-        const bool is_small = (v > low) & (v < high);
-        small[n_small] = v;
-        n_small += is_small;
-        others->value[n] = v;
-        others->place[n] = places->place[i];
-        n += !is_small;
-    }
-    others->n = n;
-    return n_small;
-}
-
 static bool is_middle(const struct scan_plan *plan, float v) {
-    return v >= plan->median_low && v <= plan->median_high;
+    return (v >= plan->median_low) & (v <= plan->median_high);
 }
 
 static void add_to_list(struct scan_list *list, float v) {
@@ -143,41 +115,51 @@ static void list_small(struct scan_worker *w, const float *small, int n) {
     w->n_below += n_below;
 }
 
-/* Lists the pixels beyond the core, and picks those that are candidates or blank. */
-static void add_others(struct scan_worker *w, struct picked *picked) {
-    const struct scan_plan *plan = &w->scan->plan;
-    int n_placed = 0;
-    for (int i = 0; i < picked->n; i++) {
-        const float v = picked->value[i];
-        const bool finite = isfinite(v);
-        if (v == 0) {
-            w->n_zero++;
-        } else if (finite && is_middle(plan, v)) {
-            exact_add_one(&w->sums, v);
-            add_to_list(&w->middle, v);
-        } else if (finite && v < w->scan->tails_end) {
-            add_to_list(&w->tails, v);
-        }
-        picked->value[n_placed] = v;
-        picked->place[n_placed] = picked->place[i];
-        n_placed += !finite || v >= plan->candidate;
+/* A pixel that is not of the core though the list needs it as if it were: there is no core, or 0 is
+ * beyond it. */
+static void add_without_core(struct scan_worker *w, float v) {
+    if (v == 0) {
+        w->n_zero++;
+    } else {
+        exact_add_one(&w->sums, v);
+        add_to_list(&w->middle, v);
     }
-    picked->n = n_placed;
 }
 
-/* Lists what a tile has of the median bracket, and what it has not added, unless the plan wants no
- * lists. Leaves candidates and blanks in others. */
+/* Lists the pixels beyond the core, and picks those that are candidates or blank: values are copied
+ * without a branch, whether they are wanted or not. */
+static void add_others(struct scan_worker *w, const struct tile_places *places,
+                       const uint32_t *pixels, struct picked *picked) {
+    const struct scan_plan *plan = &w->scan->plan;
+    const float tails_end = w->scan->tails_end;
+    const bool swapped = w->scan->source->swapped;
+    float *tails = w->tails.values + w->tails.n;
+    int n_tails = 0, n_picked = 0;
+    for (int i = 0; i < places->n; i++) {
+        const float v = pixel_value(pixels[places->place[i]], swapped);
+        const bool finite = isfinite(v);
+        const bool without_core = finite & ((v == 0) | is_middle(plan, v));
+        if (without_core)
+            add_without_core(w, v);
+        tails[n_tails] = v;
+        n_tails += finite & !without_core & (v < tails_end);
+        picked->value[n_picked] = v;
+        picked->place[n_picked] = places->place[i];
+        n_picked += !finite | (v >= plan->candidate);
+    }
+    w->tails.n += n_tails;
+    picked->n = n_picked;
+}
+
+/* Lists what a tile of n pixels has of the median bracket, of which rest->middle is in the list
+ * already, and what it has not added. Picks candidates and blanks. */
 static void list_rest(struct scan_worker *w, const struct tile_rest *rest, int n,
-                      const uint32_t *pixels, struct picked *others) {
-    float small[TILE_PIXELS];
-    const int n_small = part(w, &rest->others, pixels, small, others);
-    if (!w->scan->plan.list_values)
-        return;
-    append(w, &rest->middle, pixels);
-    w->n_core += n - rest->middle.n - rest->others.n;
-    add_small(w, small, n_small);
-    list_small(w, small, n_small);
-    add_others(w, others);
+                      const uint32_t *pixels, struct picked *picked) {
+    w->middle.n += rest->middle.n;
+    w->n_core += n - rest->middle.n - rest->small.n - rest->others.n;
+    add_small(w, rest->small.value, rest->small.n);
+    list_small(w, rest->small.value, rest->small.n);
+    add_others(w, &rest->others, pixels, picked);
 }
 
 /* Keeps the places of what may belong to a source, and marks blanks. */
@@ -200,8 +182,9 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan_worker *w = &scan->workers[worker];
     struct scan_segment *segment = &scan->segments[piece->number];
     struct tile_sums sums = {0};
-    struct tile_rest rest;
-    struct picked others;
+    float small[TILE_ROOM];
+    struct tile_rest rest = {.small.value = small};
+    struct picked picked;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
@@ -209,9 +192,10 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         const uint32_t *pixels = piece->pixels + i;
         if (!make_room(w))
             return false;
+        rest.middle.value = w->middle.values + w->middle.n;
         scan->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
-        list_rest(w, &rest, n, pixels, &others);
-        keep_places(w, &others, piece->first + i, segment->first_run, &end);
+        list_rest(w, &rest, n, pixels, &picked);
+        keep_places(w, &picked, piece->first + i, segment->first_run, &end);
     }
     add_sums(w, &sums);
     segment->n_runs = w->n_runs - segment->first_run;
@@ -227,9 +211,12 @@ static bool reserve(struct scan_worker *w, int64_t expected) {
            GROW(w->runs, w->runs_room, n / 4);
 }
 
-/* Whether no candidate is 0, or of the median bracket. */
-static bool candidates_are_tails(const struct scan_plan *plan) {
-    return plan->candidate > 0 && plan->candidate > plan->median_high;
+/* Where the tails that are to be listed end: at the candidates, if none of them is 0 or of the
+ * median bracket. */
+static float find_tails_end(const struct scan_plan *plan) {
+    if (!plan->list_values)
+        return -INFINITY;
+    return plan->candidate > 0 && plan->candidate > plan->median_high ? plan->candidate : INFINITY;
 }
 
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
@@ -237,7 +224,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     const int64_t n = source->width * source->height;
     *scan = (struct scan){.source = source,
                           .plan = *plan,
-                          .tails_end = candidates_are_tails(plan) ? plan->candidate : INFINITY,
+                          .tails_end = find_tails_end(plan),
                           .tile = scan_variant_choose()->tile,
                           .n_workers = n_threads,
                           .workers = calloc((size_t)n_threads, sizeof *scan->workers),

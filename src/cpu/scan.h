@@ -14,20 +14,27 @@ struct tile_sums {
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
-/* A tile is a stretch of pixels that is sorted out at once. Variants may write a few places more
- * than they say. */
-enum { TILE_PIXELS = 4096, TILE_SPARE = 4 };
+/* A tile is a stretch of pixels that is sorted out at once. Variants may write a few places and
+ * values more than they say. */
+enum { TILE_PIXELS = 4096, TILE_SPARE = 4, TILE_ROOM = TILE_PIXELS + TILE_SPARE };
+
+/* Values of pixels, in their order; the caller's, with TILE_ROOM of them. */
+struct tile_values {
+    int n;
+    float *value;
+};
 
 /* Places of pixels, in their order. */
 struct tile_places {
     int n;
-    uint16_t place[TILE_PIXELS + TILE_SPARE];
+    uint16_t place[TILE_ROOM];
 };
 
 /* Pixels of a tile that take more than to be added. */
 struct tile_rest {
-    struct tile_places middle; /* added, and within the median bracket */
-    struct tile_places others; /* not added */
+    struct tile_values middle; /* added, and within the median bracket */
+    struct tile_values small;  /* within the zero band, and not added */
+    struct tile_places others; /* not within (core_low, core_high) */
 };
 
 /* Adds those of n <= TILE_PIXELS pixels to the sums that are within (core_low, core_high), but not
@@ -85,7 +92,8 @@ struct scan_segment {
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
-    float tails_end; /* infinite, or where all candidates are tails, the least of them */
+    float tails_end; /* infinite, or where all candidates are tails, the least of them; or -infinite
+                      */
     scan_tile_function *tile;
     int n_workers;
     struct scan_worker *workers;

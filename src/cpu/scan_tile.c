@@ -12,23 +12,24 @@ static void add(const struct scan_plan *plan, float v, struct tile_sums *sums) {
     sums->square_high += square >> 32;
 }
 
-static void note(struct tile_places *places, int place) {
-    places->place[places->n++] = (uint16_t)place;
+static void keep(struct tile_values *values, float v) {
+    values->value[values->n++] = v;
 }
 
 void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int n,
                      struct tile_sums *sums, struct tile_rest *rest) {
-    rest->middle.n = rest->others.n = 0;
+    rest->middle.n = rest->small.n = rest->others.n = 0;
     for (int i = 0; i < n; i++) {
         const float v = pixel_value(pixels[i], swapped);
-        const bool inside = v > plan->core_low && v < plan->core_high;
-        if (!inside || fabsf(v) < plan->zero_band) {
-            note(&rest->others, i);
-            continue;
+        if (!(v > plan->core_low && v < plan->core_high)) {
+            rest->others.place[rest->others.n++] = (uint16_t)i;
+        } else if (fabsf(v) < plan->zero_band) {
+            keep(&rest->small, v);
+        } else {
+            add(plan, v, sums);
+            if (v >= plan->median_low && v <= plan->median_high)
+                keep(&rest->middle, v);
         }
-        add(plan, v, sums);
-        if (v >= plan->median_low && v <= plan->median_high)
-            note(&rest->middle, i);
     }
 }
 

@@ -28,8 +28,12 @@ static inline masks below(reals a, reals b) {
     return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
 }
 
-static inline masks both(masks a, masks b) {
-    return _mm256_and_ps(a, b);
+static inline masks and_below(masks m, reals a, reals b) {
+    return _mm256_and_ps(m, below(a, b));
+}
+
+static inline masks and_not_below(masks m, reals a, reals b) {
+    return _mm256_andnot_ps(below(a, b), m);
 }
 
 static inline masks but(masks a, masks b) {

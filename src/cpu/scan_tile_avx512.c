@@ -29,8 +29,12 @@ static inline masks below(reals a, reals b) {
     return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
 }
 
-static inline masks both(masks a, masks b) {
-    return a & b;
+static inline masks and_below(masks m, reals a, reals b) {
+    return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_LT_OQ);
+}
+
+static inline masks and_not_below(masks m, reals a, reals b) {
+    return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_NLT_UQ);
 }
 
 static inline masks but(masks a, masks b) {

@@ -26,8 +26,12 @@ static inline masks below(reals a, reals b) {
     return vcltq_f32(a, b);
 }
 
-static inline masks both(masks a, masks b) {
-    return vandq_u32(a, b);
+static inline masks and_below(masks m, reals a, reals b) {
+    return vandq_u32(m, below(a, b));
+}
+
+static inline masks and_not_below(masks m, reals a, reals b) {
+    return vbicq_u32(m, below(a, b));
 }
 
 static inline masks but(masks a, masks b) {

@@ -27,8 +27,12 @@ static inline masks below(reals a, reals b) {
     return _mm_cmplt_ps(a, b);
 }
 
-static inline masks both(masks a, masks b) {
-    return _mm_and_ps(a, b);
+static inline masks and_below(masks m, reals a, reals b) {
+    return _mm_and_ps(m, below(a, b));
+}
+
+static inline masks and_not_below(masks m, reals a, reals b) {
+    return _mm_andnot_ps(below(a, b), m);
 }
 
 static inline masks but(masks a, masks b) {

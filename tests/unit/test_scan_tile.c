@@ -35,6 +35,12 @@ static void assert_place(const struct tile_places *places, int *at, int i) {
     ++*at;
 }
 
+static void assert_value(const struct tile_values *values, int *at, float v) {
+    assert_true(*at < values->n);
+    ASSERT_SAME(values->value[*at], v);
+    ++*at;
+}
+
 static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *expected,
                        uint128 *squares) {
     const int64_t q = (int64_t)((double)v * (double)plan->scale);
@@ -47,10 +53,11 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    static struct tile_rest rest;
+    static float middle[TILE_ROOM], small[TILE_ROOM];
+    static struct tile_rest rest = {.middle.value = middle, .small.value = small};
     const struct tile_sums before = {5, -7, 11, 13}; /* of tiles before */
     struct tile_sums sums = before, expected = before;
-    int n_middle = 0, n_others = 0;
+    int n_middle = 0, n_small = 0, n_others = 0;
     uint128 squares = before.square_low + ((uint128)before.square_high << 32);
     for (int i = 0; i < n; i++) {
         const uint32_t b = exact_bits(values[i]);
@@ -59,15 +66,18 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
     tile(plan, bits, swapped, n, &sums, &rest);
     for (int i = 0; i < n; i++) {
         const float v = values[i];
-        if (!(v > plan->core_low && v < plan->core_high && fabsf(v) >= plan->zero_band)) {
+        if (!(v > plan->core_low && v < plan->core_high)) {
             assert_place(&rest.others, &n_others, i);
-            continue;
+        } else if (fabsf(v) < plan->zero_band) {
+            assert_value(&rest.small, &n_small, v);
+        } else {
+            assert_sum(plan, v, &expected, &squares);
+            if (v >= plan->median_low && v <= plan->median_high)
+                assert_value(&rest.middle, &n_middle, v);
         }
-        assert_sum(plan, v, &expected, &squares);
-        if (v >= plan->median_low && v <= plan->median_high)
-            assert_place(&rest.middle, &n_middle, i);
     }
     assert_int_equal(rest.middle.n, n_middle);
+    assert_int_equal(rest.small.n, n_small);
     assert_int_equal(rest.others.n, n_others);
     assert_int_equal(sums.n_below, expected.n_below);
     assert_int_equal(sums.sum, expected.sum);
@@ -116,7 +126,7 @@ static void extremes(void **state) {
     }
 }
 
-/* A tile of nothing but one kind of pixel: all places are noted, and no more. */
+/* A tile of nothing but one kind of pixel: all places and values are kept, and no more. */
 static void of_one_kind(void **state) {
     static float values[TILE_PIXELS];
     struct random r = {2};

@@ -11,6 +11,8 @@
 
 #include "pictures.h"
 
+#define ASSERT_SAME(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
+
 /* A source over a picture: in pieces of any size, in either byte order, for one thread or many. */
 struct memory_source {
     struct pixel_source source;
