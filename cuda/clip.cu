@@ -506,6 +506,12 @@ static __device__ bool find_extremes(const sorted &list, const scan_plan &plan, 
            listed_extremes_of(&r, &plan, exact_unkey(low), exact_unkey(high), &o->min, &o->max);
 }
 
+static __device__ sorted list_of(const job &j, const uint32_t *keys, clip_shared *s) {
+    const int64_t n = count_sorted(j), step = (n / TOPS / KEYS_A_SUM + 1) * KEYS_A_SUM;
+    const narrowed_list *narrowed = j.state->narrowing.done ? &s->narrowed : NULL;
+    return {keys, n, j.key_sums, j.key_groups, s->tops, step, narrowed};
+}
+
 static __global__ void __launch_bounds__(THREADS)
     clip(const __grid_constant__ job j, const uint32_t *keys) {
     __shared__ clip_shared s;
@@ -514,18 +520,14 @@ static __global__ void __launch_bounds__(THREADS)
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const int64_t n = count_sorted(j);
-    const sorted list = {keys,
-                         n,
-                         j.key_sums,
-                         j.key_groups,
-                         s.tops,
-                         (n / TOPS / KEYS_A_SUM + 1) * KEYS_A_SUM,
-                         st->narrowing.done ? &s.narrowed : NULL};
-    const bool complete =
-        st->scan_wanted && (int64_t)totals.n_listed <= j.list_room && !st->list_unsorted;
+    const sorted list = list_of(j, keys, &s);
+    const bool foreseen = !list.narrowed || st->narrowing.n_written == st->narrowing.n;
+    const bool complete = st->scan_wanted && (int64_t)totals.n_listed <= j.list_room &&
+                          !st->list_unsorted && foreseen;
+    __syncthreads(); /* all have read the state */
     if (threadIdx.x == 0) {
         s.in_gap = false;
+        st->list_unsorted |= !foreseen;
         o->known = false;
         o->n_kept = 0;
         st->thresholds.island = st->thresholds.detection = INFINITY;

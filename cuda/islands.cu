@@ -49,7 +49,7 @@ enum { KIND_BITS = 2 };
 
 struct block_shared {
     int64_t warps[WARPS];
-    int64_t block, before;
+    int64_t block, before, end; /* its number, and the sums before it and to its end */
 };
 
 /* The number of the block, in the order in which blocks begin. */
@@ -98,8 +98,9 @@ static __device__ int64_t sum_before(unsigned long long *words, int64_t block, i
             publish(words, block, OWN, own);
         const int64_t of_blocks = look_back(words, block);
         if (lane_of_thread() == 0) {
-            publish(words, block, COMPLETE, of_blocks + own);
             shared->before = of_blocks;
+            shared->end = of_blocks + own;
+            publish(words, block, COMPLETE, shared->end);
         }
     }
     __syncthreads();
@@ -120,13 +121,13 @@ struct word {
 
 struct words_shared {
     word words[BLOCK_WORDS];
-    uint16_t runs_before[BLOCK_WORDS + 1]; /* each of them, in the block */
+    uint16_t runs_before[BLOCK_WORDS + 1]; /* each of them, in the block; the last unless all are */
     int64_t tile_value[TILES_A_BLOCK];
     int tile_first[TILES_A_BLOCK]; /* the first of the words in a tile, or after it */
     int warps[WARPS];
     block_shared sums;
 };
-static_assert((int)TILES_A_BLOCK * TILE <= UINT16_MAX + 1, "16 bits count the pixels of a block");
+static_assert((int)TILES_A_BLOCK * TILE <= UINT16_MAX + 1, "16 bits count what is before a pixel");
 
 /* Gathers the words of a block's tiles, in their order; returns how many there are. What is to be
  * loaded for a warp's tiles is under way together. */
@@ -291,7 +292,7 @@ static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS)
         s.runs_before[n] = (uint16_t)(before + n_runs);
     __syncthreads();
     write_tile_runs(j, tile, s);
-    if (s.sums.before + s.runs_before[n] > j.runs_room)
+    if (s.sums.end > j.runs_room)
         return;
     for (int i = first; i < end; i++) {
         const word &w = s.words[i];
@@ -534,9 +535,7 @@ static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_co
         n_counting += counting[i];
     }
     int64_t place = sum_before(j.run_blocks, block, n_counting, &shared);
-    int64_t end = shared.before;
-    for (const int64_t warp : shared.warps)
-        end += warp;
+    const int64_t end = shared.end;
     if ((block + 1) * RUNS_A_BLOCK >= n && threadIdx.x == 0)
         j.state->n_counting = end;
     if (end > j.counting_room)

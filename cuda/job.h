@@ -199,7 +199,8 @@ cudaError_t launch_plan_of_host(const struct job *job, const struct scan_plan *p
                                 cudaStream_t stream);
 /* Draws the sample from job->pixels, and sets its counts to 0. */
 cudaError_t launch_sample(const struct job *job, cudaStream_t stream);
-/* Makes the plan from the sample's keys, in any order, and parts; the totals become 0. */
+/* Makes the plan from the sample's keys, in any order, whose counts are 0, and parts; the totals
+ * become 0. */
 cudaError_t launch_plan(const struct job *job, cudaStream_t stream);
 /* Scans the pixels [first, first + count), which are at `pixels`. */
 cudaError_t launch_scan(const struct job *job, const uint32_t *pixels, int64_t first, int64_t count,

@@ -53,8 +53,8 @@ struct bins {
     double warp_sums[WARPS];
 };
 
-static __device__ int bin_of(const bins &b, float v) {
-    return (int)(bin_place(&b.scale, v) >> PLACE_BITS);
+static __device__ int bin_of(const bin_scale &scale, float v) {
+    return (int)(bin_place(&scale, v) >> PLACE_BITS);
 }
 
 /* Sorts a key of each of the first PROBES threads, whose others only wait with them (Batcher 1968,
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(THREADS) count_sample(const __grid_cons
     for (const uint32_t key : keys) {
         if (key == KEY_PADDING)
             continue;
-        atomicAdd(&count[bin_place(&scale, exact_unkey(key)) >> PLACE_BITS], 1);
+        atomicAdd(&count[bin_of(scale, exact_unkey(key))], 1);
         n_zero += exact_unkey(key) == 0;
     }
     if (n_zero > 0)
@@ -200,8 +200,8 @@ static __device__ sample_clip clip_sample(const bins &b, double kappa) {
         c.rms = b.unit * sqrtf(fmaxf(variance, 0));
         const double low = c.median - kappa * c.rms, high = c.median + kappa * c.rms;
         clip_path_extend(&c.path, c.median, low, high);
-        first = max(first, bin_of(b, (float)low));
-        last = min(last, bin_of(b, (float)high) + 1);
+        first = max(first, bin_of(b.scale, (float)low));
+        last = min(last, bin_of(b.scale, (float)high) + 1);
     }
     return c;
 }
@@ -222,14 +222,16 @@ static __device__ bool fit_window(scan_plan *plan, scan_window *w) {
 
 /* How many keys of the sample lie between two values, about. */
 static __device__ int count_between(const bins &b, float low, float high) {
-    return sums_before(b, bin_of(b, high)).n - sums_before(b, bin_of(b, low)).n;
+    return sums_before(b, bin_of(b.scale, high)).n - sums_before(b, bin_of(b.scale, low)).n;
 }
 
 /* How many of them the scan would list; zeros, which are only counted, where their bin is. */
 static __device__ int count_listed(const bins &b, const scan_plan &plan) {
-    const int zero = bin_of(b, 0);
-    const bool in_core = bin_of(b, plan.core_low) <= zero && zero < bin_of(b, plan.core_high);
-    const bool in_middle = bin_of(b, plan.median_low) <= zero && zero < bin_of(b, plan.median_high);
+    const int zero = bin_of(b.scale, 0);
+    const bool in_core =
+        bin_of(b.scale, plan.core_low) <= zero && zero < bin_of(b.scale, plan.core_high);
+    const bool in_middle =
+        bin_of(b.scale, plan.median_low) <= zero && zero < bin_of(b.scale, plan.median_high);
     return sums_before(b, BINS).n - count_between(b, plan.core_low, plan.core_high) +
            count_between(b, plan.median_low, plan.median_high) -
            (in_core && !in_middle ? 0 : b.n_zero);
@@ -266,7 +268,7 @@ struct bin_range {
 };
 
 static __device__ bin_range range_of(const bins &b, float low, float high) {
-    return {bin_of(b, low), bin_of(b, high)};
+    return {bin_of(b.scale, low), bin_of(b.scale, high)};
 }
 
 static __device__ bool is_in(const bin_range &r, int bin) {

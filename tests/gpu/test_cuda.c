@@ -20,8 +20,6 @@ static int set_up(void **state) {
     return 0;
 }
 
-#define ASSERT_SAME(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
-
 static void assert_same_background(const struct srcfind_background *a,
                                    const struct srcfind_background *b) {
     assert_int_equal(a->n_pixels, b->n_pixels);
@@ -51,9 +49,18 @@ static void assert_same_island(const struct island *a, const struct island *b) {
 }
 
 /* How often each way of clipping was taken: none may go untested. */
-static int n_one_read, n_sorted, n_histogram, n_narrowed;
+static int n_one_read, n_sorted, n_histogram, n_narrowed, most_zones;
+
+static int count_zones(const struct narrowing *n) {
+    int zones = 0;
+    for (int i = 0; n->done && i < ZONES; i++)
+        zones += n->zones[i].scale != 0;
+    return zones;
+}
 
 static void count_path(const char *path) {
+    const int zones = count_zones(&cuda->state->narrowing);
+    most_zones = zones > most_zones ? zones : most_zones;
     n_narrowed += strcmp(path, "one read") == 0 && cuda->state->narrowing.done;
     n_one_read += strcmp(path, "one read") == 0;
     n_sorted += strcmp(path, "sorted") == 0;
@@ -124,6 +131,21 @@ static void thin_pictures(void **state) {
         check_picture(i % PICTURE_KINDS, i % 3 ? length : 1, i % 3 ? 1 : length, (uint64_t)i,
                       false);
     }
+}
+
+/* An image one pixel wide, in which each pixel of the first block is a run: there is no room for so
+ * many at first. */
+static void column(void **state) {
+    enum { HEIGHT = 1 << 20, BRIGHT = TILES_A_BLOCK * TILE };
+    struct random r = {11};
+    struct picture p = picture_make(0, 1, HEIGHT, &r);
+    (void)state;
+    for (int i = 0; i < BRIGHT; i++)
+        p.pixels[i] += 1e6f;
+    struct memory_source *m = memory_source_make(&p, 1 << 16, false, true);
+    assert_same(&m->source, &ORDINARY, 2);
+    memory_source_free(m);
+    picture_free(&p);
 }
 
 /* Large enough for a plan from a sample. */
@@ -277,7 +299,7 @@ static void large_pictures(void **state) {
     struct picture p = picture_make(0, WIDTH, HEIGHT, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
     (void)state;
-    n_narrowed = 0;
+    n_narrowed = n_sorted = most_zones = 0;
     cuda->n_repeated = 0;
     for (int i = 0; i < 2 * CHANGES; i++) {
         for (int k = 0; k < WIDTH * HEIGHT; k++) {
@@ -287,8 +309,9 @@ static void large_pictures(void **state) {
         cuda->keeps_images = i >= CHANGES;
         assert_same(&m->source, &detections[i % CHANGES % 3], 8);
     }
-    print_message("%d narrowed, %d repeated\n", n_narrowed, (int)cuda->n_repeated);
-    assert_true(n_narrowed > 2);
+    print_message("%d narrowed, with up to %d zones, %d sorted, %d repeated\n", n_narrowed,
+                  most_zones, n_sorted, (int)cuda->n_repeated);
+    assert_true(n_narrowed > 2 && most_zones > 4);
     memory_source_free(m);
     picture_free(&p);
 }
@@ -345,22 +368,19 @@ static void too_little_memory(void **state) {
 }
 
 /* A call that fails anywhere is an error, and then the device is not used any more. */
-static void failing_calls(void **state) {
-    struct random r = {7};
-    struct picture p = picture_make(5, 600, 600, &r);
-    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+static void check_failing_calls(const struct pixel_source *source, bool keeps_images) {
     struct error error;
     int n_failed = 0;
-    (void)state;
     for (int call = 1;; call += 1 + call / 8) {
         struct cuda *failing;
         struct detection_result result;
         assert_int_equal(cuda_open(0, 0, 1, FEEDERS, &failing, &error), SRCFIND_OK);
+        failing->keeps_images = keeps_images;
         failing->failing_call = failing->calls + call;
         const enum srcfind_status first =
-            cuda_detect(failing, &m->source, &ORDINARY, 2, &result, &error);
+            cuda_detect(failing, source, &ORDINARY, 2, &result, &error);
         const enum srcfind_status second =
-            first ? cuda_detect(failing, &m->source, &ORDINARY, 2, &result, &error) : SRCFIND_OK;
+            first ? cuda_detect(failing, source, &ORDINARY, 2, &result, &error) : SRCFIND_OK;
         cuda_close(failing);
         if (first == SRCFIND_OK) {
             free(result.list.islands);
@@ -372,6 +392,15 @@ static void failing_calls(void **state) {
         n_failed++;
     }
     assert_true(n_failed > 5);
+}
+
+static void failing_calls(void **state) {
+    struct random r = {7};
+    struct picture p = picture_make(5, 600, 600, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    (void)state;
+    check_failing_calls(&m->source, true);
+    check_failing_calls(&m->source, false);
     memory_source_free(m);
     picture_free(&p);
 }
@@ -381,6 +410,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(few_pictures, set_up),
         cmocka_unit_test_setup(small_pictures, set_up),
         cmocka_unit_test_setup(thin_pictures, set_up),
+        cmocka_unit_test_setup(column, set_up),
         cmocka_unit_test_setup(planned_pictures, set_up),
         cmocka_unit_test_setup(dense_pictures, set_up),
         cmocka_unit_test_setup(crowded_bucket, set_up),
