@@ -30,20 +30,19 @@ static double about(const struct island *i, enum moment second, enum moment firs
            b * (double)island_sum(i, first_a) + (double)i->n_pixels * a * b;
 }
 
-/* A sum over values, less that over base. */
-static double above(const struct island *i, enum moment of_values, double base, int128 of_ones) {
-    const double unit = ldexp(1, i->unit);
-    return dd_minus_product(dd_integer(island_sum(i, of_values), unit), base,
-                            dd_integer(of_ones, 1));
+/* A sum over values, which are in units, less that over base. */
+static double above(int128 of_values, double unit, int128 of_ones, double base) {
+    return dd_minus_product(dd_integer(of_values, unit), base, dd_integer(of_ones, 1));
 }
 
 static struct moments moments_of(const struct island *i, double base) {
-    const double sum = above(i, SUM_Q, base, i->n_pixels);
-    const double x = above(i, SUM_QX, base, island_sum(i, SUM_X)) / sum;
-    const double y = above(i, SUM_QY, base, island_sum(i, SUM_Y)) / sum;
-    const double xx = above(i, SUM_QXX, base, island_sum(i, SUM_XX)) / sum;
-    const double yy = above(i, SUM_QYY, base, island_sum(i, SUM_YY)) / sum;
-    const double xy = above(i, SUM_QXY, base, island_sum(i, SUM_XY)) / sum;
+    const double unit = ldexp(1, i->unit);
+    const double sum = above(island_sum(i, SUM_Q), unit, i->n_pixels, base);
+    const double x = above(island_sum(i, SUM_QX), unit, island_sum(i, SUM_X), base) / sum;
+    const double y = above(island_sum(i, SUM_QY), unit, island_sum(i, SUM_Y), base) / sum;
+    const double xx = above(island_sum(i, SUM_QXX), unit, island_sum(i, SUM_XX), base) / sum;
+    const double yy = above(island_sum(i, SUM_QYY), unit, island_sum(i, SUM_YY), base) / sum;
+    const double xy = above(island_sum(i, SUM_QXY), unit, island_sum(i, SUM_XY), base) / sum;
     return (struct moments){
         .sum = sum,
         .x = x,
