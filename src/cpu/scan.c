@@ -43,7 +43,7 @@ static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixe
 }
 
 static bool list_room(struct scan_list *list) {
-    return GROW(list->values, list->room, list->n + TILE_ROOM);
+    return GROW(list->values, list->room, list->n + TILE_PIXELS);
 }
 
 static bool make_room(struct scan_worker *w) {
@@ -115,8 +115,7 @@ static void list_small(struct scan_worker *w, const float *small, int n) {
     w->n_below += n_below;
 }
 
-/* A pixel that is not of the core though the list needs it as if it were: there is no core, or 0 is
- * beyond it. */
+/* A pixel beyond the core that is 0, or within the median bracket, since there is no core. */
 static void add_without_core(struct scan_worker *w, float v) {
     if (v == 0) {
         w->n_zero++;
@@ -182,8 +181,8 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan_worker *w = &scan->workers[worker];
     struct scan_segment *segment = &scan->segments[piece->number];
     struct tile_sums sums = {0};
-    float small[TILE_ROOM];
-    struct tile_rest rest = {.small.value = small};
+    float small[TILE_PIXELS];
+    struct tile_rest rest;
     struct picked picked;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
@@ -193,6 +192,7 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         if (!make_room(w))
             return false;
         rest.middle.value = w->middle.values + w->middle.n;
+        rest.small.value = small;
         scan->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
         list_rest(w, &rest, n, pixels, &picked);
         keep_places(w, &picked, piece->first + i, segment->first_run, &end);

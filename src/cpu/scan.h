@@ -14,11 +14,10 @@ struct tile_sums {
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
-/* A tile is a stretch of pixels that is sorted out at once. Variants may write a few places and
- * values more than they say. */
-enum { TILE_PIXELS = 4096, TILE_SPARE = 4, TILE_ROOM = TILE_PIXELS + TILE_SPARE };
+/* A tile is a stretch of pixels that is sorted out at once. */
+enum { TILE_PIXELS = 4096 };
 
-/* Values of pixels, in their order; the caller's, with TILE_ROOM of them. */
+/* Values of pixels, in their order; the caller's, with room for a tile's. */
 struct tile_values {
     int n;
     float *value;
@@ -27,10 +26,11 @@ struct tile_values {
 /* Places of pixels, in their order. */
 struct tile_places {
     int n;
-    uint16_t place[TILE_ROOM];
+    uint16_t place[TILE_PIXELS];
 };
 
-/* Pixels of a tile that take more than to be added. */
+/* Pixels of a tile that take more than to be added. Behind those that there are, anything may be
+ * written. */
 struct tile_rest {
     struct tile_values middle; /* added, and within the median bracket */
     struct tile_values small;  /* within the zero band, and not added */
@@ -38,9 +38,13 @@ struct tile_rest {
 };
 
 /* Adds those of n <= TILE_PIXELS pixels to the sums that are within (core_low, core_high), but not
- * within the zero band, and tells which others there are. */
+ * within the zero band, and keeps what is to be listed or looked at. */
 typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
+
+/* The same from pixel `first` on, behind what was kept of those before, without vectors. */
+void scan_tile_continue(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
+                        int first, int n, struct tile_sums *sums, struct tile_rest *rest);
 
 scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_avx512,
     scan_tile_neon;
@@ -92,8 +96,8 @@ struct scan_segment {
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
-    float tails_end; /* infinite, or where all candidates are tails, the least of them; or -infinite
-                      */
+    float tails_end; /* infinite, or where all candidates are tails, the least of them; -infinite if
+                        nothing is to be listed */
     scan_tile_function *tile;
     int n_workers;
     struct scan_worker *workers;

@@ -16,10 +16,9 @@ static void keep(struct tile_values *values, float v) {
     values->value[values->n++] = v;
 }
 
-void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int n,
-                     struct tile_sums *sums, struct tile_rest *rest) {
-    rest->middle.n = rest->small.n = rest->others.n = 0;
-    for (int i = 0; i < n; i++) {
+void scan_tile_continue(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
+                        int first, int n, struct tile_sums *sums, struct tile_rest *rest) {
+    for (int i = first; i < n; i++) {
         const float v = pixel_value(pixels[i], swapped);
         if (!(v > plan->core_low && v < plan->core_high)) {
             rest->others.place[rest->others.n++] = (uint16_t)i;
@@ -31,6 +30,12 @@ void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool 
                 keep(&rest->middle, v);
         }
     }
+}
+
+void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int n,
+                     struct tile_sums *sums, struct tile_rest *rest) {
+    rest->middle.n = rest->small.n = rest->others.n = 0;
+    scan_tile_continue(plan, pixels, swapped, 0, n, sums, rest);
 }
 
 #if defined HAVE_AVX2 || defined HAVE_AVX512

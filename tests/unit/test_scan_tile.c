@@ -4,6 +4,8 @@
 #include "cpu/scan.h"
 #include "unit.h"
 
+enum { BEHIND = 64 }; /* values behind a tile's that must stay as they are */
+
 static struct scan_plan random_plan(struct random *r) {
     const int exponent = random_below(r, 40) - 20;
     const float high = ldexpf(1 - (float)random_unit(r) / 2, exponent);
@@ -53,7 +55,7 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    static float middle[TILE_ROOM], small[TILE_ROOM];
+    static float middle[TILE_PIXELS + BEHIND], small[TILE_PIXELS + BEHIND];
     static struct tile_rest rest = {.middle.value = middle, .small.value = small};
     const struct tile_sums before = {5, -7, 11, 13}; /* of tiles before */
     struct tile_sums sums = before, expected = before;
@@ -63,7 +65,11 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
         const uint32_t b = exact_bits(values[i]);
         bits[i] = swapped ? __builtin_bswap32(b) : b;
     }
+    for (int i = n; i < n + BEHIND; i++)
+        middle[i] = small[i] = 12345;
     tile(plan, bits, swapped, n, &sums, &rest);
+    for (int i = n; i < n + BEHIND; i++)
+        assert_true(middle[i] == 12345 && small[i] == 12345);
     for (int i = 0; i < n; i++) {
         const float v = values[i];
         if (!(v > plan->core_low && v < plan->core_high)) {
