@@ -16,6 +16,11 @@ static __device__ inline void add_squares(core_sums *sums, uint64_t squares) {
     sums->square_high += squares >> 32;
 }
 
+static __device__ inline void add_to(core_sums *sums, int q) {
+    sums->sum += q;
+    add_squares(sums, (uint64_t)((int64_t)q * q));
+}
+
 static __device__ inline core_sums warp_sum(const core_sums &s) {
     return {warp_sum(s.sum), warp_sum(s.square_low), warp_sum(s.square_high)};
 }

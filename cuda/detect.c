@@ -61,8 +61,7 @@ static enum srcfind_status fetch_state(const struct search *s) {
     return fetch_state_from(s, s->cuda->stream);
 }
 
-/* Reads a sample of a streamed image, and takes its keys to the device, where none is counted yet.
- */
+/* Reads a sample of a streamed image, and takes its keys to the device. Its counts are 0 then. */
 static enum srcfind_status upload_sample(struct search *s) {
     struct sample sample = {0};
     const int64_t room = s->job.n_sample;

@@ -68,7 +68,8 @@ struct cuda {
     int64_t n_repeated;         /* searches done again with the whole list; tests look at it */
     struct shares shares;       /* the greatest so far */
     cudaStream_t stream, aside; /* the second, to look at the state while the first goes on */
-    cudaEvent_t mark[MARKS], before, foreseen;
+    cudaEvent_t mark[MARKS], before;
+    cudaEvent_t foreseen; /* the state says how long a narrowed list will be */
     struct buffer buffers[BUFFERS];
     struct feeder feeders[FEEDERS];
     int n_feeders;

@@ -135,8 +135,8 @@ struct bound_parts {
 };
 
 /* Finds them, at a distance from the median, and marks what is around them. By a warp, whose lanes
- * look for a part each: two for the near margins, the bounds, and the far margins, each of both
- * sides, in this order. */
+ * look for a part each: the first two a margin below the bounds, the next two at them, and two a
+ * margin above, each for the lower bound and the upper one. */
 static __device__ bound_parts mark_bounds(const job &j, outlook *o, double median,
                                           double distance) {
     const int side = lane_of_thread() % 2 == 0 ? -1 : 1, step = lane_of_thread() / 2 % 3 - 1;

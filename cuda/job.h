@@ -134,7 +134,7 @@ struct state {
     struct bin_scale bin_scale;
     struct scan_totals totals;
     struct narrowing narrowing;
-    bool list_unsorted; /* a bucket had no room, or the clip looked into a gap */
+    bool list_unsorted; /* a bucket had no room, or a narrowed list is not what was foreseen */
     struct clip_outcome clip;
     struct thresholds thresholds;
     int64_t n_runs, n_counting; /* also where there was no room for them */

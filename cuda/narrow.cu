@@ -142,9 +142,7 @@ static __device__ int in_units(uint32_t key, float scale, bool *divided) {
 typedef core_sums zone_sums[ZONES + 1][THREADS];
 
 static __device__ inline void add_to_zone(zone_sums sums, int use, int q) {
-    core_sums *const own = &sums[min(use, (int)ZONES)][threadIdx.x];
-    own->sum += q;
-    add_squares(own, (uint64_t)((int64_t)q * q));
+    add_to(&sums[min(use, (int)ZONES)][threadIdx.x], q);
 }
 
 /* A block's sums go to the totals together. */

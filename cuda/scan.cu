@@ -107,9 +107,7 @@ static __device__ inline bool add_small(const scan_window &w, float v, core_sums
     const int q = __float2int_rn(scaled);
     if (!is_core<false>(w, v) || q == 0 || (float)q != scaled)
         return false;
-    const uint64_t square = (uint64_t)((int64_t)q * q);
-    small->sum += q;
-    add_squares(small, square);
+    add_to(small, q);
     return true;
 }
 

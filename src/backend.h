@@ -16,8 +16,9 @@ struct detection {
     int64_t min_pixels;
 };
 
-/* Sums over the pixels of an island. Values enter as integers q = value / 2^unit (see
- * moments_unit), and positions relative to the corner (x_min, y_min) of the bounding box. */
+/* Sums over the pixels of an island: of q, q x, ... and, without values, of x, y, ... Values enter
+ * as integers q = value / 2^unit (see moments_unit), and positions (x, y) relative to the corner
+ * (x_min, y_min) of the bounding box. */
 enum moment {
     SUM_Q,
     SUM_QX,
@@ -33,8 +34,9 @@ enum moment {
     MOMENTS
 };
 
-/* One island. The halves of its sums are apart, since most islands have sums of 64 bits, which a
- * GPU adds to the faster the closer they are together. */
+/* One island. A sum is high * 2^64 + low, modulo 2^128. Most islands have sums of 64 bits, which a
+ * GPU adds to the faster the closer they are together: so the lower halves are apart, and come
+ * first, where 32 bytes begin. */
 struct island {
     uint64_t low[MOMENTS];
     int64_t n_pixels;

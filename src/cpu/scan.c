@@ -184,6 +184,7 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     float small[TILE_PIXELS];
     struct tile_rest rest;
     struct picked picked;
+    rest.small.value = small;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
@@ -192,7 +193,6 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         if (!make_room(w))
             return false;
         rest.middle.value = w->middle.values + w->middle.n;
-        rest.small.value = small;
         scan->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
         list_rest(w, &rest, n, pixels, &picked);
         keep_places(w, &picked, piece->first + i, segment->first_run, &end);
