@@ -239,8 +239,10 @@ static __device__ void for_spans(const outlook &o, int span, const Function &f) 
     }
 }
 
-/* Adds what a thread has found to a span. */
+/* Adds what a thread has found, if anything, to a span. */
 static __device__ void add_to_span(span *to, const span &found) {
+    if (found.n_keys == 0)
+        return;
     atomicAdd(&to->n_keys, found.n_keys);
     atomicMin(&to->first, found.first);
     atomicMax(&to->last, found.last);
@@ -257,17 +259,16 @@ static __device__ void find_spans(const job &j, int before, outlook *o) {
     for_spans(*o, before, [&](int part, int i) {
         if (j.part_size[part] == 0 || o->look[part] != NOTHING)
             return;
-        if (i != of && mine.n_keys > 0)
+        if (i != of) {
             add_to_span(&o->spans[of], mine);
-        if (i != of)
             mine = none;
-        of = i;
+            of = i;
+        }
         mine.n_keys += (int)j.part_size[part];
         mine.first = min(mine.first, part);
         mine.last = part;
     });
-    if (mine.n_keys > 0)
-        add_to_span(&o->spans[of], mine);
+    add_to_span(&o->spans[of], mine);
     __syncthreads();
 }
 

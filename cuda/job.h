@@ -78,6 +78,8 @@ struct extent {
 
 /* Values of the sample, by their bins. */
 struct sample_counts {
+    struct bin_scale scale;
+    float unit; /* 1 / scale.per_unit; 0 where a few values do not tell */
     int count[BINS], n_zero;
 };
 

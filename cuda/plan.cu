@@ -79,7 +79,8 @@ static __device__ uint32_t sort_probes(uint32_t key, uint32_t *shared) {
 }
 
 /* Guesses the median and the rms from a few keys, by quantiles: the bins are by them. False where
- * they tell nothing. The same in every block; `keys` has a place for each thread. */
+ * they tell nothing. The same in every block, so that none waits for another; `keys` has a place
+ * for each thread. */
 static __device__ bool guess_scale(const job &j, uint32_t *keys, bin_scale *scale, float *unit) {
     const uint32_t key =
         threadIdx.x < PROBES ? j.sample[threadIdx.x * j.n_sample / PROBES] : KEY_PADDING;
@@ -111,6 +112,10 @@ static __global__ void __launch_bounds__(THREADS) count_sample(const __grid_cons
         keys[i] = first + i * THREADS < j.n_sample ? j.sample[first + i * THREADS] : KEY_PADDING;
     if (!guess_scale(j, reinterpret_cast<uint32_t *>(count), &scale, &unit))
         return;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        j.sample_counts->scale = scale;
+        j.sample_counts->unit = unit;
+    }
     for (int i = threadIdx.x; i < BINS; i += THREADS)
         count[i] = 0;
     __syncthreads();
@@ -129,12 +134,16 @@ static __global__ void __launch_bounds__(THREADS) count_sample(const __grid_cons
             atomicAdd(&j.sample_counts->count[i], count[i]);
 }
 
-/* Takes the counts over, and sums them up. By all threads of the block. */
-static __device__ void load_counts(const job &j, bins *b) {
+/* Takes the counts over, and sums them up. By all threads of the block. False where they tell
+ * nothing. */
+static __device__ bool load_counts(const job &j, bins *b) {
     int n = 0;
     double sum = 0, square = 0;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        b->scale = j.sample_counts->scale;
+        b->unit = j.sample_counts->unit;
         b->n_zero = j.sample_counts->n_zero;
+    }
     for (int i = 0; i < THREAD_BINS; i++) {
         const int bin = THREAD_BINS * (int)threadIdx.x + i, count = j.sample_counts->count[bin];
         const double x = bin_x(bin, 0.5f);
@@ -147,6 +156,7 @@ static __device__ void load_counts(const job &j, bins *b) {
     b->sum[threadIdx.x] = block_sum_before(sum, b->warp_sums);
     b->square[threadIdx.x] = block_sum_before(square, b->warp_sums);
     __syncthreads();
+    return b->unit > 0;
 }
 
 /* --- the clip of the sample, by a warp --- */
@@ -333,9 +343,7 @@ static __global__ void __launch_bounds__(THREADS) make_plan(const __grid_constan
     __shared__ bins b;
     __shared__ scan_plan plan;
     wait_for_earlier();
-    const bool scaled = guess_scale(j, reinterpret_cast<uint32_t *>(b.count), &b.scale, &b.unit);
-    if (scaled)
-        load_counts(j, &b);
+    const bool scaled = load_counts(j, &b);
     if (threadIdx.x < WARP) {
         scan_plan mine = scan_plan_all(INFINITY);
         scan_window fitting = scan_window_open(&mine);
