@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 /* Room for at least n elements in array, whose room is kept in `room`; false where memory ran out,
  * and then array and room are as they were. */
 #define GROW(array, room, n) ((n) <= (room) || grow_array(&(array), &(room), (n), sizeof *(array)))
@@ -20,6 +22,7 @@ static inline bool grow_array(void *array, int64_t *room, int64_t n, size_t size
     if ((uint64_t)wanted > SIZE_MAX / size ||
         !(elements = realloc(elements, (size_t)wanted * size)))
         return false;
+    pages_ask_for_huge(elements, (size_t)wanted * size);
     memcpy(array, &elements, sizeof elements);
     *room = wanted;
     return true;

@@ -5,6 +5,7 @@
 
 #include "celestial.h"
 #include "double_double.h"
+#include "pages.h"
 #include "uncertainty.h"
 
 /* What all islands of an image share. */
@@ -180,6 +181,7 @@ enum srcfind_status measure_islands(struct detection_result *result,
     const struct setting s = setting_of(&result->background, detection, image, &catalogue->image);
     struct pixel_shape *shapes = calloc(n < BLOCK ? (size_t)n + 1 : BLOCK, sizeof *shapes);
     struct srcfind_source *rows = calloc((size_t)n + 1, sizeof *rows);
+    pages_ask_for_huge(rows, ((size_t)n + 1) * sizeof *rows);
     enum srcfind_status status = SRCFIND_OK;
     if (!shapes || !rows)
         status = error_memory(error, "measuring sources");
