@@ -45,7 +45,7 @@ struct island {
     float peak;
     int32_t unit;
     bool edge;  /* touches the image's edge or a blank pixel */
-    bool small; /* see moments_are_small; set by GPUs alone */
+    bool small; /* see moments_are_small */
     uint64_t high[MOMENTS];
 };
 
@@ -60,6 +60,11 @@ EXACT_FUNCTION void island_add(struct island *i, enum moment m, uint128 value) {
     const uint64_t high = (uint64_t)(value >> 64) + (i->low[m] < before);
     if (high) /* rarely */
         i->high[m] += high;
+}
+
+/* Adds to a sum that stays below 2^63. */
+EXACT_FUNCTION void island_add_small(struct island *i, enum moment m, uint64_t value) {
+    i->low[m] += value;
 }
 
 struct island_list {

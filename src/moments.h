@@ -70,34 +70,16 @@ EXACT_FUNCTION int128 moments_squares(int64_t n) {
     return n < few ? (int128)(numbers * (2 * n - 1) / 3) : (int128)numbers * (2 * n - 1) / 3;
 }
 
-/* Adds a row of n pixels, the first of which is at (x, y) from the corner of the box, to an island
- * whose unit is set. Sums of sums, from the last pixel to the first, take the place of products
- * with the places: once, twice and three times added up, the i-th q counts 1, i + 1 and
- * (i + 1) (i + 2) / 2 times. Modulo 2^128, since only the results are known to fit. */
-EXACT_FUNCTION void moments_add_row(struct island *island, const float *values, int64_t n,
-                                    int64_t x, int64_t y, double per_unit) {
-    uint128 once = 0, twice = 0, thrice = 0;
-    for (int64_t i = n - 1; i >= 0; i--) {
-        once += (uint128)(int128)moments_quantise(values[i], per_unit);
-        twice += once;
-        thrice += twice;
-    }
-    const uint128 q_i = twice - once, q_ii = 2 * thrice - 3 * twice + once;
-    const uint128 q_x = once * (uint128)x + q_i;
-    const int64_t numbers = moments_numbers(n);
-    island_add(island, SUM_Q, once);
-    island_add(island, SUM_QX, q_x);
-    island_add(island, SUM_QY, once * (uint128)y);
-    island_add(island, SUM_QXX, (once * (uint128)x + 2 * q_i) * (uint128)x + q_ii);
-    island_add(island, SUM_QYY, once * (uint128)(y * y));
-    island_add(island, SUM_QXY, q_x * (uint128)y);
-    island_add(island, SUM_X, (uint128)(n * x + numbers));
-    island_add(island, SUM_Y, (uint128)(n * y));
-    island_add(island, SUM_XX,
-               (uint128)n * (uint128)(x * x) + (uint128)numbers * (uint128)(2 * x) +
-                   (uint128)moments_squares(n));
-    island_add(island, SUM_YY, (uint128)n * (uint128)(y * y));
-    island_add(island, SUM_XY, (uint128)(n * x + numbers) * (uint128)y);
-}
+/* Modulo 2^128, since only the results are known to fit. */
+#define ADD_ROW moments_add_row
+#define ADD_SUM island_add
+#define SUMS uint128
+#include "moments_row.inc"
+
+/* Modulo 2^64, where moments_are_small. */
+#define ADD_ROW moments_add_small_row
+#define ADD_SUM island_add_small
+#define SUMS uint64_t
+#include "moments_row.inc"
 
 #endif

@@ -6,10 +6,11 @@
 #include "grow.h"
 #include "moments.h"
 
-/* Pixels x0 ... x1 of row y, all above the threshold. parent is the number of a run of the same
- * island, never a later one; an island's first run is its own parent. */
+/* Pixels x0 ... x1 of row y, all above the threshold, the highest of them at x_peak. parent is the
+ * number of a run of the same island, never a later one; an island's first run is its own parent.
+ */
 struct run {
-    int32_t y, x0, x1;
+    int32_t y, x0, x1, x_peak;
     const float *values;
     int64_t parent;
 };
@@ -24,18 +25,18 @@ struct runs {
 static bool split(struct runs *runs, const struct scan_run *kept, const float *values,
                   int64_t width, float threshold) {
     const int32_t y = (int32_t)(kept->first / width), x = (int32_t)(kept->first % width);
-    bool inside = false;
     for (int64_t i = 0; i < kept->count; i++) {
-        const bool above = values[i] >= threshold;
-        if (above && !inside) {
-            if (!GROW(runs->run, runs->room, runs->n + 1))
-                return false;
-            runs->run[runs->n] = (struct run){y, x + (int32_t)i, 0, values + i, runs->n};
-            runs->n++;
-        }
-        if (above)
-            runs->run[runs->n - 1].x1 = x + (int32_t)i;
-        inside = above;
+        const int64_t first = i;
+        int64_t peak = i;
+        for (; i < kept->count && values[i] >= threshold; i++)
+            peak = values[i] > values[peak] ? i : peak;
+        if (i == first)
+            continue;
+        if (!GROW(runs->run, runs->room, runs->n + 1))
+            return false;
+        runs->run[runs->n] = (struct run){
+            y, x + (int32_t)first, x + (int32_t)i - 1, x + (int32_t)peak, values + first, runs->n};
+        runs->n++;
     }
     return true;
 }
@@ -43,6 +44,11 @@ static bool split(struct runs *runs, const struct scan_run *kept, const float *v
 /* The scan's own runs go, since no one needs them any more. */
 static bool collect_runs(struct scan *scan, float threshold, struct runs *runs) {
     const int64_t n_pieces = pieces_count(scan->source);
+    int64_t n_kept = 0;
+    for (int i = 0; i < scan->n_workers; i++)
+        n_kept += scan->workers[i].n_runs;
+    if (!GROW(runs->run, runs->room, n_kept)) /* mostly as many */
+        return false;
     for (int64_t i = 0; i < n_pieces; i++) {
         const struct scan_segment *s = &scan->segments[i];
         const struct scan_worker *w = &scan->workers[s->worker];
@@ -116,13 +122,10 @@ static void add_run_extent(struct extent *e, const struct run *r) {
     e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
     e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
     e->y_max = r->y;
-    for (int32_t x = r->x0; x <= r->x1; x++) {
-        const float v = r->values[x - r->x0];
-        if (v > e->peak) {
-            e->peak = v;
-            e->x_peak = x;
-            e->y_peak = r->y;
-        }
+    if (r->values[r->x_peak - r->x0] > e->peak) {
+        e->peak = r->values[r->x_peak - r->x0];
+        e->x_peak = r->x_peak;
+        e->y_peak = r->y;
     }
 }
 
@@ -166,6 +169,7 @@ static struct island island_of(const struct extent *e, float threshold) {
                             .peak = e->peak,
                             .edge = e->edge};
     island.unit = moments_unit(&island, threshold);
+    island.small = moments_are_small(&island, threshold);
     return island;
 }
 
@@ -185,8 +189,12 @@ static void add_moments(const struct runs *runs, struct extent *extents, int64_t
         if (e->place < 0)
             continue;
         struct island *island = &islands[e->place];
-        moments_add_row(island, r->values, (int64_t)r->x1 - r->x0 + 1,
-                        (int64_t)r->x0 - island->x_min, (int64_t)r->y - island->y_min, e->per_unit);
+        const int64_t count = (int64_t)r->x1 - r->x0 + 1;
+        const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
+        if (island->small)
+            moments_add_small_row(island, r->values, count, x, y, e->per_unit);
+        else
+            moments_add_row(island, r->values, count, x, y, e->per_unit);
     }
 }
 
@@ -204,11 +212,13 @@ enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thr
     extents = calloc((size_t)n + 1, sizeof *extents);
     if (!extents)
         goto cleanup;
+    pages_ask_for_huge(extents, ((size_t)n + 1) * sizeof *extents);
     const int64_t n_counting =
         find_extents(&runs, scan, thresholds->detection, detection->min_pixels, extents, n);
-    list->islands = calloc((size_t)n_counting + 1, sizeof *list->islands);
+    list->islands = malloc(((size_t)n_counting + 1) * sizeof *list->islands);
     if (!list->islands)
         goto cleanup;
+    pages_ask_for_huge(list->islands, ((size_t)n_counting + 1) * sizeof *list->islands);
     add_moments(&runs, extents, n, thresholds->island, list->islands);
     list->n = n_counting;
     status = SRCFIND_OK;
