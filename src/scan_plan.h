@@ -72,6 +72,17 @@ EXACT_FUNCTION bool scan_plan_scale(struct scan_plan *plan) {
     return true;
 }
 
+/* Whether a stretch, both ends excluded, has a value that is smaller than the band. */
+EXACT_FUNCTION bool scan_plan_reaches_zero(float low, float high, float zero_band) {
+    return fmaxf(low, -zero_band) < fminf(high, zero_band);
+}
+
+/* Whether the core may have pixels within the zero band. */
+EXACT_FUNCTION bool scan_plan_has_zero(const struct scan_plan *plan) {
+    return scan_plan_reaches_zero(plan->core_low, plan->median_low, plan->zero_band) ||
+           scan_plan_reaches_zero(plan->median_high, plan->core_high, plan->zero_band);
+}
+
 /* Standard errors that bounds and medians may lie off their prediction. Of 3000 crops of a
  * synthetic sky none failed at 4, one in 500 at 3; each costs two more reads, and more margin a
  * longer list. */

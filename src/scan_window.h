@@ -55,11 +55,6 @@ EXACT_FUNCTION float scan_window_bound(const struct scan_window *w, bool above, 
     return exact_unkey(far_key);
 }
 
-/* Whether a stretch of the core, both ends excluded, has a value that is smaller than the band. */
-EXACT_FUNCTION bool scan_window_reaches_zero(float low, float high, float zero_band) {
-    return fmaxf(low, -zero_band) < fminf(high, zero_band);
-}
-
 /* Makes the plan's bounds those of the window, given as scan_window_bound does (below the centre
  * and above it, outer and inner ones), and sets the rest of the window. False where float32 has no
  * room.
@@ -72,8 +67,7 @@ EXACT_FUNCTION bool scan_window_finish(struct scan_window *w, struct scan_plan *
     plan->median_high = nextafterf(inner[1], -INFINITY);
     if (!scan_plan_scale(plan))
         return false;
-    w->has_zero = scan_window_reaches_zero(plan->core_low, plan->median_low, plan->zero_band) ||
-                  scan_window_reaches_zero(plan->median_high, plan->core_high, plan->zero_band);
+    w->has_zero = scan_plan_has_zero(plan);
     w->zero_band = plan->zero_band;
     w->scale = plan->scale;
     w->candidate = plan->candidate;

@@ -39,7 +39,7 @@ static bool count_piece(void *context, int worker, const struct piece *piece) {
     struct histogram *h = context;
     struct bin *bins = h->bins + (size_t)worker * BINS;
     for (int64_t i = 0; i < piece->count; i++) {
-        const float v = pixel_value(piece->pixels[i], h->source->swapped);
+        const float v = pixel_value(piece->pixels, i, h->source->swapped);
         if (!isfinite(v)) {
             h->blanks[worker]++;
             continue;
@@ -58,7 +58,7 @@ static bool detail_piece(void *context, int worker, const struct piece *piece) {
     struct histogram *h = context;
     struct detail *part = h->part + (size_t)worker * DETAILS_A_READ;
     for (int64_t i = 0; i < piece->count; i++) {
-        const float v = pixel_value(piece->pixels[i], h->source->swapped);
+        const float v = pixel_value(piece->pixels, i, h->source->swapped);
         const uint32_t key = exact_key(v);
         const int slot = h->slot[key >> 16];
         if (slot >= 0 && isfinite(v))

@@ -1,167 +1,130 @@
 #include "cpu/listed.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     struct listed_set *s = clip->state;
     int64_t i;
     *value = 0;
-    switch (listed_locate(&s->ranks, &s->plan, k, &i)) {
+    switch (listed_locate(&s->ranks, s->plan, k, &i)) {
     case LISTED_ZERO:
         return true;
     case LISTED_VALUE:
-        return order_at(&s->middle, i - s->ranks.median_first, value);
+        *value = values_at(&s->middle, i - s->ranks.median_first);
+        return true;
     default:
         return false;
     }
 }
 
-/* Adds n values of which neighbours mostly have the same sign and exponent, or takes them away;
- * SAME of their squares, each below 2^48, fit in 64 bits. */
-static void add_neighbours(struct exact_sums *sums, const float *values, int64_t n, bool away) {
-    enum { SAME = 1 << 15 };
-    for (int64_t i = 0; i < n;) {
-        const uint32_t kind = exact_bits(values[i]) >> 23;
-        const int64_t end = n - i < SAME ? n : i + SAME;
-        const int e = exact_exponent(exact_bits(values[i]));
-        int64_t sum = 0;
-        uint64_t square = 0;
-        for (; i < end && exact_bits(values[i]) >> 23 == kind; i++) {
-            const uint64_t m = exact_mantissa(exact_bits(values[i]));
-            sum += (int64_t)m;
-            square += m * m;
-        }
-        sums->sum[e] += (kind >> 8 != 0) != away ? -sum : sum;
-        sums->square[e] += away ? -(uint128)square : square;
+/* What is left of the middle within [low, high], and how many of its values are below. */
+static int64_t sum_middle(const struct listed_set *s, float low, float high,
+                          struct values_sums *middle) {
+    struct values_sums below = {0};
+    if (low <= s->plan->median_low && high >= s->plan->median_high) {
+        *middle = s->all_middle;
+        return 0;
     }
+    values_sum(&s->middle, low, high, 0, middle);
+    values_sum(&s->middle, -FLT_MAX, nextafterf(low, -INFINITY), 0, &below);
+    return below.n;
 }
 
-/* The place among the values of the middle, or of the tails, of a place among all. */
-static int64_t in_middle(const struct listed_ranks *r, int64_t i) {
-    i = i < r->median_last ? i : r->median_last;
-    return i > r->median_first ? i - r->median_first : 0;
-}
-
-static int64_t in_tails(const struct listed_ranks *r, int64_t i) {
-    return i - in_middle(r, i);
-}
-
-/* Takes the values at [first, last) of all out of the sums. */
-static void take_away(struct listed_set *s, int64_t first, int64_t last) {
-    const struct listed_ranks *r = &s->ranks;
-    const int64_t of_middle = in_middle(r, first), of_tails = in_tails(r, first);
-    add_neighbours(&s->set.sums, s->middle.values + of_middle, in_middle(r, last) - of_middle,
-                   true);
-    add_neighbours(&s->set.sums, s->tails.values + of_tails, in_tails(r, last) - of_tails, true);
-}
-
-/* How many of all values are below v, or below and equal to it. */
-static bool count_all(struct listed_set *s, float v, bool or_equal, int64_t *count) {
-    int64_t of_tails;
-    if (!order_count(&s->middle, v, or_equal, count) ||
-        !order_count(&s->tails, v, or_equal, &of_tails))
-        return false;
-    *count += of_tails;
-    return true;
+static void add_up(struct listed_set *s, const struct values_sums *middle,
+                   const struct values_sums *tails) {
+    s->set.sums = s->core;
+    exact_merge(&s->set.sums, &middle->sums);
+    exact_merge(&s->set.sums, &tails->sums);
 }
 
 static bool listed_trim(struct clip_set *clip, float low, float high) {
     struct listed_set *s = clip->state;
-    const struct listed_ranks before = s->ranks;
-    int64_t first, last;
-    if (!listed_keeps_core(&before, &s->plan, low, high) || !count_all(s, low, false, &first) ||
-        !count_all(s, high, true, &last))
+    struct listed_ranks *r = &s->ranks;
+    struct values_sums middle = {0}, tails = {0};
+    low = fmaxf(low, s->low);
+    high = fminf(high, s->high);
+    if (!listed_keeps_core(r, s->plan, low, high))
         return false;
-    clip->n = listed_keep(&s->ranks, first, last, low, high);
-    take_away(s, before.first, s->ranks.first);
-    take_away(s, s->ranks.last, before.last);
+    const int64_t below = sum_middle(s, low, high, &middle);
+    values_sum(&s->tails, low, high, s->plan->median_low, &tails);
+    const int64_t first = r->median_first - tails.n_below + below;
+    clip->n = listed_keep(r, first, first + middle.n + tails.n, low, high);
+    if (clip->n > 0) {
+        s->low = low;
+        s->high = high;
+        add_up(s, &middle, &tails);
+    }
     return true;
 }
 
-static void free_list(struct scan_list *list) {
-    free(list->values);
-    *list = (struct scan_list){0};
-}
-
-/* Takes the values of the median bracket over. There are parts for all workers. */
-static bool order_middle(struct order *middle, struct scan *scan, struct order_part *parts) {
-    for (int i = 0; i < scan->n_workers; i++) {
-        const struct scan_list *list = &scan->workers[i].middle;
-        parts[i] = (struct order_part){list->values, list->n};
-    }
-    const bool made = order_make(middle, parts, scan->n_workers);
-    for (int i = 0; i < scan->n_workers; i++)
-        free_list(&scan->workers[i].middle);
-    return made;
-}
-
-/* Takes those beyond the core over, but copies the candidates, for which there are parts, too. */
-static bool order_tails(struct order *tails, struct scan *scan, struct order_part *parts) {
-    int n = 0;
-    for (int i = 0; i < scan->n_workers; i++) {
+/* Makes the lists of a scan ready, and adds their values. */
+static bool take_lists(struct listed_set *s, const struct scan *scan, struct values_sums *tails) {
+    const struct scan_plan *plan = s->plan;
+    const size_t n = (size_t)scan->n_workers;
+    struct values_part *of_middle = malloc(n * sizeof *of_middle);
+    struct values_part *of_tails = malloc(2 * n * sizeof *of_tails);
+    int n_tails = 0;
+    bool made = of_middle && of_tails;
+    for (int i = 0; made && i < scan->n_workers; i++) {
         const struct scan_worker *w = &scan->workers[i];
-        parts[n++] = (struct order_part){w->tails.values, w->tails.n};
-        if (scan->tails_end < INFINITY)
-            parts[n++] = (struct order_part){w->candidates, w->n_candidates};
+        of_middle[i] = (struct values_part){w->middle.values, w->middle.n, -FLT_MAX};
+        of_tails[n_tails++] = (struct values_part){w->tails.values, w->tails.n, -FLT_MAX};
+        if (scan->candidates_apart)
+            of_tails[n_tails++] =
+                (struct values_part){w->candidates, w->n_candidates, plan->candidate};
     }
-    const bool made = order_make(tails, parts, n);
-    for (int i = 0; i < scan->n_workers; i++)
-        free_list(&scan->workers[i].tails);
+    made = made &&
+           values_make(&s->middle, scan->variant, of_middle, scan->n_workers,
+                       fmaxf(plan->median_low, -FLT_MAX), fminf(plan->median_high, FLT_MAX), 0,
+                       &s->all_middle) &&
+           values_make(&s->tails, scan->variant, of_tails, n_tails, -FLT_MAX, FLT_MAX,
+                       plan->median_low, tails);
+    free(of_middle);
+    free(of_tails);
     return made;
 }
 
-static bool order_lists(struct listed_set *s, struct scan *scan) {
-    struct order_part *parts = malloc(2 * (size_t)scan->n_workers * sizeof *parts);
-    const bool made =
-        parts && order_middle(&s->middle, scan, parts) && order_tails(&s->tails, scan, parts);
-    free(parts);
-    return made;
-}
-
-/* Makes the set ready for a clip. The sums of the bracket's values are there already. */
-static bool prepare(struct listed_set *s) {
-    if (!order_count(&s->tails, s->plan.median_low, false, &s->ranks.median_first) ||
-        !count_all(s, 0, false, &s->ranks.zero))
-        return false;
-    add_neighbours(&s->set.sums, s->tails.values, s->tails.n, false);
-    s->ranks.median_last = s->ranks.median_first + s->middle.n;
-    s->ranks.last = s->middle.n + s->tails.n;
-    s->set.n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
+/* Makes the set ready for a clip. */
+static void prepare(struct listed_set *s, const struct values_sums *tails) {
+    struct listed_ranks *r = &s->ranks;
+    r->median_first = tails->n_below;
+    r->median_last = tails->n_below + s->middle.all.n;
+    r->zero = tails->n_below + s->all_middle.n_below;
+    r->last = s->middle.all.n + s->tails.all.n;
+    add_up(s, &s->all_middle, tails);
+    s->set.n = r->last + r->n_zero + r->n_core;
     s->set.state = s;
     s->set.select = listed_select;
     s->set.trim = listed_trim;
-    return true;
 }
 
-enum srcfind_status listed_from_scan(struct listed_set *set, struct scan *scan,
+enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *scan,
                                      struct error *error) {
-    *set = (struct listed_set){.plan = scan->plan};
+    *set = (struct listed_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
-        exact_merge(&set->set.sums, &scan->workers[i].sums);
+        exact_merge(&set->core, &scan->workers[i].sums);
         set->ranks.n_core += scan->workers[i].n_core;
         set->ranks.n_below += scan->workers[i].n_below;
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
-    return order_lists(set, scan) && prepare(set) ? SRCFIND_OK : error_memory(error, "clipping");
+    struct values_sums tails = {0};
+    if (!take_lists(set, scan, &tails))
+        return error_memory(error, "clipping");
+    prepare(set, &tails);
+    return SRCFIND_OK;
 }
 
 void listed_clear(struct listed_set *set) {
-    order_clear(&set->middle);
-    order_clear(&set->tails);
+    values_clear(&set->middle);
+    values_clear(&set->tails);
 }
 
-/* The value at a place among all. */
-static bool value_at(struct listed_set *s, int64_t i, float *value) {
-    const struct listed_ranks *r = &s->ranks;
-    const bool of_middle = i >= r->median_first && i < r->median_last;
-    return of_middle ? order_at(&s->middle, i - r->median_first, value)
-                     : order_at(&s->tails, in_tails(r, i), value);
-}
-
-bool listed_extremes(struct listed_set *set, double *min, double *max) {
-    const struct listed_ranks *r = &set->ranks;
-    float low = 0, high = 0;
-    if (r->first < r->last && !(value_at(set, r->first, &low) && value_at(set, r->last - 1, &high)))
-        return false;
-    return listed_extremes_of(r, &set->plan, low, high, min, max);
+bool listed_extremes(const struct listed_set *s, double *min, double *max) {
+    const bool whole_middle = s->ranks.n_core > 0;
+    float low = INFINITY, high = -INFINITY;
+    if (!whole_middle)
+        values_extend(&s->middle, s->low, s->high, &low, &high);
+    values_extend(&s->tails, s->low, s->high, &low, &high);
+    return listed_extremes_of(&s->ranks, s->plan, low, high, min, max);
 }

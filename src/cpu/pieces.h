@@ -3,6 +3,8 @@
 #ifndef PIECES_H
 #define PIECES_H
 
+#include <string.h>
+
 #include "pixels.h"
 
 struct piece {
@@ -27,13 +29,14 @@ struct piece_work {
 enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
                                const struct piece_work *work, struct error *error);
 
-/* A pixel's value from what a source handed out. */
-static inline float pixel_value(uint32_t bits, bool swapped) {
-    union {
-        uint32_t bits;
-        float value;
-    } pixel = {swapped ? __builtin_bswap32(bits) : bits};
-    return pixel.value;
+/* The value of the i-th of the pixels that a source handed out, or of a list of floats. */
+static inline float pixel_value(const void *pixels, int64_t i, bool swapped) {
+    uint32_t bits;
+    memcpy(&bits, (const char *)pixels + i * (int64_t)sizeof bits, sizeof bits);
+    bits = swapped ? __builtin_bswap32(bits) : bits;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 #endif

@@ -9,23 +9,22 @@ enum {
     SORT_PIXELS = 1 << 22, /* so few are sorted sooner than a histogram is made */
     SAMPLE_LEAST = 1 << 13,
     SAMPLE_MOST = 1 << 18, /* for images below this times PIXELS_A_SAMPLE_MOST */
-    PIXELS_A_SAMPLE = 64,
+    PIXELS_A_SAMPLE = 128,
     PIXELS_A_SAMPLE_MOST = 1024,
     STRETCH_VALUES = 1 << 10, /* of a stretch, where sample_rows of them are too few */
     SHARE_STEP = 8,           /* between the values of a sample that tell the list's share */
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };
 
-/* Above this share of the pixels, a list is no faster than a histogram; and with more values than
- * this it takes too much memory: 4 bytes each, and as much again for the longer of the two lists
- * while that is put in order, if not many values are about the same. */
-static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20;
+/* Above this share of the pixels, a list is no faster than a histogram; and more values than this
+ * take too much memory, 4 bytes each. */
+static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20;
 
 /* Adds every step-th pixel of a stretch, if it is finite. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
                         bool swapped) {
     for (int64_t i = 0; i < count; i += step) {
-        const float v = pixel_value(pixels[i], swapped);
+        const float v = pixel_value(pixels, i, swapped);
         if (isfinite(v))
             sample->values[sample->n++] = v;
     }
@@ -92,6 +91,24 @@ static double listed_share(const struct scan_plan *p, const struct sample *sampl
     return (double)n_listed / (double)n;
 }
 
+static bool is_useful(const struct scan_plan *plan, int64_t n) {
+    return plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
+}
+
+/* Makes the median bracket include the zero band, where the two are near each other and the list
+ * does not become too long: to list small pixels takes less time than to look out for them. */
+static void include_zero(struct scan_plan *plan, const struct sample *sample, int64_t n) {
+    struct scan_plan wide = *plan;
+    wide.median_low = fminf(plan->median_low, -plan->zero_band);
+    wide.median_high = fmaxf(plan->median_high, plan->zero_band);
+    const float both = plan->median_high - plan->median_low + 2 * plan->zero_band;
+    if (wide.median_high - wide.median_low < 2 * both && wide.median_low > plan->core_low &&
+        wide.median_high < plan->core_high) {
+        wide.share = listed_share(&wide, sample);
+        *plan = is_useful(&wide, n) ? wide : *plan;
+    }
+}
+
 enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
                               struct scan_plan *plan, bool *useful, struct error *error) {
     const int64_t n = source->width * source->height;
@@ -107,7 +124,9 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
                   scan_plan_predict(plan, &clip.path, clip.median, clip.rms, sample.n, detection);
         plan->share = listed_share(plan, &sample);
-        *useful = *useful && plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
+        *useful = *useful && is_useful(plan, n);
+        if (*useful)
+            include_zero(plan, &sample, n);
     }
     if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
         *plan = scan_plan_all(INFINITY);

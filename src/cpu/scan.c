@@ -4,7 +4,10 @@
 
 #include "grow.h"
 
-enum { MAPPED_VALUES = 1 << 18 }; /* a megabyte, which malloc does not take from the heap */
+enum {
+    MAPPED_VALUES = 1 << 18,       /* a megabyte, which malloc does not take from the heap */
+    MANY_ZEROS = TILE_PIXELS / 16, /* of a tile */
+};
 
 /* Bits of the blank map are gathered for a word before it is written, since two pieces can share
  * their outermost words. */
@@ -52,28 +55,12 @@ static bool make_room(struct scan_worker *w) {
            GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
 }
 
-/* The unit of a tile's sums, 2^(exponent - 31), is that of one of the bins. */
-static void add_sums(struct scan_worker *w, const struct tile_sums *t) {
-    const int e = w->scan->plan.exponent - 31 + EXACT_UNIT;
-    w->n_below += t->n_below;
-    w->sums.sum[e] += t->sum;
-    w->sums.square[e] += t->square_low + ((uint128)t->square_high << 32);
-}
-
 /* Pixels of a tile with their values. */
 struct picked {
     int n;
     uint16_t place[TILE_PIXELS];
     float value[TILE_PIXELS];
 };
-
-static bool is_middle(const struct scan_plan *plan, float v) {
-    return (v >= plan->median_low) & (v <= plan->median_high);
-}
-
-static void add_to_list(struct scan_list *list, float v) {
-    list->values[list->n++] = v;
-}
 
 /* Adds n pixels of the zero band in a unit smaller than the tile's; the few that it does not
  * divide, one by one. */
@@ -96,69 +83,95 @@ static void add_small(struct scan_worker *w, const float *small, int n) {
     w->sums.square[e] += square;
 }
 
-/* Counts them as core, or lists them where they are of the median bracket. */
-static void list_small(struct scan_worker *w, const float *small, int n) {
-    const float low = w->scan->plan.median_low, high = w->scan->plan.median_high;
-    float *middle = w->middle.values + w->middle.n;
-    int n_middle = 0, n_zero = 0, n_below = 0;
-    for (int i = 0; i < n; i++) {
-        const float v = small[i];
-        const bool in_middle = (v >= low) & (v <= high);
-        middle[n_middle] = v;
-        n_middle += in_middle & (v != 0);
-        n_zero += in_middle & (v == 0);
-        n_below += v < low;
-    }
-    w->middle.n += n_middle;
-    w->n_zero += n_zero;
-    w->n_core += n - n_middle - n_zero;
-    w->n_below += n_below;
-}
-
-/* A pixel beyond the core that is 0, or within the median bracket, since there is no core. */
-static void add_without_core(struct scan_worker *w, float v) {
-    if (v == 0) {
-        w->n_zero++;
-    } else {
-        exact_add_one(&w->sums, v);
-        add_to_list(&w->middle, v);
-    }
-}
-
-/* Lists the pixels beyond the core, and picks those that are candidates or blank: values are copied
- * without a branch, whether they are wanted or not. */
-static void add_others(struct scan_worker *w, const struct tile_places *places,
-                       const uint32_t *pixels, struct picked *picked) {
+/* Adds the pixels of the core that the tile has not, and leaves the other places. */
+static void take_small(struct scan_worker *w, struct tile_places *places, const void *pixels) {
     const struct scan_plan *plan = &w->scan->plan;
-    const float tails_end = w->scan->tails_end;
     const bool swapped = w->scan->source->swapped;
-    float *tails = w->tails.values + w->tails.n;
-    int n_tails = 0, n_picked = 0;
+    float small[TILE_PIXELS];
+    int n_small = 0, n_left = 0, n_below = 0;
     for (int i = 0; i < places->n; i++) {
-        const float v = pixel_value(pixels[places->place[i]], swapped);
-        const bool finite = isfinite(v);
-        const bool without_core = finite & ((v == 0) | is_middle(plan, v));
-        if (without_core)
-            add_without_core(w, v);
-        tails[n_tails] = v;
-        n_tails += finite & !without_core & (v < tails_end);
+        const uint16_t place = places->place[i];
+        const float v = pixel_value(pixels, place, swapped);
+        const bool inside = (v > plan->core_low) & (v < plan->core_high);
+        small[n_small] = v;
+        places->place[n_left] = place;
+        n_small += inside;
+        n_below += inside & (v < plan->median_low);
+        n_left += !inside;
+    }
+    places->n = n_left;
+    w->n_core += n_small;
+    w->n_below += n_below;
+    add_small(w, small, n_small);
+}
+
+static bool is_zero(float v) {
+    return exact_bits(v) << 1 == 0;
+}
+
+/* Takes zeros out of n values, and returns how many are left. */
+static int drop_zeros(float *values, int n) {
+    int n_left = 0;
+    for (int i = 0; i < n; i++) {
+        const float v = values[i];
+        values[n_left] = v;
+        n_left += !is_zero(v);
+    }
+    return n_left;
+}
+
+/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of an
+ * image that is padded with them, they would fill the memory. */
+static void keep(struct scan_worker *w, struct scan_list *list, int n) {
+    const int n_kept = n > MANY_ZEROS ? drop_zeros(list->values + list->n, n) : n;
+    list->n += n_kept;
+    w->n_zero += n - n_kept;
+}
+
+/* Parts the pixels beyond the core: those below the candidates go behind a list, the others are
+ * picked. Returns how many are listed. Values are copied without a branch, whether they are wanted
+ * or not. */
+static int part_others(const struct scan *scan, const struct tile_places *places,
+                       const void *pixels, float *list, struct picked *picked) {
+    int n_listed = 0, n_picked = 0;
+    for (int i = 0; i < places->n; i++) {
+        const float v = pixel_value(pixels, places->place[i], scan->source->swapped);
+        const bool below = (v > -INFINITY) & (v < scan->plan.candidate);
+        list[n_listed] = v;
         picked->value[n_picked] = v;
         picked->place[n_picked] = places->place[i];
-        n_picked += !finite | (v >= plan->candidate);
+        n_listed += below;
+        n_picked += !below;
     }
-    w->tails.n += n_tails;
     picked->n = n_picked;
+    return n_listed;
 }
 
-/* Lists what a tile of n pixels has of the median bracket, of which rest->middle is in the list
- * already, and what it has not added. Picks candidates and blanks. */
-static void list_rest(struct scan_worker *w, const struct tile_rest *rest, int n,
-                      const uint32_t *pixels, struct picked *picked) {
-    w->middle.n += rest->middle.n;
-    w->n_core += n - rest->middle.n - rest->small.n - rest->others.n;
-    add_small(w, rest->small.value, rest->small.n);
-    list_small(w, rest->small.value, rest->small.n);
-    add_others(w, &rest->others, pixels, picked);
+/* Puts the candidates behind a list, and returns how many they are. */
+static int list_candidates(const struct picked *picked, float *list) {
+    int n = 0;
+    for (int i = 0; i < picked->n; i++) {
+        list[n] = picked->value[i];
+        n += isfinite(picked->value[i]);
+    }
+    return n;
+}
+
+/* Lists what a tile has not added, and picks candidates and blanks. Where there is no core, all
+ * pixels are of the median bracket. */
+static void list_rest(struct scan_worker *w, struct tile_rest *rest, const void *pixels,
+                      struct picked *picked) {
+    const struct scan *scan = w->scan;
+    struct scan_list *list = scan->has_core ? &w->tails : &w->middle;
+    keep(w, &w->middle, rest->middle.n);
+    if (scan->has_zero)
+        take_small(w, &rest->others, pixels);
+    float *values = list->values + list->n;
+    int n = part_others(scan, &rest->others, pixels, values, picked);
+    if (!scan->candidates_apart)
+        n += list_candidates(picked, values + n);
+    if (scan->plan.list_values)
+        keep(w, list, n);
 }
 
 /* Keeps the places of what may belong to a source, and marks blanks. */
@@ -181,10 +194,8 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct scan_worker *w = &scan->workers[worker];
     struct scan_segment *segment = &scan->segments[piece->number];
     struct tile_sums sums = {0};
-    float small[TILE_PIXELS];
     struct tile_rest rest;
     struct picked picked;
-    rest.small.value = small;
     int64_t end = 0;
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
@@ -193,11 +204,13 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         if (!make_room(w))
             return false;
         rest.middle.value = w->middle.values + w->middle.n;
-        scan->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
-        list_rest(w, &rest, n, pixels, &picked);
+        scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
+        list_rest(w, &rest, pixels, &picked);
         keep_places(w, &picked, piece->first + i, segment->first_run, &end);
     }
-    add_sums(w, &sums);
+    w->n_core += sums.n;
+    w->n_below += sums.n_below;
+    scan_add_sums(&w->sums, &scan->plan, &sums);
     segment->n_runs = w->n_runs - segment->first_run;
     return true;
 }
@@ -211,21 +224,16 @@ static bool reserve(struct scan_worker *w, int64_t expected) {
            GROW(w->runs, w->runs_room, n / 4);
 }
 
-/* Where the tails that are to be listed end: at the candidates, if none of them is 0 or of the
- * median bracket. */
-static float find_tails_end(const struct scan_plan *plan) {
-    if (!plan->list_values)
-        return -INFINITY;
-    return plan->candidate > 0 && plan->candidate > plan->median_high ? plan->candidate : INFINITY;
-}
-
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
                                const struct scan_plan *plan, int n_threads, struct error *error) {
     const int64_t n = source->width * source->height;
     *scan = (struct scan){.source = source,
                           .plan = *plan,
-                          .tails_end = find_tails_end(plan),
-                          .tile = scan_variant_choose()->tile,
+                          .candidates_apart =
+                              plan->candidate > 0 && plan->candidate > plan->median_high,
+                          .has_core = plan->core_low < plan->core_high,
+                          .has_zero = scan_plan_has_zero(plan),
+                          .variant = scan_variant_choose(),
                           .n_workers = n_threads,
                           .workers = calloc((size_t)n_threads, sizeof *scan->workers),
                           .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments),

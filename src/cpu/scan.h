@@ -9,7 +9,7 @@
 /* What the pixels that are added make: integers in units of 1 / scale. They hold the sums of 2^31
  * pixels. */
 struct tile_sums {
-    int64_t n_below; /* how many of them are < median_low */
+    int64_t n, n_below; /* how many they are; how many of them are < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
@@ -29,29 +29,37 @@ struct tile_places {
     uint16_t place[TILE_PIXELS];
 };
 
-/* Pixels of a tile that take more than to be added. Behind those that there are, anything may be
- * written. */
+/* Pixels of a tile that are not added. Behind those that there are, anything may be written. */
 struct tile_rest {
-    struct tile_values middle; /* added, and within the median bracket */
-    struct tile_values small;  /* within the zero band, and not added */
-    struct tile_places others; /* not within (core_low, core_high) */
+    struct tile_values middle; /* within the median bracket */
+    struct tile_places others; /* beyond the core, or of it and within the zero band */
 };
 
-/* Adds those of n <= TILE_PIXELS pixels to the sums that are within (core_low, core_high), but not
- * within the zero band, and keeps what is to be listed or looked at. */
-typedef void scan_tile_function(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
+/* Adds those of n <= TILE_PIXELS pixels (or values of a list) to the sums that are of the core, but
+ * not within the zero band, and keeps the others. */
+typedef void scan_tile_function(const struct scan_plan *plan, const void *pixels, bool swapped,
                                 int n, struct tile_sums *sums, struct tile_rest *rest);
 
+/* Adds the same ones of n values, and keeps none. */
+typedef void scan_sum_function(const struct scan_plan *plan, const float *values, int64_t n,
+                               struct tile_sums *sums);
+
 /* The same from pixel `first` on, behind what was kept of those before, without vectors. */
-void scan_tile_continue(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
-                        int first, int n, struct tile_sums *sums, struct tile_rest *rest);
+void scan_tile_continue(const struct scan_plan *plan, const void *pixels, bool swapped, int first,
+                        int n, struct tile_sums *sums, struct tile_rest *rest);
+
+/* Adds what the pixels that were added by a plan make. */
+void scan_add_sums(struct exact_sums *sums, const struct scan_plan *plan,
+                   const struct tile_sums *tiles);
 
 scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_avx512,
     scan_tile_neon;
+scan_sum_function scan_sum_plain, scan_sum_sse2, scan_sum_avx2, scan_sum_avx512, scan_sum_neon;
 
 struct scan_variant {
     const char *name;
     scan_tile_function *tile;
+    scan_sum_function *sum;
     bool (*runs)(void); /* whether this processor has what it takes */
 };
 
@@ -76,7 +84,7 @@ struct scan_list {
 /* What one thread gathered. */
 struct scan_worker {
     const struct scan *scan;
-    struct exact_sums sums;  /* of all finite pixels but the tails */
+    struct exact_sums sums;  /* of the core */
     int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
     int64_t n_blank, n_zero; /* zeros that are not of the core */
     struct scan_list middle; /* pixels of the median bracket that are not 0 */
@@ -96,9 +104,10 @@ struct scan_segment {
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
-    float tails_end; /* infinite, or where all candidates are tails, the least of them; -infinite if
-                        nothing is to be listed */
-    scan_tile_function *tile;
+    bool has_core;
+    bool candidates_apart; /* all are tails, none is 0, and they are in no other list */
+    bool has_zero;         /* whether pixels of the core may be within the zero band */
+    const struct scan_variant *variant;
     int n_workers;
     struct scan_worker *workers;
     struct scan_segment *segments; /* one a piece */

@@ -3,39 +3,57 @@
 
 #include "cpu/scan.h"
 
+static bool is_inside(const struct scan_plan *plan, float v) {
+    return v > plan->core_low && v < plan->core_high;
+}
+
+static bool is_core(const struct scan_plan *plan, float v) {
+    return is_inside(plan, v) && (v < plan->median_low || v > plan->median_high);
+}
+
 static void add(const struct scan_plan *plan, float v, struct tile_sums *sums) {
     const int64_t q = (int64_t)(v * plan->scale);
     const uint64_t square = (uint64_t)(q * q);
+    sums->n++;
     sums->n_below += v < plan->median_low;
     sums->sum += q;
     sums->square_low += square & 0xffffffff;
     sums->square_high += square >> 32;
 }
 
-static void keep(struct tile_values *values, float v) {
-    values->value[values->n++] = v;
+/* The unit of the sums, 2^(exponent - 31), is that of one of the bins. */
+void scan_add_sums(struct exact_sums *sums, const struct scan_plan *plan,
+                   const struct tile_sums *tiles) {
+    const int e = plan->exponent - 31 + EXACT_UNIT;
+    sums->sum[e] += tiles->sum;
+    sums->square[e] += tiles->square_low + ((uint128)tiles->square_high << 32);
 }
 
-void scan_tile_continue(const struct scan_plan *plan, const uint32_t *pixels, bool swapped,
-                        int first, int n, struct tile_sums *sums, struct tile_rest *rest) {
+void scan_tile_continue(const struct scan_plan *plan, const void *pixels, bool swapped, int first,
+                        int n, struct tile_sums *sums, struct tile_rest *rest) {
     for (int i = first; i < n; i++) {
-        const float v = pixel_value(pixels[i], swapped);
-        if (!(v > plan->core_low && v < plan->core_high)) {
-            rest->others.place[rest->others.n++] = (uint16_t)i;
-        } else if (fabsf(v) < plan->zero_band) {
-            keep(&rest->small, v);
-        } else {
+        const float v = pixel_value(pixels, i, swapped);
+        const bool core = is_core(plan, v);
+        if (core && fabsf(v) >= plan->zero_band)
             add(plan, v, sums);
-            if (v >= plan->median_low && v <= plan->median_high)
-                keep(&rest->middle, v);
-        }
+        else if (is_inside(plan, v) && !core)
+            rest->middle.value[rest->middle.n++] = v;
+        else
+            rest->others.place[rest->others.n++] = (uint16_t)i;
     }
 }
 
-void scan_tile_plain(const struct scan_plan *plan, const uint32_t *pixels, bool swapped, int n,
+void scan_tile_plain(const struct scan_plan *plan, const void *pixels, bool swapped, int n,
                      struct tile_sums *sums, struct tile_rest *rest) {
-    rest->middle.n = rest->small.n = rest->others.n = 0;
+    rest->middle.n = rest->others.n = 0;
     scan_tile_continue(plan, pixels, swapped, 0, n, sums, rest);
+}
+
+void scan_sum_plain(const struct scan_plan *plan, const float *values, int64_t n,
+                    struct tile_sums *sums) {
+    for (int64_t i = 0; i < n; i++)
+        if (is_core(plan, values[i]) && fabsf(values[i]) >= plan->zero_band)
+            add(plan, values[i], sums);
 }
 
 #if defined HAVE_AVX2 || defined HAVE_AVX512
@@ -62,18 +80,18 @@ static bool always(void) {
 
 const struct scan_variant scan_variants[] = {
 #ifdef HAVE_AVX512
-    {"AVX-512", scan_tile_avx512, has_avx512},
+    {"AVX-512", scan_tile_avx512, scan_sum_avx512, has_avx512},
 #endif
 #ifdef HAVE_AVX2
-    {"AVX2", scan_tile_avx2, has_avx2},
+    {"AVX2", scan_tile_avx2, scan_sum_avx2, has_avx2},
 #endif
 #ifdef HAVE_SSE2
-    {"SSE2", scan_tile_sse2, always},
+    {"SSE2", scan_tile_sse2, scan_sum_sse2, always},
 #endif
 #ifdef HAVE_NEON
-    {"NEON", scan_tile_neon, always},
+    {"NEON", scan_tile_neon, scan_sum_neon, always},
 #endif
-    {"plain", scan_tile_plain, always},
+    {"plain", scan_tile_plain, scan_sum_plain, always},
 };
 
 const int n_scan_variants = sizeof scan_variants / sizeof *scan_variants;

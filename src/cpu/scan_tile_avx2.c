@@ -13,10 +13,10 @@ static inline reals splat(float v) {
     return _mm256_set1_ps(v);
 }
 
-static inline reals load(const uint32_t *pixels, bool swapped) {
+static inline reals load(const char *pixels, bool swapped) {
     const __m256i order = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3,
                                            2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
-    const __m256i raw = _mm256_loadu_si256((const __m256i *)pixels);
+    const __m256i raw = _mm256_loadu_si256((const void *)pixels);
     return _mm256_castsi256_ps(swapped ? _mm256_shuffle_epi8(raw, order) : raw);
 }
 
@@ -36,16 +36,20 @@ static inline masks and_not_below(masks m, reals a, reals b) {
     return _mm256_andnot_ps(below(a, b), m);
 }
 
-static inline masks but(masks a, masks b) {
-    return _mm256_andnot_ps(b, a);
+static inline masks both(masks a, masks b) {
+    return _mm256_and_ps(a, b);
+}
+
+static inline masks either(masks a, masks b) {
+    return _mm256_or_ps(a, b);
 }
 
 static inline uint64_t bits(masks m) {
     return (unsigned)_mm256_movemask_ps(m);
 }
 
-static inline integers minus_one(masks m) {
-    return _mm256_castps_si256(m);
+static inline integers count(integers n, masks m) {
+    return _mm256_sub_epi32(n, _mm256_castps_si256(m));
 }
 
 static inline integers quantise(masks m, reals v, reals scale) {
@@ -74,4 +78,5 @@ static inline integers square_pairs(integers q) {
 }
 
 #define SCAN_TILE scan_tile_avx2
+#define SCAN_SUM scan_sum_avx2
 #include "cpu/scan_tile_simd.inc"

@@ -14,7 +14,7 @@ static inline reals splat(float v) {
     return _mm512_set1_ps(v);
 }
 
-static inline reals load(const uint32_t *pixels, bool swapped) {
+static inline reals load(const char *pixels, bool swapped) {
     const __m512i order =
         _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
     const __m512i raw = _mm512_loadu_si512(pixels);
@@ -37,16 +37,20 @@ static inline masks and_not_below(masks m, reals a, reals b) {
     return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_NLT_UQ);
 }
 
-static inline masks but(masks a, masks b) {
-    return a & (masks)~b;
+static inline masks both(masks a, masks b) {
+    return _kand_mask16(a, b);
+}
+
+static inline masks either(masks a, masks b) {
+    return _kor_mask16(a, b);
 }
 
 static inline uint64_t bits(masks m) {
     return m;
 }
 
-static inline integers minus_one(masks m) {
-    return _mm512_maskz_set1_epi32(m, -1);
+static inline integers count(integers n, masks m) {
+    return _mm512_mask_add_epi32(n, m, n, _mm512_set1_epi32(1));
 }
 
 static inline integers quantise(masks m, reals v, reals scale) {
@@ -75,4 +79,5 @@ static inline integers square_pairs(integers q) {
 }
 
 #define SCAN_TILE scan_tile_avx512
+#define SCAN_SUM scan_sum_avx512
 #include "cpu/scan_tile_simd.inc"

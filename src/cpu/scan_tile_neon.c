@@ -13,8 +13,8 @@ static inline reals splat(float v) {
     return vdupq_n_f32(v);
 }
 
-static inline reals load(const uint32_t *pixels, bool swapped) {
-    const uint8x16_t raw = vreinterpretq_u8_u32(vld1q_u32(pixels));
+static inline reals load(const char *pixels, bool swapped) {
+    const uint8x16_t raw = vld1q_u8((const uint8_t *)pixels);
     return vreinterpretq_f32_u8(swapped ? vrev32q_u8(raw) : raw);
 }
 
@@ -34,8 +34,12 @@ static inline masks and_not_below(masks m, reals a, reals b) {
     return vbicq_u32(m, below(a, b));
 }
 
-static inline masks but(masks a, masks b) {
-    return vbicq_u32(a, b);
+static inline masks both(masks a, masks b) {
+    return vandq_u32(a, b);
+}
+
+static inline masks either(masks a, masks b) {
+    return vorrq_u32(a, b);
 }
 
 static inline uint64_t bits(masks m) {
@@ -43,8 +47,8 @@ static inline uint64_t bits(masks m) {
     return vaddvq_u32(vandq_u32(m, vld1q_u32(bit_of_lane)));
 }
 
-static inline integers minus_one(masks m) {
-    return vreinterpretq_s32_u32(m);
+static inline integers count(integers n, masks m) {
+    return vsubq_s32(n, vreinterpretq_s32_u32(m));
 }
 
 static inline integers quantise(masks m, reals v, reals scale) {
@@ -74,4 +78,5 @@ static inline integers square_pairs(integers q) {
 }
 
 #define SCAN_TILE scan_tile_neon
+#define SCAN_SUM scan_sum_neon
 #include "cpu/scan_tile_simd.inc"

@@ -12,8 +12,8 @@ static inline reals splat(float v) {
     return _mm_set1_ps(v);
 }
 
-static inline reals load(const uint32_t *pixels, bool swapped) {
-    const __m128i raw = _mm_loadu_si128((const __m128i *)pixels);
+static inline reals load(const char *pixels, bool swapped) {
+    const __m128i raw = _mm_loadu_si128((const void *)pixels);
     const __m128i pairs = _mm_or_si128(_mm_slli_epi16(raw, 8), _mm_srli_epi16(raw, 8));
     const __m128i turned = _mm_or_si128(_mm_slli_epi32(pairs, 16), _mm_srli_epi32(pairs, 16));
     return _mm_castsi128_ps(swapped ? turned : raw);
@@ -35,16 +35,20 @@ static inline masks and_not_below(masks m, reals a, reals b) {
     return _mm_andnot_ps(below(a, b), m);
 }
 
-static inline masks but(masks a, masks b) {
-    return _mm_andnot_ps(b, a);
+static inline masks both(masks a, masks b) {
+    return _mm_and_ps(a, b);
+}
+
+static inline masks either(masks a, masks b) {
+    return _mm_or_ps(a, b);
 }
 
 static inline uint64_t bits(masks m) {
     return (unsigned)_mm_movemask_ps(m);
 }
 
-static inline integers minus_one(masks m) {
-    return _mm_castps_si128(m);
+static inline integers count(integers n, masks m) {
+    return _mm_sub_epi32(n, _mm_castps_si128(m));
 }
 
 static inline integers quantise(masks m, reals v, reals scale) {
@@ -74,4 +78,5 @@ static inline integers square_pairs(integers q) {
 }
 
 #define SCAN_TILE scan_tile_sse2
+#define SCAN_SUM scan_sum_sse2
 #include "cpu/scan_tile_simd.inc"

@@ -232,7 +232,7 @@ static void samples_are_from_all_over(void **state) {
 static void sample_sizes(void **state) {
     (void)state;
     assert_int_equal(plan_sample_size(1 << 16), 1 << 13);
-    assert_int_equal(plan_sample_size(1 << 22), 1 << 16);
+    assert_int_equal(plan_sample_size(1 << 22), 1 << 15);
     assert_int_equal(plan_sample_size(1 << 26), 1 << 18);
     assert_int_equal(plan_sample_size((int64_t)1 << 30), 1 << 20);
 }

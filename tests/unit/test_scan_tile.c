@@ -18,6 +18,10 @@ static struct scan_plan random_plan(struct random *r) {
                              .list_values = true};
     plan.median_low = plan.core_low + (high - plan.core_low) * (float)random_unit(r) / 2;
     plan.median_high = plan.median_low + 0.01f * high;
+    if (random_below(r, 2)) { /* a core without the zero band */
+        plan.median_low = fmaxf(fminf(plan.median_low, -plan.zero_band), plan.core_low);
+        plan.median_high = fmaxf(plan.median_high, plan.zero_band);
+    }
     return plan;
 }
 
@@ -47,6 +51,7 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
                        uint128 *squares) {
     const int64_t q = (int64_t)((double)v * (double)plan->scale);
     assert_true((double)q == (double)v * (double)plan->scale);
+    expected->n++;
     expected->n_below += v < plan->median_low;
     expected->sum += q;
     *squares += (uint128)((int128)q * q);
@@ -55,46 +60,67 @@ static void assert_sum(const struct scan_plan *plan, float v, struct tile_sums *
 static void check(scan_tile_function *tile, const struct scan_plan *plan, const float *values,
                   int n, bool swapped) {
     static uint32_t bits[TILE_PIXELS];
-    static float middle[TILE_PIXELS + BEHIND], small[TILE_PIXELS + BEHIND];
-    static struct tile_rest rest = {.middle.value = middle, .small.value = small};
-    const struct tile_sums before = {5, -7, 11, 13}; /* of tiles before */
+    static float middle[TILE_PIXELS + BEHIND];
+    static struct tile_rest rest = {.middle.value = middle};
+    const struct tile_sums before = {9, 5, -7, 11, 13}; /* of tiles before */
     struct tile_sums sums = before, expected = before;
-    int n_middle = 0, n_small = 0, n_others = 0;
+    int n_middle = 0, n_others = 0;
     uint128 squares = before.square_low + ((uint128)before.square_high << 32);
     for (int i = 0; i < n; i++) {
         const uint32_t b = exact_bits(values[i]);
         bits[i] = swapped ? __builtin_bswap32(b) : b;
     }
     for (int i = n; i < n + BEHIND; i++)
-        middle[i] = small[i] = 12345;
+        middle[i] = 12345;
     tile(plan, bits, swapped, n, &sums, &rest);
     for (int i = n; i < n + BEHIND; i++)
-        assert_true(middle[i] == 12345 && small[i] == 12345);
+        assert_true(middle[i] == 12345);
     for (int i = 0; i < n; i++) {
         const float v = values[i];
         if (!(v > plan->core_low && v < plan->core_high)) {
             assert_place(&rest.others, &n_others, i);
-        } else if (fabsf(v) < plan->zero_band) {
-            assert_value(&rest.small, &n_small, v);
+        } else if (v >= plan->median_low && v <= plan->median_high) {
+            assert_value(&rest.middle, &n_middle, v);
         } else {
-            assert_sum(plan, v, &expected, &squares);
-            if (v >= plan->median_low && v <= plan->median_high)
-                assert_value(&rest.middle, &n_middle, v);
+            if (fabsf(v) < plan->zero_band)
+                assert_place(&rest.others, &n_others, i);
+            else
+                assert_sum(plan, v, &expected, &squares);
         }
     }
     assert_int_equal(rest.middle.n, n_middle);
-    assert_int_equal(rest.small.n, n_small);
     assert_int_equal(rest.others.n, n_others);
+    assert_int_equal(sums.n, expected.n);
     assert_int_equal(sums.n_below, expected.n_below);
     assert_int_equal(sums.sum, expected.sum);
     assert_true(sums.square_low + ((uint128)sums.square_high << 32) == squares);
 }
 
+/* A list's sums are those of its tiles. */
+static void check_sum(const struct scan_variant *variant, const struct scan_plan *plan,
+                      const float *values, int n) {
+    static float middle[TILE_PIXELS];
+    static struct tile_rest rest = {.middle.value = middle};
+    struct tile_sums sums = {9, 5, -7, 11, 13}, expected = sums;
+    variant->sum(plan, values, n, &sums);
+    for (int i = 0; i < n; i += TILE_PIXELS)
+        scan_tile_plain(plan, values + i, false, n - i < TILE_PIXELS ? n - i : TILE_PIXELS,
+                        &expected, &rest);
+    assert_int_equal(sums.n, expected.n);
+    assert_int_equal(sums.n_below, expected.n_below);
+    assert_int_equal(sums.sum, expected.sum);
+    assert_true(sums.square_low + ((uint128)sums.square_high << 32) ==
+                expected.square_low + ((uint128)expected.square_high << 32));
+}
+
 /* Checks all variants that run here. */
 static void check_all(const struct scan_plan *plan, const float *values, int n, bool swapped) {
-    for (int i = 0; i < n_scan_variants; i++)
-        if (scan_variants[i].runs())
-            check(scan_variants[i].tile, plan, values, n, swapped);
+    for (int i = 0; i < n_scan_variants; i++) {
+        if (!scan_variants[i].runs())
+            continue;
+        check(scan_variants[i].tile, plan, values, n, swapped);
+        check_sum(&scan_variants[i], plan, values, n);
+    }
 }
 
 static void variants_agree(void **state) {
@@ -146,6 +172,28 @@ static void of_one_kind(void **state) {
     }
 }
 
+/* Sums of a list longer than what is added up in lanes of 32 bits. */
+static void long_lists(void **state) {
+    enum { LONG = 1 << 19 };
+    const struct scan_plan plan = {.core_low = -1,
+                                   .core_high = 1,
+                                   .median_low = INFINITY,
+                                   .median_high = -INFINITY,
+                                   .scale = 0x1p31f,
+                                   .zero_band = 0x1p-8f};
+    float *values = malloc((LONG + 63) * sizeof *values);
+    (void)state;
+    assert_non_null(values);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int i = 0; i < LONG + 63; i++)
+            values[i] = nextafterf(1, 0) * (float)sign;
+        for (int i = 0; i < n_scan_variants; i++)
+            if (scan_variants[i].runs())
+                check_sum(&scan_variants[i], &plan, values, LONG + 63);
+    }
+    free(values);
+}
+
 static void a_variant_can_be_forced(void **state) {
     (void)state;
     for (int i = 0; i < n_scan_variants; i++) {
@@ -161,6 +209,7 @@ int main(void) {
         cmocka_unit_test(variants_agree),
         cmocka_unit_test(extremes),
         cmocka_unit_test(of_one_kind),
+        cmocka_unit_test(long_lists),
         cmocka_unit_test(a_variant_can_be_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,285 @@
+#include "cpu/values.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "grow.h"
+
+enum {
+    PROBES = 64,
+    UPPER_QUARTILE = PROBES * 3 / 4,
+    COARSER = 2,         /* bits between the upper quartile's exponent and the unit's */
+    SORT_MOST = 1 << 14, /* so many values are sorted at once */
+    DIGIT = 11,
+    DIGITS = 3,
+    DIGIT_VALUES = 1 << DIGIT,
+};
+
+/* --- making --- */
+
+static int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Some of the values, from all over the lists. */
+static void draw_probes(const struct values *v, float probe[PROBES]) {
+    const struct values_part *part = v->parts;
+    int64_t next = 0; /* of the values of this part and those after it */
+    for (int i = 0; i < PROBES; i++) {
+        for (; v->all.n > 0 && next >= part->n; part++)
+            next -= part->n;
+        probe[i] = v->all.n > 0 ? part->values[next] : 0;
+        next += v->all.n / PROBES;
+    }
+    qsort(probe, PROBES, sizeof *probe, compare_floats);
+}
+
+/* The unit that suits most of the values. */
+static int choose_exponent(const float probe[PROBES]) {
+    float size[PROBES];
+    for (int i = 0; i < PROBES; i++)
+        size[i] = fabsf(probe[i]);
+    qsort(size, PROBES, sizeof *size, compare_floats);
+    return size[UPPER_QUARTILE] > 0 ? ilogbf(size[UPPER_QUARTILE]) + 1 + COARSER : 0;
+}
+
+/* What the scan's loop adds of the values within [low, high]: the core of a plan without a median
+ * bracket. */
+static struct scan_plan plan_of(const struct values *v, float low, float high, float below) {
+    const float most = nextafterf(ldexpf(1, v->exponent), 0);
+    struct scan_plan plan = {
+        .core_low = -most, .core_high = most, .median_low = below, .median_high = -INFINITY};
+    if (!scan_plan_scale(&plan))
+        return scan_plan_all(INFINITY);
+    plan.core_low = fmaxf(-most, nextafterf(low, -INFINITY));
+    plan.core_high = fminf(most, nextafterf(high, INFINITY));
+    return plan;
+}
+
+/* A tile of a part, of which the first i values are behind it. */
+static int tile_count(const struct values_part *part, int64_t i) {
+    return (int)(part->n - i < TILE_PIXELS ? part->n - i : TILE_PIXELS);
+}
+
+/* Copies the values of a part that the loop does not add. */
+static bool keep_odd(struct values *v, const struct scan_plan *plan, const struct values_part *part,
+                     struct tile_sums *sums) {
+    float none[TILE_PIXELS];
+    struct tile_rest rest;
+    rest.middle.value = none;
+    for (int64_t i = 0; i < part->n; i += TILE_PIXELS) {
+        v->variant->tile(plan, part->values + i, false, tile_count(part, i), sums, &rest);
+        if (!GROW(v->odd, v->odd_room, v->n_odd + rest.others.n))
+            return false;
+        for (int j = 0; j < rest.others.n; j++)
+            v->odd[v->n_odd++] = part->values[i + rest.others.place[j]];
+    }
+    return true;
+}
+
+/* Adds what the loop has added, and the odd values within [low, high]. */
+static void add_up(const struct values *v, const struct scan_plan *plan,
+                   const struct tile_sums *tiles, float low, float high, float below,
+                   struct values_sums *sums) {
+    sums->n += tiles->n;
+    sums->n_below += tiles->n_below;
+    scan_add_sums(&sums->sums, plan, tiles);
+    for (int64_t i = 0; i < v->n_odd; i++) {
+        if (v->odd[i] < low || v->odd[i] > high)
+            continue;
+        sums->n++;
+        sums->n_below += v->odd[i] < below;
+        exact_add_one(&sums->sums, v->odd[i]);
+    }
+}
+
+bool values_make(struct values *v, const struct scan_variant *variant,
+                 const struct values_part *parts, int n_parts, float low, float high, float below,
+                 struct values_sums *sums) {
+    float probe[PROBES];
+    struct tile_sums tiles = {0};
+    *v = (struct values){.variant = variant, .n_parts = n_parts, .all = {low, high, 0, 0}};
+    v->parts = malloc((size_t)n_parts * sizeof *v->parts);
+    v->sorted = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->sorted);
+    if (!v->parts || !v->sorted)
+        return false;
+    for (int p = 0; p < n_parts; p++) {
+        v->parts[p] = parts[p];
+        v->all.n += parts[p].n;
+    }
+    v->asked = v->all;
+    draw_probes(v, probe);
+    v->probe_low = probe[0];
+    v->probe_high = probe[PROBES - 1];
+    v->exponent = choose_exponent(probe);
+    const struct scan_plan plan = plan_of(v, low, high, below);
+    for (int p = 0; p < n_parts; p++)
+        if (!keep_odd(v, &plan, &parts[p], &tiles))
+            return false;
+    add_up(v, &plan, &tiles, low, high, below, sums);
+    return true;
+}
+
+void values_clear(struct values *v) {
+    free(v->parts);
+    free(v->odd);
+    free(v->sorted);
+    *v = (struct values){0};
+}
+
+/* --- sums --- */
+
+void values_sum(const struct values *v, float low, float high, float below,
+                struct values_sums *sums) {
+    const struct scan_plan plan = plan_of(v, low, high, below);
+    struct tile_sums tiles = {0};
+    for (int p = 0; p < v->n_parts; p++)
+        if (v->parts[p].least <= high)
+            v->variant->sum(&plan, v->parts[p].values, v->parts[p].n, &tiles);
+    add_up(v, &plan, &tiles, low, high, below, sums);
+}
+
+static inline void extend(float v, float low, float high, float *least, float *greatest) {
+    const float from_low = v >= low ? v : INFINITY, to_high = v <= high ? v : -INFINITY;
+    *least = from_low < *least ? from_low : *least;
+    *greatest = to_high > *greatest ? to_high : *greatest;
+}
+
+/* Some values at a time, so that they need not wait for each other. */
+static void extend_by_part(const struct values_part *part, float low, float high, float *least,
+                           float *greatest) {
+    enum { AT_ONCE = 8 };
+    float leasts[AT_ONCE], greatests[AT_ONCE];
+    int64_t i = 0;
+    for (int j = 0; j < AT_ONCE; j++) {
+        leasts[j] = *least;
+        greatests[j] = *greatest;
+    }
+    for (; i + AT_ONCE <= part->n; i += AT_ONCE)
+        for (int j = 0; j < AT_ONCE; j++)
+            extend(part->values[i + j], low, high, &leasts[j], &greatests[j]);
+    for (; i < part->n; i++)
+        extend(part->values[i], low, high, least, greatest);
+    for (int j = 0; j < AT_ONCE; j++) {
+        extend(leasts[j], low, high, least, greatest);
+        extend(greatests[j], low, high, least, greatest);
+    }
+}
+
+void values_extend(const struct values *v, float low, float high, float *least, float *greatest) {
+    for (int p = 0; p < v->n_parts; p++)
+        if (v->parts[p].least <= high)
+            extend_by_part(&v->parts[p], low, high, least, greatest);
+    *least += 0.0f; /* -0 is 0 */
+    *greatest += 0.0f;
+}
+
+/* --- order --- */
+
+/* One round of an LSD radix sort. */
+static void sort_by_digit(const uint32_t *keys, int n, int digit, uint32_t *sorted) {
+    int start[DIGIT_VALUES] = {0}, sum = 0;
+    for (int i = 0; i < n; i++)
+        start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++;
+    for (int b = 0; b < DIGIT_VALUES; b++) {
+        const int count = start[b];
+        start[b] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < n; i++)
+        sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
+}
+
+static void sort_values(float *values, int n) {
+    uint32_t room[2][SORT_MOST], *keys = room[0], *other = room[1];
+    for (int i = 0; i < n; i++)
+        keys[i] = exact_key(values[i]);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        sort_by_digit(keys, n, digit, other);
+        uint32_t *sorted = other;
+        other = keys;
+        keys = sorted;
+    }
+    for (int i = 0; i < n; i++)
+        values[i] = exact_unkey(keys[i]);
+}
+
+/* Sorts the values within [low, high], if they are not too many, and returns how many there are,
+ * and how many are below. */
+static struct values_stretch sort_stretch(struct values *v, float low, float high) {
+    const struct scan_plan plan = {
+        .core_low = -INFINITY, .core_high = INFINITY, .median_low = low, .median_high = high};
+    struct values_stretch stretch = {low, high, 0, 0};
+    struct tile_sums below = {0};
+    struct tile_rest rest;
+    int n = 0;
+    for (int p = 0; p < v->n_parts; p++) {
+        for (int64_t i = 0; i < v->parts[p].n; i += TILE_PIXELS) {
+            rest.middle.value = v->sorted + n;
+            v->variant->tile(&plan, v->parts[p].values + i, false, tile_count(&v->parts[p], i),
+                             &below, &rest);
+            stretch.n += rest.middle.n;
+            n = stretch.n <= SORT_MOST ? (int)stretch.n : 0;
+        }
+    }
+    stretch.before = below.n_below;
+    v->before = stretch.before;
+    v->n_sorted = stretch.n <= SORT_MOST ? n : 0;
+    sort_values(v->sorted, (int)v->n_sorted);
+    return stretch;
+}
+
+/* Bounds of what may have place i of the order, so that there are few values between them if those
+ * of the stretch are spread evenly: four standard errors of that on either side. */
+static void interpolate(const struct values_stretch *s, int64_t i, float *low, float *high) {
+    const double n = (double)s->n, place = (double)(i - s->before), margin = 2 * sqrt(n);
+    const double a = (double)s->low, span = (double)s->high - a;
+    *low = fmaxf(s->low, (float)(a + span * ((place - margin) / n)));
+    *high = fminf(s->high, (float)(a + span * ((place + margin) / n)));
+}
+
+/* Where to look for place i, within the stretch that was asked for last, which has it. Every other
+ * turn halves the floats that may be there, whatever the values are. */
+static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
+    const struct values_stretch *s = &v->asked;
+    const uint32_t first = exact_key(s->low), last = exact_key(s->high);
+    *low = s->low;
+    *high = s->high;
+    if (s->n <= SORT_MOST)
+        return;
+    if (turn % 2 == 1)
+        *high = exact_unkey(first + (last - first) / 2);
+    else if (s->high - s->low < INFINITY)
+        interpolate(s, i, low, high);
+    else
+        *low = v->probe_low, *high = v->probe_high;
+}
+
+/* Makes the stretch that has place i that part of itself which is below others, one of them, or
+ * above. */
+static void cut(struct values_stretch *s, int64_t i, const struct values_stretch *part) {
+    const int64_t above = part->before + part->n;
+    if (i < part->before)
+        *s = (struct values_stretch){s->low, nextafterf(part->low, -INFINITY), s->before,
+                                     part->before - s->before};
+    else if (i < above)
+        *s = *part;
+    else
+        *s = (struct values_stretch){nextafterf(part->high, INFINITY), s->high, above,
+                                     s->before + s->n - above};
+}
+
+float values_at(struct values *v, int64_t i) {
+    if (i < v->asked.before || i >= v->asked.before + v->asked.n)
+        v->asked = v->all;
+    for (int turn = 0; i < v->before || i >= v->before + v->n_sorted; turn++) {
+        float low, high;
+        if (v->asked.low == v->asked.high)
+            return v->asked.low + 0.0f; /* -0 is 0 */
+        choose_bounds(v, i, turn, &low, &high);
+        const struct values_stretch part = sort_stretch(v, low, high);
+        cut(&v->asked, i, &part);
+    }
+    return v->sorted[i - v->before];
+}

@@ -1,0 +1,163 @@
+/* Lists in no order against the same ones sorted. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "cpu/values.h"
+#include "unit.h"
+
+enum { MOST = 60000, PARTS = 3, ASKED = 40 };
+
+/* Noise around some value, or spread over all exponents, or of few different values, or all the
+ * same, or evenly spread with many zeros. */
+static float random_value(int kind, struct random *r) {
+    const float sign = random_below(r, 2) ? 1 : -1;
+    switch (kind) {
+    case 0:
+        return (float)random_normal(r);
+    case 1:
+        return (float)(1e-30 * (3 + random_normal(r)));
+    case 2:
+        return sign * ldexpf(1 + (float)random_unit(r), random_below(r, 270) - 148);
+    case 3:
+        return (float)(random_below(r, 7) - 3);
+    case 4:
+        return -2.5f;
+    default:
+        return random_below(r, 3) ? (float)random_unit(r) - 0.5f : sign * 0.0f;
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Values in their order, and the same ones in parts. */
+struct lists {
+    int64_t n;
+    float shuffled[MOST], sorted[MOST];
+    struct values_part parts[PARTS];
+};
+
+static void make_lists(struct lists *l, int kind, int64_t n, struct random *r) {
+    const int64_t first = n > 0 ? random_below(r, (int)n) : 0;
+    l->n = n;
+    for (int64_t i = 0; i < n; i++)
+        l->shuffled[i] = l->sorted[i] = random_value(kind, r);
+    qsort(l->sorted, (size_t)n, sizeof *l->sorted, compare);
+    l->parts[0] = (struct values_part){l->shuffled, first, -FLT_MAX};
+    l->parts[1] = (struct values_part){NULL, 0, -FLT_MAX};
+    l->parts[2] = (struct values_part){l->shuffled + first, n - first, -FLT_MAX};
+    for (int64_t i = first; i < n; i++) /* as what a part tells of itself, where it does */
+        if (kind % 2)
+            l->parts[2].least = i == first || l->shuffled[i] < l->parts[2].least
+                                    ? l->shuffled[i]
+                                    : l->parts[2].least;
+}
+
+static void assert_sums(const struct values_sums *sums, const struct lists *l, float low,
+                        float high, float below) {
+    struct values_sums expected = {0};
+    for (int64_t i = 0; i < l->n; i++) {
+        if (l->sorted[i] < low || l->sorted[i] > high)
+            continue;
+        expected.n++;
+        expected.n_below += l->sorted[i] < below;
+        exact_add_one(&expected.sums, l->sorted[i]);
+    }
+    assert_int_equal(sums->n, expected.n);
+    assert_int_equal(sums->n_below, expected.n_below);
+    if (expected.n > 0) {
+        assert_true(exact_mean(&sums->sums, expected.n) == exact_mean(&expected.sums, expected.n));
+        assert_true(exact_rms(&sums->sums, expected.n) == exact_rms(&expected.sums, expected.n));
+    }
+}
+
+static float any_of(const struct lists *l, struct random *r) {
+    return l->sorted[random_below(r, (int)l->n)];
+}
+
+/* How many values are <= high. */
+static int64_t place_behind(const struct lists *l, float high) {
+    int64_t i = 0;
+    while (i < l->n && l->sorted[i] <= high)
+        i++;
+    return i;
+}
+
+/* Sums and extremes between values of the list, or beyond them. */
+static void check_ranges(const struct values *v, const struct lists *l, struct random *r) {
+    for (int i = 0; i < ASKED; i++) {
+        struct values_sums sums = {0};
+        const float a = any_of(l, r), b = any_of(l, r);
+        const float low = i % 4 ? fminf(a, b) : -FLT_MAX;
+        const float high = i % 5 ? fmaxf(a, b) : nextafterf(fmaxf(a, b), INFINITY);
+        const float below = i % 3 ? any_of(l, r) : 0;
+        float least = INFINITY, greatest = -INFINITY;
+        values_sum(v, low, high, below, &sums);
+        assert_sums(&sums, l, low, high, below);
+        values_extend(v, low, high, &least, &greatest);
+        assert_false((least == 0 && signbit(least)) || (greatest == 0 && signbit(greatest)));
+        assert_true(least == (i % 4 ? low : l->sorted[0]));
+        assert_true(greatest == l->sorted[place_behind(l, high) - 1]);
+    }
+}
+
+/* Near each other, as a clip's medians are, and far apart. */
+static void check_places(struct values *v, const struct lists *l, struct random *r) {
+    int64_t i = l->n / 2;
+    for (int k = 0; k < ASKED; k++) {
+        const float value = values_at(v, i);
+        assert_true(value == l->sorted[i] && !(value == 0 && signbit(value)));
+        i = k % 4 ? i + random_below(r, 100) : random_below(r, (int)l->n);
+        i = i < l->n ? i : l->n - 1;
+    }
+    assert_true(values_at(v, 0) == l->sorted[0]);
+    assert_true(values_at(v, l->n - 1) == l->sorted[l->n - 1]);
+}
+
+static void as_if_sorted(void **state) {
+    static struct lists l;
+    struct random r = {1};
+    (void)state;
+    for (int i = 0; i < 120; i++) {
+        const int kind = i % 6, size = i / 6 % 4;
+        const int64_t n = size == 0 ? 1 + random_below(&r, 5) : 1 + random_below(&r, MOST);
+        const struct scan_variant *variant = &scan_variants[i / 24 % n_scan_variants];
+        struct values v;
+        struct values_sums all = {0};
+        if (!variant->runs())
+            continue;
+        make_lists(&l, kind, n, &r);
+        const bool bounded = i % 2; /* whether more is known than that there are values */
+        const float low = bounded ? l.sorted[0] : -FLT_MAX;
+        const float high = bounded ? nextafterf(l.sorted[n - 1], INFINITY) : FLT_MAX;
+        assert_true(values_make(&v, variant, l.parts, PARTS, low, high, 0.25f, &all));
+        assert_sums(&all, &l, -FLT_MAX, FLT_MAX, 0.25f);
+        check_ranges(&v, &l, &r);
+        check_places(&v, &l, &r);
+        values_clear(&v);
+    }
+}
+
+static void empty_lists(void **state) {
+    const struct values_part none = {NULL, 0, -FLT_MAX};
+    struct values v;
+    struct values_sums all = {0};
+    float least = INFINITY, greatest = -INFINITY;
+    (void)state;
+    assert_true(values_make(&v, &scan_variants[0], &none, 1, -FLT_MAX, FLT_MAX, 0, &all));
+    values_sum(&v, -1, 1, 0, &all);
+    values_extend(&v, -1, 1, &least, &greatest);
+    assert_int_equal(all.n, 0);
+    assert_true(least == INFINITY && greatest == -INFINITY);
+    values_clear(&v);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_if_sorted),
+        cmocka_unit_test(empty_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
