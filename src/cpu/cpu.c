@@ -24,6 +24,7 @@ static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct src
     *done =
         b->n_kept == 0 || (clip_run(&set.set, kappa, b) && listed_extremes(&set, &b->min, &b->max));
     listed_clear(&set);
+    scan_free_lists(scan);
     return status;
 }
 

@@ -17,8 +17,9 @@ enum {
 };
 
 /* Above this share of the pixels, a list is no faster than a histogram; and more values than this
- * take too much memory, 4 bytes each. */
-static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20;
+ * take too much memory, 4 bytes each. With the zero band listed, too, they are to stay below half
+ * of that. */
+static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
 
 /* Adds every step-th pixel of a stretch, if it is finite. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
@@ -91,8 +92,8 @@ static double listed_share(const struct scan_plan *p, const struct sample *sampl
     return (double)n_listed / (double)n;
 }
 
-static bool is_useful(const struct scan_plan *plan, int64_t n) {
-    return plan->share < MOST_SHARE && plan->share * (double)n < MOST_LISTED;
+static bool fits(const struct scan_plan *plan, int64_t n, double most) {
+    return plan->share < MOST_SHARE && plan->share * (double)n < most;
 }
 
 /* Makes the median bracket include the zero band, where the two are near each other and the list
@@ -105,7 +106,7 @@ static void include_zero(struct scan_plan *plan, const struct sample *sample, in
     if (wide.median_high - wide.median_low < 2 * both && wide.median_low > plan->core_low &&
         wide.median_high < plan->core_high) {
         wide.share = listed_share(&wide, sample);
-        *plan = is_useful(&wide, n) ? wide : *plan;
+        *plan = fits(&wide, n, MOST_WITH_ZERO) ? wide : *plan;
     }
 }
 
@@ -124,7 +125,7 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
                   scan_plan_predict(plan, &clip.path, clip.median, clip.rms, sample.n, detection);
         plan->share = listed_share(plan, &sample);
-        *useful = *useful && is_useful(plan, n);
+        *useful = *useful && fits(plan, n, MOST_LISTED);
         if (*useful)
             include_zero(plan, &sample, n);
     }

@@ -251,10 +251,21 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     return pieces_run(source, n_threads, &work, error);
 }
 
-void scan_clear(struct scan *scan) {
+static void free_list(struct scan_list *list) {
+    free(list->values);
+    *list = (struct scan_list){0};
+}
+
+void scan_free_lists(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
-        free(scan->workers[i].middle.values);
-        free(scan->workers[i].tails.values);
+        free_list(&scan->workers[i].middle);
+        free_list(&scan->workers[i].tails);
+    }
+}
+
+void scan_clear(struct scan *scan) {
+    scan_free_lists(scan);
+    for (int i = 0; scan->workers && i < scan->n_workers; i++) {
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
     }

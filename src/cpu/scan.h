@@ -119,6 +119,9 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                                const struct scan_plan *plan, int n_threads, struct error *error);
 void scan_clear(struct scan *scan);
 
+/* Frees the lists of values, which only a clip asks for. */
+void scan_free_lists(struct scan *scan);
+
 int64_t scan_blanks(const struct scan *scan);
 
 #endif
