@@ -83,6 +83,12 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
 
 /* --- cells --- */
 
+bool catalogue_same(const struct srcfind_source *a, const struct srcfind_source *b, int i) {
+    const size_t offset = columns[i].offset, size = sizeof(double); /* that of an integer, too */
+    return columns[i].kind != TEXT &&
+           memcmp((const char *)a + offset, (const char *)b + offset, size) == 0;
+}
+
 int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
     const char *at = (const char *)source + columns[i].offset;
     int64_t integer;

@@ -4,10 +4,7 @@
 
 #include "grow.h"
 
-enum {
-    MAPPED_VALUES = 1 << 18,       /* a megabyte, which malloc does not take from the heap */
-    MANY_ZEROS = TILE_PIXELS / 16, /* of a tile */
-};
+enum { MANY_ZEROS = TILE_PIXELS / 16 }; /* of a tile */
 
 /* Bits of the blank map are gathered for a word before it is written, since two pieces can share
  * their outermost words. */
@@ -215,13 +212,13 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     return true;
 }
 
-/* Room for what a worker is expected to list. Arrays that grow from small ones leave holes in the
- * memory; those of a megabyte are moved by the system. */
+/* Room for what a worker is expected to list, in any of its lists: an array that grows is moved, and
+ * what is not written to takes no memory. */
 static bool reserve(struct scan_worker *w, int64_t expected) {
-    const int64_t n = expected < MAPPED_VALUES ? expected : MAPPED_VALUES;
     return GROW(w->middle.values, w->middle.room, expected) &&
-           GROW(w->tails.values, w->tails.room, n) && GROW(w->candidates, w->candidates_room, n) &&
-           GROW(w->runs, w->runs_room, n / 4);
+           GROW(w->tails.values, w->tails.room, expected) &&
+           GROW(w->candidates, w->candidates_room, expected) &&
+           GROW(w->runs, w->runs_room, expected / 4);
 }
 
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
