@@ -16,11 +16,10 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { DIGITS = 17, MOST_POWER = 27 };
 
-/* digits * 10^(exponent - 16), where digits has 17 digits, of which those behind the first `most`
- * are zeros */
+/* digits * 10^(exponent - 16), where digits has 17 digits */
 struct decimal {
     uint64_t digits;
-    int most, exponent;
+    int exponent;
 };
 
 static const uint64_t powers_of_5[MOST_POWER + 1] = {
@@ -105,7 +104,7 @@ static inline struct rounding round_to(const struct scaling *s, uint64_t rest, u
 }
 
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. All
- * roundings are made, since a processor cannot guess which will do; that to 17 digits always does.
+ * roundings are made; that to 17 digits always does.
  * None that is right ends at the next power of ten: no double below one is the nearest to it. */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
@@ -120,7 +119,6 @@ static bool shortest(double value, struct decimal *d) {
     if (of_15.in_doubt || of_16.in_doubt)
         return false;
     d->digits = of_15.same ? of_15.digits : of_16.same ? of_16.digits : s.whole + (s.part >> 63);
-    d->most = of_15.same ? 15 : of_16.same ? 16 : DIGITS;
     d->exponent = s.exponent;
     return true;
 }
@@ -128,47 +126,76 @@ static bool shortest(double value, struct decimal *d) {
 /* Eight digits, with leading zeros: parted in two, four and eight, all parts at once in the bytes
  * of a word, the first digit in the lowest one. 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, as
  * far as that is needed. */
-static inline void write_8(uint32_t digits, char *text) {
+static inline uint64_t eight_digits(uint32_t digits) {
     const uint64_t fours = digits / 10000 | (uint64_t)(digits % 10000) << 32;
     const uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
     const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
     const uint64_t tens = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f);
-    const uint64_t ones = (tens | (twos - 10 * tens) << 8) + UINT64_C(0x3030303030303030);
+    return tens | (twos - 10 * tens) << 8;
+}
+
+/* All 17 digits, the later ones eight a word, and how many there are without the zeros at the end.
+ */
+struct digits {
+    uint64_t first, next, last;
+    int count;
+};
+
+static inline int leading_zero_bytes(uint64_t word) {
+    return __builtin_clzll(word | 1) / 8;
+}
+
+static inline struct digits digits_of(const struct decimal *d) {
+    const uint64_t rest = d->digits % TEN_TO_16;
+    struct digits t = {d->digits / TEN_TO_16, eight_digits((uint32_t)(rest / 100000000)),
+                       eight_digits((uint32_t)(rest % 100000000)), 0};
+    if (t.last)
+        t.count = DIGITS - leading_zero_bytes(t.last);
+    else
+        t.count = t.next ? 9 - leading_zero_bytes(t.next) : 1;
+    return t;
+}
+
+/* Writes the digits of a word, eight characters. */
+static inline void write_8(uint64_t word, char *text) {
+    const uint64_t ones = word + UINT64_C(0x3030303030303030);
     const bool lowest_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const uint64_t bytes = lowest_first ? ones : __builtin_bswap64(ones);
     memcpy(text, &bytes, sizeof bytes);
 }
 
-/* All 17 digits; returns how many there are without the zeros at the end. */
-static int write_digits(const struct decimal *d, char *text) {
-    const uint64_t rest = d->digits % TEN_TO_16;
-    int count = d->most;
-    text[0] = (char)('0' + d->digits / TEN_TO_16);
-    write_8((uint32_t)(rest / 100000000), text + 1);
-    write_8((uint32_t)(rest % 100000000), text + 9);
-    while (text[count - 1] == '0')
-        count--;
-    return count;
+static inline void write_digits(const struct digits *t, char *text) {
+    text[0] = (char)('0' + t->first);
+    write_8(t->next, text + 1);
+    write_8(t->last, text + 9);
 }
 
-/* 0.00012, 12.5, 1200. */
+/* 0.00012, 12.5, 1200. No loop goes over the digits before the point: how many they are cannot be
+ * guessed. */
 static int write_fixed(const struct decimal *d, char *text) {
     const int whole = d->exponent + 1;
+    const struct digits t = digits_of(d);
     if (whole <= 0) {
         memcpy(text, "0.0000", 6);
-        return 2 - whole + write_digits(d, text + 2 - whole);
+        write_digits(&t, text + 2 - whole);
+        return 2 - whole + t.count;
     }
-    const int count = write_digits(d, text + 1);
-    for (int i = 0; i < whole; i++)
-        text[i] = text[i + 1];
+    write_digits(&t, text);
+    if (whole < 9) {
+        write_8(t.next >> 8 * (whole - 1), text + whole + 1);
+        write_8(t.last, text + 10);
+    } else {
+        write_8(t.last >> 8 * (whole - 9), text + whole + 1);
+    }
     text[whole] = '.';
-    return count <= whole ? whole : count + 1;
+    return t.count <= whole ? whole : t.count + 1;
 }
 
 /* 1.25e-07 */
 static int write_scientific(const struct decimal *d, char *text) {
-    const int count = write_digits(d, text + 1);
-    int n = count > 1 ? count + 1 : 1;
+    const struct digits t = digits_of(d);
+    int n = t.count > 1 ? t.count + 1 : 1;
+    write_digits(&t, text + 1);
     text[0] = text[1];
     text[1] = '.';
     const int power_of_ten = abs(d->exponent);
@@ -197,7 +224,6 @@ static void shortest_by_printf(double value, struct decimal *d) {
     for (const char *c = text; c < end; c++)
         if (*c >= '0' && *c <= '9') /* the locale may have another point */
             d->digits = d->digits * 10 + (uint64_t)(*c - '0');
-    d->most = count;
     for (; count < DIGITS; count++)
         d->digits *= 10;
 }
