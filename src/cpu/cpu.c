@@ -6,6 +6,7 @@
 #include "cpu/islands.h"
 #include "cpu/listed.h"
 #include "cpu/plan.h"
+#include "cpu/sorted.h"
 
 /* Adds the time since *start to a stage, and starts the next one. */
 static void lap(double *stage, double *start) {
@@ -14,16 +15,39 @@ static void lap(double *stage, double *start) {
     *start = now;
 }
 
-/* The clip on what a scan listed. *done is false where the lists do not tell. */
-static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct srcfind_background *b,
-                                     bool *done, struct error *error) {
+/* The clip on what a scan with a core listed. *done is false where the lists do not tell. */
+static enum srcfind_status clip_listed(const struct scan *scan, double kappa,
+                                       struct srcfind_background *b, bool *done,
+                                       struct error *error) {
     struct listed_set set;
-    enum srcfind_status status = listed_from_scan(&set, scan, error);
-    b->n_blank = scan_blanks(scan);
+    const enum srcfind_status status = listed_from_scan(&set, scan, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
     *done =
         b->n_kept == 0 || (clip_run(&set.set, kappa, b) && listed_extremes(&set, &b->min, &b->max));
     listed_clear(&set);
+    return status;
+}
+
+/* The clip on all pixels, listed by a scan without a core. */
+static enum srcfind_status clip_sorted(const struct scan *scan, double kappa,
+                                       struct srcfind_background *b, struct error *error) {
+    struct sorted_set set;
+    const enum srcfind_status status = sorted_from_scan(&set, scan, error);
+    b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
+    if (b->n_kept > 0) {
+        clip_run(&set.set, kappa, b);
+        sorted_extremes(&set, &b->min, &b->max);
+    }
+    sorted_clear(&set);
+    return status;
+}
+
+static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct srcfind_background *b,
+                                     bool *done, struct error *error) {
+    *done = true;
+    b->n_blank = scan_blanks(scan);
+    const enum srcfind_status status = scan->has_core ? clip_listed(scan, kappa, b, done, error)
+                                                      : clip_sorted(scan, kappa, b, error);
     scan_free_lists(scan);
     return status;
 }

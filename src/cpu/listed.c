@@ -18,48 +18,34 @@ static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
     }
 }
 
-/* What is left of the middle within [low, high], and how many of its values are below. */
-static int64_t sum_middle(const struct listed_set *s, float low, float high,
-                          struct values_sums *middle) {
-    struct values_sums below = {0};
-    if (low <= s->plan->median_low && high >= s->plan->median_high) {
-        *middle = s->all_middle;
-        return 0;
-    }
-    values_sum(&s->middle, low, high, 0, middle);
-    values_sum(&s->middle, -FLT_MAX, nextafterf(low, -INFINITY), 0, &below);
-    return below.n;
-}
-
-static void add_up(struct listed_set *s, const struct values_sums *middle,
-                   const struct values_sums *tails) {
-    s->set.sums = s->core;
-    exact_merge(&s->set.sums, &middle->sums);
+static void add_up(struct listed_set *s, const struct values_sums *tails) {
+    s->set.sums = s->inner;
     exact_merge(&s->set.sums, &tails->sums);
 }
 
 static bool listed_trim(struct clip_set *clip, float low, float high) {
     struct listed_set *s = clip->state;
     struct listed_ranks *r = &s->ranks;
-    struct values_sums middle = {0}, tails = {0};
+    struct values_sums tails = {0};
     low = fmaxf(low, s->low);
     high = fminf(high, s->high);
-    if (!listed_keeps_core(r, s->plan, low, high))
+    if (!listed_keeps_core(r, s->plan, low, high) || low > s->plan->median_low ||
+        high < s->plan->median_high)
         return false;
-    const int64_t below = sum_middle(s, low, high, &middle);
     values_sum(&s->tails, low, high, s->plan->median_low, &tails);
-    const int64_t first = r->median_first - tails.n_below + below;
-    clip->n = listed_keep(r, first, first + middle.n + tails.n, low, high);
+    const int64_t first = r->median_first - tails.n_below;
+    clip->n = listed_keep(r, first, first + s->middle.all.n + tails.n, low, high);
     if (clip->n > 0) {
         s->low = low;
         s->high = high;
-        add_up(s, &middle, &tails);
+        add_up(s, &tails);
     }
     return true;
 }
 
 /* Makes the lists of a scan ready, and adds their values. */
-static bool take_lists(struct listed_set *s, const struct scan *scan, struct values_sums *tails) {
+static bool take_lists(struct listed_set *s, const struct scan *scan, struct values_sums *middle,
+                       struct values_sums *tails) {
     const struct scan_plan *plan = s->plan;
     const size_t n = (size_t)scan->n_workers;
     struct values_part *of_middle = malloc(n * sizeof *of_middle);
@@ -75,9 +61,8 @@ static bool take_lists(struct listed_set *s, const struct scan *scan, struct val
                 (struct values_part){w->candidates, w->n_candidates, plan->candidate};
     }
     made = made &&
-           values_make(&s->middle, scan->variant, of_middle, scan->n_workers,
-                       fmaxf(plan->median_low, -FLT_MAX), fminf(plan->median_high, FLT_MAX), 0,
-                       &s->all_middle) &&
+           values_make(&s->middle, scan->variant, of_middle, scan->n_workers, plan->median_low,
+                       plan->median_high, 0, middle) &&
            values_make(&s->tails, scan->variant, of_tails, n_tails, -FLT_MAX, FLT_MAX,
                        plan->median_low, tails);
     free(of_middle);
@@ -86,13 +71,15 @@ static bool take_lists(struct listed_set *s, const struct scan *scan, struct val
 }
 
 /* Makes the set ready for a clip. */
-static void prepare(struct listed_set *s, const struct values_sums *tails) {
+static void prepare(struct listed_set *s, const struct values_sums *middle,
+                    const struct values_sums *tails) {
     struct listed_ranks *r = &s->ranks;
     r->median_first = tails->n_below;
     r->median_last = tails->n_below + s->middle.all.n;
-    r->zero = tails->n_below + s->all_middle.n_below;
+    r->zero = tails->n_below + middle->n_below;
     r->last = s->middle.all.n + s->tails.all.n;
-    add_up(s, &s->all_middle, tails);
+    exact_merge(&s->inner, &middle->sums);
+    add_up(s, tails);
     s->set.n = r->last + r->n_zero + r->n_core;
     s->set.state = s;
     s->set.select = listed_select;
@@ -103,15 +90,15 @@ enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *
                                      struct error *error) {
     *set = (struct listed_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
-        exact_merge(&set->core, &scan->workers[i].sums);
+        exact_merge(&set->inner, &scan->workers[i].sums);
         set->ranks.n_core += scan->workers[i].n_core;
         set->ranks.n_below += scan->workers[i].n_below;
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
-    struct values_sums tails = {0};
-    if (!take_lists(set, scan, &tails))
+    struct values_sums middle = {0}, tails = {0};
+    if (!take_lists(set, scan, &middle, &tails))
         return error_memory(error, "clipping");
-    prepare(set, &tails);
+    prepare(set, &middle, &tails);
     return SRCFIND_OK;
 }
 
@@ -121,10 +108,7 @@ void listed_clear(struct listed_set *set) {
 }
 
 bool listed_extremes(const struct listed_set *s, double *min, double *max) {
-    const bool whole_middle = s->ranks.n_core > 0;
     float low = INFINITY, high = -INFINITY;
-    if (!whole_middle)
-        values_extend(&s->middle, s->low, s->high, &low, &high);
     values_extend(&s->tails, s->low, s->high, &low, &high);
-    return listed_extremes_of(&s->ranks, s->plan, low, high, min, max);
+    return low <= high && listed_extremes_of(&s->ranks, s->plan, low, high, min, max);
 }

@@ -19,7 +19,7 @@ enum {
 /* Above this share of the pixels, a list is no faster than a histogram; and more values than this
  * take too much memory, 4 bytes each. With the zero band listed, too, they are to stay below half
  * of that. */
-static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
+static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
 
 /* Adds every step-th pixel of a stretch, if it is finite. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,

@@ -117,10 +117,11 @@ static int drop_zeros(float *values, int n) {
     return n_left;
 }
 
-/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of an
- * image that is padded with them, they would fill the memory. */
+/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of a
+ * large image that is padded with them, they would fill the memory. */
 static void keep(struct scan_worker *w, struct scan_list *list, int n) {
-    const int n_kept = n > MANY_ZEROS ? drop_zeros(list->values + list->n, n) : n;
+    const bool many = n > MANY_ZEROS && w->scan->has_core;
+    const int n_kept = many ? drop_zeros(list->values + list->n, n) : n;
     list->n += n_kept;
     w->n_zero += n - n_kept;
 }
@@ -212,8 +213,8 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     return true;
 }
 
-/* Room for what a worker is expected to list, in any of its lists: an array that grows is moved, and
- * what is not written to takes no memory. */
+/* Room for what a worker is expected to list, in any of its lists: an array that grows is moved,
+ * and what is not written to takes no memory. */
 static bool reserve(struct scan_worker *w, int64_t expected) {
     return GROW(w->middle.values, w->middle.room, expected) &&
            GROW(w->tails.values, w->tails.room, expected) &&

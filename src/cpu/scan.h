@@ -86,9 +86,9 @@ struct scan_worker {
     const struct scan *scan;
     struct exact_sums sums;  /* of the core */
     int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
-    int64_t n_blank, n_zero; /* zeros that are not of the core */
-    struct scan_list middle; /* pixels of the median bracket that are not 0 */
-    struct scan_list tails;  /* pixels beyond the core that are not 0, below scan.tails_end */
+    int64_t n_blank, n_zero; /* zeros that are neither of the core nor listed */
+    struct scan_list middle; /* pixels of the median bracket: all, where there is no core */
+    struct scan_list tails;  /* pixels beyond the core, without candidates that are apart */
     struct scan_run *runs;
     int64_t n_runs, runs_room;
     float *candidates; /* the values of the pixels of runs, one run after the other */

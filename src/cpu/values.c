@@ -3,6 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "cpu/sort.h"
 #include "grow.h"
 
 enum {
@@ -10,9 +11,6 @@ enum {
     UPPER_QUARTILE = PROBES * 3 / 4,
     COARSER = 2,         /* bits between the upper quartile's exponent and the unit's */
     SORT_MOST = 1 << 14, /* so many values are sorted at once */
-    DIGIT = 11,
-    DIGITS = 3,
-    DIGIT_VALUES = 1 << DIGIT,
 };
 
 /* --- making --- */
@@ -110,8 +108,6 @@ bool values_make(struct values *v, const struct scan_variant *variant,
     }
     v->asked = v->all;
     draw_probes(v, probe);
-    v->probe_low = probe[0];
-    v->probe_high = probe[PROBES - 1];
     v->exponent = choose_exponent(probe);
     const struct scan_plan plan = plan_of(v, low, high, below);
     for (int p = 0; p < n_parts; p++)
@@ -141,9 +137,10 @@ void values_sum(const struct values *v, float low, float high, float below,
 }
 
 static inline void extend(float v, float low, float high, float *least, float *greatest) {
-    const float from_low = v >= low ? v : INFINITY, to_high = v <= high ? v : -INFINITY;
-    *least = from_low < *least ? from_low : *least;
-    *greatest = to_high > *greatest ? to_high : *greatest;
+    const bool within = (v >= low) & (v <= high);
+    const float if_least = within ? v : INFINITY, if_greatest = within ? v : -INFINITY;
+    *least = if_least < *least ? if_least : *least;
+    *greatest = if_greatest > *greatest ? if_greatest : *greatest;
 }
 
 /* Some values at a time, so that they need not wait for each other. */
@@ -177,34 +174,6 @@ void values_extend(const struct values *v, float low, float high, float *least, 
 
 /* --- order --- */
 
-/* One round of an LSD radix sort. */
-static void sort_by_digit(const uint32_t *keys, int n, int digit, uint32_t *sorted) {
-    int start[DIGIT_VALUES] = {0}, sum = 0;
-    for (int i = 0; i < n; i++)
-        start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++;
-    for (int b = 0; b < DIGIT_VALUES; b++) {
-        const int count = start[b];
-        start[b] = sum;
-        sum += count;
-    }
-    for (int i = 0; i < n; i++)
-        sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
-}
-
-static void sort_values(float *values, int n) {
-    uint32_t room[2][SORT_MOST], *keys = room[0], *other = room[1];
-    for (int i = 0; i < n; i++)
-        keys[i] = exact_key(values[i]);
-    for (int digit = 0; digit < DIGITS; digit++) {
-        sort_by_digit(keys, n, digit, other);
-        uint32_t *sorted = other;
-        other = keys;
-        keys = sorted;
-    }
-    for (int i = 0; i < n; i++)
-        values[i] = exact_unkey(keys[i]);
-}
-
 /* Sorts the values within [low, high], if they are not too many, and returns how many there are,
  * and how many are below. */
 static struct values_stretch sort_stretch(struct values *v, float low, float high) {
@@ -213,6 +182,7 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     struct values_stretch stretch = {low, high, 0, 0};
     struct tile_sums below = {0};
     struct tile_rest rest;
+    uint32_t room[2 * SORT_MOST];
     int n = 0;
     for (int p = 0; p < v->n_parts; p++) {
         for (int64_t i = 0; i < v->parts[p].n; i += TILE_PIXELS) {
@@ -226,7 +196,7 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     stretch.before = below.n_below;
     v->before = stretch.before;
     v->n_sorted = stretch.n <= SORT_MOST ? n : 0;
-    sort_values(v->sorted, (int)v->n_sorted);
+    sort_floats(v->sorted, v->n_sorted, room);
     return stretch;
 }
 
@@ -240,7 +210,8 @@ static void interpolate(const struct values_stretch *s, int64_t i, float *low, f
 }
 
 /* Where to look for place i, within the stretch that was asked for last, which has it. Every other
- * turn halves the floats that may be there, whatever the values are. */
+ * turn halves the floats that may be there, whatever the values are: the greatest of them is left
+ * out, since half of a stretch that ends with 0 may be -0, which is no less. */
 static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
     const struct values_stretch *s = &v->asked;
     const uint32_t first = exact_key(s->low), last = exact_key(s->high);
@@ -249,11 +220,9 @@ static void choose_bounds(const struct values *v, int64_t i, int turn, float *lo
     if (s->n <= SORT_MOST)
         return;
     if (turn % 2 == 1)
-        *high = exact_unkey(first + (last - first) / 2);
-    else if (s->high - s->low < INFINITY)
-        interpolate(s, i, low, high);
+        *high = fminf(exact_unkey(first + (last - first) / 2), nextafterf(s->high, -INFINITY));
     else
-        *low = v->probe_low, *high = v->probe_high;
+        interpolate(s, i, low, high);
 }
 
 /* Makes the stretch that has place i that part of itself which is below others, one of them, or

@@ -6,7 +6,7 @@
 
 #include "cpu/scan.h"
 
-/* Finite values; the caller's. */
+/* Finite values, fewer than 2^31 in all parts; the caller's. */
 struct values_part {
     const float *values;
     int64_t n;
@@ -25,7 +25,6 @@ struct values {
     int n_parts, exponent; /* in units of 2^(exponent - 31), values are integers below 2^31 */
     float *odd;            /* copies of those that are not */
     int64_t n_odd, odd_room;
-    float probe_low, probe_high;      /* a few of the values lie within */
     struct values_stretch all, asked; /* all values; those that were asked for last */
     float *sorted;                    /* values in their order */
     int64_t n_sorted, before;         /* how many; how many come before them */

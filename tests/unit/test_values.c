@@ -8,7 +8,7 @@
 enum { MOST = 60000, PARTS = 3, ASKED = 40 };
 
 /* Noise around some value, or spread over all exponents, or of few different values, or all the
- * same, or evenly spread with many zeros. */
+ * same, or the least ones that there are, or evenly spread with many zeros. */
 static float random_value(int kind, struct random *r) {
     const float sign = random_below(r, 2) ? 1 : -1;
     switch (kind) {
@@ -22,6 +22,8 @@ static float random_value(int kind, struct random *r) {
         return (float)(random_below(r, 7) - 3);
     case 4:
         return -2.5f;
+    case 5:
+        return random_below(r, 100) ? -0x1p-149f : random_below(r, 2) ? 0x1p-149f : 0.0f;
     default:
         return random_below(r, 3) ? (float)random_unit(r) - 0.5f : sign * 0.0f;
     }
@@ -120,10 +122,10 @@ static void as_if_sorted(void **state) {
     static struct lists l;
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < 120; i++) {
-        const int kind = i % 6, size = i / 6 % 4;
+    for (int i = 0; i < 140; i++) {
+        const int kind = i % 7, size = i / 7 % 4;
         const int64_t n = size == 0 ? 1 + random_below(&r, 5) : 1 + random_below(&r, MOST);
-        const struct scan_variant *variant = &scan_variants[i / 24 % n_scan_variants];
+        const struct scan_variant *variant = &scan_variants[i / 28 % n_scan_variants];
         struct values v;
         struct values_sums all = {0};
         if (!variant->runs())
@@ -154,10 +156,26 @@ static void empty_lists(void **state) {
     values_clear(&v);
 }
 
+static void extremes_are_within(void **state) {
+    static const float some[] = {3, 4, -5};
+    const struct values_part part = {some, 3, -5};
+    struct values v;
+    struct values_sums all = {0};
+    float least = INFINITY, greatest = -INFINITY;
+    (void)state;
+    assert_true(values_make(&v, &scan_variants[0], &part, 1, -5, 4, 0, &all));
+    values_extend(&v, -4, 2, &least, &greatest);
+    assert_true(least == INFINITY && greatest == -INFINITY);
+    values_extend(&v, -4, 3.5f, &least, &greatest);
+    assert_true(least == 3 && greatest == 3);
+    values_clear(&v);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_if_sorted),
         cmocka_unit_test(empty_lists),
+        cmocka_unit_test(extremes_are_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

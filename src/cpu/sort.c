@@ -1,0 +1,33 @@
+#include "cpu/sort.h"
+
+#include "exact.h"
+
+enum { DIGIT = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT };
+
+/* One round of an LSD radix sort. */
+static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
+    int64_t start[DIGIT_VALUES] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++;
+    for (int b = 0; b < DIGIT_VALUES; b++) {
+        const int64_t count = start[b];
+        start[b] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
+}
+
+void sort_floats(float *values, int64_t n, uint32_t *room) {
+    uint32_t *keys = room, *other = room + n;
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = exact_key(values[i]);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        sort_by_digit(keys, n, digit, other);
+        uint32_t *sorted = other;
+        other = keys;
+        keys = sorted;
+    }
+    for (int64_t i = 0; i < n; i++)
+        values[i] = exact_unkey(keys[i]);
+}
