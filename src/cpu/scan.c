@@ -254,16 +254,30 @@ static void free_list(struct scan_list *list) {
     *list = (struct scan_list){0};
 }
 
+static void free_lists(struct scan_worker *w) {
+    free_list(&w->middle);
+    free_list(&w->tails);
+}
+
+/* Gives back what candidates do not need of their room. */
+static void shrink_candidates(struct scan_worker *w) {
+    float *shrunk = realloc(w->candidates, (size_t)w->n_candidates * sizeof *shrunk + 1);
+    if (!shrunk)
+        return;
+    w->candidates = shrunk;
+    w->candidates_room = w->n_candidates;
+}
+
 void scan_free_lists(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
-        free_list(&scan->workers[i].middle);
-        free_list(&scan->workers[i].tails);
+        free_lists(&scan->workers[i]);
+        shrink_candidates(&scan->workers[i]);
     }
 }
 
 void scan_clear(struct scan *scan) {
-    scan_free_lists(scan);
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
+        free_lists(&scan->workers[i]);
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
     }

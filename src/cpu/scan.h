@@ -119,7 +119,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                                const struct scan_plan *plan, int n_threads, struct error *error);
 void scan_clear(struct scan *scan);
 
-/* Frees the lists of values, which only a clip asks for. */
+/* Frees the lists of values, which only a clip asks for, and room that no candidate takes. */
 void scan_free_lists(struct scan *scan);
 
 int64_t scan_blanks(const struct scan *scan);
