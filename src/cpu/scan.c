@@ -117,11 +117,10 @@ static int drop_zeros(float *values, int n) {
     return n_left;
 }
 
-/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of a
- * large image that is padded with them, they would fill the memory. */
+/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of an
+ * image that is padded with them, they would fill the memory. */
 static void keep(struct scan_worker *w, struct scan_list *list, int n) {
-    const bool many = n > MANY_ZEROS && w->scan->has_core;
-    const int n_kept = many ? drop_zeros(list->values + list->n, n) : n;
+    const int n_kept = n > MANY_ZEROS ? drop_zeros(list->values + list->n, n) : n;
     list->n += n_kept;
     w->n_zero += n - n_kept;
 }

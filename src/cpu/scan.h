@@ -87,7 +87,7 @@ struct scan_worker {
     struct exact_sums sums;  /* of the core */
     int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
     int64_t n_blank, n_zero; /* zeros that are neither of the core nor listed */
-    struct scan_list middle; /* pixels of the median bracket: all, where there is no core */
+    struct scan_list middle; /* pixels of the median bracket, which has all if there is no core */
     struct scan_list tails;  /* pixels beyond the core, without candidates that are apart */
     struct scan_run *runs;
     int64_t n_runs, runs_room;

@@ -57,26 +57,44 @@ static bool sorted_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Copies the lists of all workers. */
-static void collect(struct sorted_set *s, const struct scan *scan) {
+/* Copies the lists of all workers, and returns how many values they have. */
+static int64_t collect(float *values, const struct scan *scan) {
+    int64_t n = 0;
     for (int i = 0; i < scan->n_workers; i++) {
         const struct scan_list *list = &scan->workers[i].middle;
         if (list->n > 0)
-            memcpy(s->values + s->last, list->values, (size_t)list->n * sizeof *list->values);
-        s->last += list->n;
+            memcpy(values + n, list->values, (size_t)list->n * sizeof *values);
+        n += list->n;
     }
+    return n;
+}
+
+/* Puts n_zero zeros to their place among n sorted values, behind which there is room for them. */
+static void insert_zeros(float *values, int64_t n, int64_t n_zero) {
+    int64_t positive = n;
+    while (positive > 0 && values[positive - 1] > 0)
+        positive--;
+    memmove(values + positive + n_zero, values + positive, (size_t)(n - positive) * sizeof *values);
+    for (int64_t i = 0; i < n_zero; i++)
+        values[positive + i] = 0;
+}
+
+static int64_t count_pixels(const struct scan *scan) {
+    int64_t n = 0;
+    for (int i = 0; i < scan->n_workers; i++)
+        n += scan->workers[i].middle.n + scan->workers[i].n_zero;
+    return n;
 }
 
 enum srcfind_status sorted_from_scan(struct sorted_set *set, const struct scan *scan,
                                      struct error *error) {
-    int64_t n = 0;
-    for (int i = 0; i < scan->n_workers; i++)
-        n += scan->workers[i].middle.n;
-    *set = (struct sorted_set){.values = malloc((size_t)n * sizeof *set->values + 1)};
+    const int64_t n = count_pixels(scan);
+    *set = (struct sorted_set){.values = malloc((size_t)n * sizeof *set->values + 1), .last = n};
     uint32_t *room = malloc(2 * (size_t)n * sizeof *room + 1);
     if (set->values && room) {
-        collect(set, scan);
-        sort_floats(set->values, n, room);
+        const int64_t n_listed = collect(set->values, scan);
+        sort_floats(set->values, n_listed, room);
+        insert_zeros(set->values, n_listed, n - n_listed);
         add_neighbours(&set->set.sums, set->values, n, false);
     }
     const bool made = set->values && room;
