@@ -15,7 +15,7 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
  * text has room for CELL_TEXT. No cell needs quotes in CSV. */
 int catalogue_cell(const struct srcfind_source *source, int i, char *text);
 
-/* Whether two rows have the same number in column i. */
+/* Whether two rows have the same number in column i, to the bit. */
 bool catalogue_same(const struct srcfind_source *a, const struct srcfind_source *b, int i);
 
 /* Whether the cells of column i are text, and not numbers. */

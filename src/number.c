@@ -1,8 +1,8 @@
 /* A catalogue is mostly numbers, and printf takes half a microsecond for each of 17 digits: for
  * 2048 x 2048 pixels more time than to find the sources. Here the 17 digits come from one exact
  * multiplication in 128 bits, and a shorter number is taken if it lies within half a unit in the
- * last place of the double. Values outside 1e-11 ... 1e15, where the product would not fit, are
- * left to printf. */
+ * last place of the double. Values outside 1e-11 ... 1e15, where the product would not fit, powers
+ * of two, and what is in doubt are left to printf. */
 #include "number.h"
 
 #include <float.h>

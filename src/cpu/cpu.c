@@ -48,7 +48,7 @@ static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct src
     b->n_blank = scan_blanks(scan);
     const enum srcfind_status status = scan->has_core ? clip_listed(scan, kappa, b, done, error)
                                                       : clip_sorted(scan, kappa, b, error);
-    scan_free_lists(scan);
+    scan_give_back(scan);
     return status;
 }
 

@@ -110,5 +110,7 @@ void listed_clear(struct listed_set *set) {
 bool listed_extremes(const struct listed_set *s, double *min, double *max) {
     float low = INFINITY, high = -INFINITY;
     values_extend(&s->tails, s->low, s->high, &low, &high);
+    if (s->ranks.n_core == 0)
+        values_extend(&s->middle, s->low, s->high, &low, &high);
     return low <= high && listed_extremes_of(&s->ranks, s->plan, low, high, min, max);
 }

@@ -22,8 +22,8 @@ enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *
                                      struct error *error);
 void listed_clear(struct listed_set *set);
 
-/* After a clip: the least and the greatest of the pixels that are left. False where they are not
- * of the tails. */
+/* After a clip: the least and the greatest of the pixels that are left. False where they are
+ * pixels of the core, whose values are not known, or none is listed. */
 bool listed_extremes(const struct listed_set *set, double *min, double *max);
 
 #endif

@@ -267,7 +267,7 @@ static void shrink_candidates(struct scan_worker *w) {
     w->candidates_room = w->n_candidates;
 }
 
-void scan_free_lists(struct scan *scan) {
+void scan_give_back(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
         free_lists(&scan->workers[i]);
         shrink_candidates(&scan->workers[i]);

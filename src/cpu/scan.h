@@ -119,8 +119,8 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                                const struct scan_plan *plan, int n_threads, struct error *error);
 void scan_clear(struct scan *scan);
 
-/* Frees the lists of values, which only a clip asks for, and room that no candidate takes. */
-void scan_free_lists(struct scan *scan);
+/* Gives back what only a clip needs: the lists of values, and room that no candidate takes. */
+void scan_give_back(struct scan *scan);
 
 int64_t scan_blanks(const struct scan *scan);
 

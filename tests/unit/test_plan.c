@@ -113,6 +113,31 @@ static void right_or_refused(void **state) {
     assert_true(n_done > 200 && n_refused > 200);
 }
 
+/* Zeros that are only counted, values within the median bracket and beyond the core, and none
+ * between: the bracket has the least of all. */
+static void no_pixel_of_the_core(void **state) {
+    const struct detection d = {3, 5, 5, true, 4, 1};
+    const struct scan_plan plan = {.core_low = -0.5f,
+                                   .core_high = 0.5f,
+                                   .median_low = -0.01f,
+                                   .median_high = 0.01f,
+                                   .zero_band = 0x1p-9f,
+                                   .scale = 0x1p32f,
+                                   .exponent = -1,
+                                   .candidate = 3,
+                                   .list_values = true};
+    struct random r = {4};
+    struct picture p = picture_make(0, 40, 40, &r);
+    (void)state;
+    for (int i = 0; i < p.width * p.height; i++)
+        p.pixels[i] = i % 5 == 0 ? 1.0f : i % 100 == 1 ? -0.005f : 0.0f;
+    struct oracle_result expected = oracle_detect(&p, &d);
+    assert_true(expected.background.min == -0.005f);
+    assert_true(check(&p, &plan, d.kappa, &expected.background, &r));
+    oracle_free(&expected);
+    picture_free(&p);
+}
+
 static void check_sorted(const struct picture *p, double kappa,
                          const struct srcfind_background *expected, struct random *r) {
     const struct scan_plan plan = scan_plan_all((float)random_normal(r));
@@ -336,11 +361,16 @@ static void tiny_pixels_are_added(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scales_have_room),          cmocka_unit_test(tiny_pixels_are_added),
-        cmocka_unit_test(right_or_refused),          cmocka_unit_test(whole_lists),
-        cmocka_unit_test(samples_are_clipped),       cmocka_unit_test(flat_samples_tell_nothing),
-        cmocka_unit_test(sums_of_many_pixels),       cmocka_unit_test(large_images_are_planned),
-        cmocka_unit_test(samples_are_from_all_over), cmocka_unit_test(sample_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scales_have_room),
+                                       cmocka_unit_test(tiny_pixels_are_added),
+                                       cmocka_unit_test(right_or_refused),
+                                       cmocka_unit_test(whole_lists),
+                                       cmocka_unit_test(samples_are_clipped),
+                                       cmocka_unit_test(flat_samples_tell_nothing),
+                                       cmocka_unit_test(sums_of_many_pixels),
+                                       cmocka_unit_test(large_images_are_planned),
+                                       cmocka_unit_test(samples_are_from_all_over),
+                                       cmocka_unit_test(no_pixel_of_the_core),
+                                       cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
