@@ -6,7 +6,7 @@
 #include "cpu/islands.h"
 #include "cpu/listed.h"
 #include "cpu/plan.h"
-#include "cpu/sorted.h"
+#include "cpu/whole.h"
 
 /* Adds the time since *start to a stage, and starts the next one. */
 static void lap(double *stage, double *start) {
@@ -29,16 +29,16 @@ static enum srcfind_status clip_listed(const struct scan *scan, double kappa,
 }
 
 /* The clip on all pixels, listed by a scan without a core. */
-static enum srcfind_status clip_sorted(const struct scan *scan, double kappa,
-                                       struct srcfind_background *b, struct error *error) {
-    struct sorted_set set;
-    const enum srcfind_status status = sorted_from_scan(&set, scan, error);
+static enum srcfind_status clip_whole(const struct scan *scan, double kappa,
+                                      struct srcfind_background *b, struct error *error) {
+    struct whole_set set;
+    const enum srcfind_status status = whole_from_scan(&set, scan, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
     if (b->n_kept > 0) {
         clip_run(&set.set, kappa, b);
-        sorted_extremes(&set, &b->min, &b->max);
+        whole_extremes(&set, &b->min, &b->max);
     }
-    sorted_clear(&set);
+    whole_clear(&set);
     return status;
 }
 
@@ -47,7 +47,7 @@ static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct src
     *done = true;
     b->n_blank = scan_blanks(scan);
     const enum srcfind_status status = scan->has_core ? clip_listed(scan, kappa, b, done, error)
-                                                      : clip_sorted(scan, kappa, b, error);
+                                                      : clip_whole(scan, kappa, b, error);
     scan_give_back(scan);
     return status;
 }

@@ -32,7 +32,8 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
     if (!listed_keeps_core(r, s->plan, low, high) || low > s->plan->median_low ||
         high < s->plan->median_high)
         return false;
-    values_sum(&s->tails, low, high, s->plan->median_low, &tails);
+    values_trim(&s->tails, low, high, s->plan->median_low, &tails);
+    values_trim(&s->candidates, low, high, s->plan->median_low, &tails);
     const int64_t first = r->median_first - tails.n_below;
     clip->n = listed_keep(r, first, first + s->middle.all.n + tails.n, low, high);
     if (clip->n > 0) {
@@ -47,26 +48,24 @@ static bool listed_trim(struct clip_set *clip, float low, float high) {
 static bool take_lists(struct listed_set *s, const struct scan *scan, struct values_sums *middle,
                        struct values_sums *tails) {
     const struct scan_plan *plan = s->plan;
-    const size_t n = (size_t)scan->n_workers;
-    struct values_part *of_middle = malloc(n * sizeof *of_middle);
-    struct values_part *of_tails = malloc(2 * n * sizeof *of_tails);
-    int n_tails = 0;
-    bool made = of_middle && of_tails;
-    for (int i = 0; made && i < scan->n_workers; i++) {
+    const int n = scan->n_workers;
+    struct values_part *parts = malloc(3 * (size_t)n * sizeof *parts);
+    struct values_part *of_middle = parts, *of_tails = parts + n, *of_candidates = parts + 2 * n;
+    for (int i = 0; parts && i < n; i++) {
         const struct scan_worker *w = &scan->workers[i];
-        of_middle[i] = (struct values_part){w->middle.values, w->middle.n, -FLT_MAX};
-        of_tails[n_tails++] = (struct values_part){w->tails.values, w->tails.n, -FLT_MAX};
-        if (scan->candidates_apart)
-            of_tails[n_tails++] =
-                (struct values_part){w->candidates, w->n_candidates, plan->candidate};
+        of_middle[i] = (struct values_part){w->middle.values, w->middle.n};
+        of_tails[i] = (struct values_part){w->tails.values, w->tails.n};
+        of_candidates[i] = (struct values_part){w->candidates, w->n_candidates};
     }
-    made = made &&
-           values_make(&s->middle, scan->variant, of_middle, scan->n_workers, plan->median_low,
-                       plan->median_high, 0, middle) &&
-           values_make(&s->tails, scan->variant, of_tails, n_tails, -FLT_MAX, FLT_MAX,
-                       plan->median_low, tails);
-    free(of_middle);
-    free(of_tails);
+    const bool made =
+        parts &&
+        values_make(&s->middle, scan->variant, of_middle, n, plan->median_low, plan->median_high, 0,
+                    middle) &&
+        values_make(&s->tails, scan->variant, of_tails, n, -FLT_MAX, FLT_MAX, plan->median_low,
+                    tails) &&
+        values_make(&s->candidates, scan->variant, of_candidates, scan->candidates_apart ? n : 0,
+                    plan->candidate, FLT_MAX, plan->median_low, tails);
+    free(parts);
     return made;
 }
 
@@ -77,7 +76,7 @@ static void prepare(struct listed_set *s, const struct values_sums *middle,
     r->median_first = tails->n_below;
     r->median_last = tails->n_below + s->middle.all.n;
     r->zero = tails->n_below + middle->n_below;
-    r->last = s->middle.all.n + s->tails.all.n;
+    r->last = s->middle.all.n + s->tails.all.n + s->candidates.all.n;
     exact_merge(&s->inner, &middle->sums);
     add_up(s, tails);
     s->set.n = r->last + r->n_zero + r->n_core;
@@ -105,11 +104,13 @@ enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *
 void listed_clear(struct listed_set *set) {
     values_clear(&set->middle);
     values_clear(&set->tails);
+    values_clear(&set->candidates);
 }
 
 bool listed_extremes(const struct listed_set *s, double *min, double *max) {
     float low = INFINITY, high = -INFINITY;
     values_extend(&s->tails, s->low, s->high, &low, &high);
+    values_extend(&s->candidates, s->low, s->high, &low, &high);
     if (s->ranks.n_core == 0)
         values_extend(&s->middle, s->low, s->high, &low, &high);
     return low <= high && listed_extremes_of(&s->ranks, s->plan, low, high, min, max);

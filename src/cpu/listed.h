@@ -11,10 +11,11 @@
 struct listed_set {
     struct clip_set set;
     const struct scan_plan *plan;
-    struct exact_sums inner;     /* of the core and the median bracket */
-    struct values middle, tails; /* of the median bracket, and beyond the core */
-    struct listed_ranks ranks;   /* of all, in their order: lower tail, middle, upper tail */
-    float low, high;             /* the tails that are left lie within, both inclusive */
+    struct exact_sums inner;         /* of the core and the median bracket */
+    struct values middle;            /* of the median bracket */
+    struct values tails, candidates; /* beyond the core; candidates that are apart */
+    struct listed_ranks ranks;       /* of all, in their order: lower tail, middle, upper tail */
+    float low, high;                 /* the tails that are left lie within, both inclusive */
 };
 
 /* Makes the set of a scan, which is to outlive it. To be cleared, also after an error. */

@@ -16,10 +16,10 @@ enum {
     SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
 };
 
-/* Above this share of the pixels, a list is no faster than a histogram; and more values than this
- * take too much memory, 4 bytes each. With the zero band listed, too, they are to stay below half
- * of that. */
-static const double MOST_SHARE = 0.25, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
+/* Above this share of the pixels, to list them takes as long as to list all; and more values than
+ * this take too much memory, 4 bytes each. With the zero band listed, too, they are to stay below
+ * half of that. */
+static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
 
 /* Adds every step-th pixel of a stretch, if it is finite. */
 static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,

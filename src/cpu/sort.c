@@ -2,7 +2,7 @@
 
 #include "exact.h"
 
-enum { DIGIT = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT };
+enum { DIGIT = 8, DIGITS = 4, DIGIT_VALUES = 1 << DIGIT };
 
 /* One round of an LSD radix sort. */
 static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {

@@ -1,22 +1,27 @@
-/* The clip of an image that has been listed whole, of which no sample told what to leave out. */
+/* Values in their order, of which a clip takes away the ends, and the sums of what is left. */
 #ifndef SORTED_H
 #define SORTED_H
 
-#include "cpu/clip.h"
-#include "cpu/scan.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct sorted_set {
-    struct clip_set set;
-    float *values;       /* of all pixels, in their order */
+#include "exact.h"
+
+struct sorted {
+    float *values;
     int64_t first, last; /* those at [first, last) are left */
+    struct exact_sums sums;
 };
 
-/* Takes the lists of a scan without a core. To be cleared, also after an error. */
-enum srcfind_status sorted_from_scan(struct sorted_set *set, const struct scan *scan,
-                                     struct error *error);
-void sorted_clear(struct sorted_set *set);
+/* Sorts n finite values in memory of malloc, which it takes over, and adds them; -0 becomes 0.
+ * False where memory ran out; to be cleared also then. */
+bool sorted_make(struct sorted *sorted, float *values, int64_t n);
+void sorted_clear(struct sorted *sorted);
 
-/* The least and the greatest of the pixels that are left. */
-void sorted_extremes(const struct sorted_set *set, double *min, double *max);
+/* How many of the values that are left are < v, or also those that are v. */
+int64_t sorted_below(const struct sorted *sorted, float v, bool or_equal);
+
+/* Leaves those at [first, last) of the values that are left. */
+void sorted_keep(struct sorted *sorted, int64_t first, int64_t last);
 
 #endif

@@ -11,6 +11,7 @@ enum {
     UPPER_QUARTILE = PROBES * 3 / 4,
     COARSER = 2,         /* bits between the upper quartile's exponent and the unit's */
     SORT_MOST = 1 << 14, /* so many values are sorted at once */
+    ADD_MOST = 1 << 30,  /* so many values tile_sums hold */
 };
 
 /* --- making --- */
@@ -60,47 +61,60 @@ static int tile_count(const struct values_part *part, int64_t i) {
     return (int)(part->n - i < TILE_PIXELS ? part->n - i : TILE_PIXELS);
 }
 
-/* Copies the values of a part that the loop does not add. */
-static bool keep_odd(struct values *v, const struct scan_plan *plan, const struct values_part *part,
-                     struct tile_sums *sums) {
+/* Adds what the loop has added. */
+static void add_tiles(struct values_sums *sums, const struct scan_plan *plan,
+                      const struct tile_sums *tiles) {
+    sums->n += tiles->n;
+    sums->n_below += tiles->n_below;
+    scan_add_sums(&sums->sums, plan, tiles);
+}
+
+static void add_odd(struct values_sums *sums, const struct sorted *odd, float below) {
+    sums->n += odd->last - odd->first;
+    sums->n_below += sorted_below(odd, below, false);
+    exact_merge(&sums->sums, &odd->sums);
+}
+
+/* Adds the values of a part, and copies those behind the others that the loop does not add. */
+static bool part_odd(const struct values *v, const struct scan_plan *plan,
+                     const struct values_part *part, struct scan_list *odd,
+                     struct values_sums *sums) {
     float none[TILE_PIXELS];
     struct tile_rest rest;
     rest.middle.value = none;
     for (int64_t i = 0; i < part->n; i += TILE_PIXELS) {
-        v->variant->tile(plan, part->values + i, false, tile_count(part, i), sums, &rest);
-        if (!GROW(v->odd, v->odd_room, v->n_odd + rest.others.n))
+        struct tile_sums tile = {0};
+        v->variant->tile(plan, part->values + i, false, tile_count(part, i), &tile, &rest);
+        add_tiles(sums, plan, &tile);
+        if (!GROW(odd->values, odd->room, odd->n + rest.others.n))
             return false;
         for (int j = 0; j < rest.others.n; j++)
-            v->odd[v->n_odd++] = part->values[i + rest.others.place[j]];
+            odd->values[odd->n++] = part->values[i + rest.others.place[j]];
     }
     return true;
 }
 
-/* Adds what the loop has added, and the odd values within [low, high]. */
-static void add_up(const struct values *v, const struct scan_plan *plan,
-                   const struct tile_sums *tiles, float low, float high, float below,
-                   struct values_sums *sums) {
-    sums->n += tiles->n;
-    sums->n_below += tiles->n_below;
-    scan_add_sums(&sums->sums, plan, tiles);
-    for (int64_t i = 0; i < v->n_odd; i++) {
-        if (v->odd[i] < low || v->odd[i] > high)
-            continue;
-        sums->n++;
-        sums->n_below += v->odd[i] < below;
-        exact_add_one(&sums->sums, v->odd[i]);
-    }
+/* Adds all values, and keeps those that the loop does not add. */
+static bool keep_odd(struct values *v, float below, struct values_sums *sums) {
+    const struct scan_plan plan = plan_of(v, v->all.low, v->all.high, below);
+    struct scan_list odd = {0};
+    bool kept = true;
+    for (int p = 0; kept && p < v->n_parts; p++)
+        kept = part_odd(v, &plan, &v->parts[p], &odd, sums);
+    kept = sorted_make(&v->odd, odd.values, odd.n) && kept;
+    add_odd(sums, &v->odd, below);
+    return kept;
 }
 
 bool values_make(struct values *v, const struct scan_variant *variant,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums) {
     float probe[PROBES];
-    struct tile_sums tiles = {0};
     *v = (struct values){.variant = variant, .n_parts = n_parts, .all = {low, high, 0, 0}};
-    v->parts = malloc((size_t)n_parts * sizeof *v->parts);
+    v->parts = malloc((size_t)n_parts * sizeof *v->parts + 1);
     v->sorted = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->sorted);
-    if (!v->parts || !v->sorted)
+    v->room = malloc(2 * SORT_MOST * sizeof *v->room);
+    if (!v->parts || !v->sorted || !v->room)
         return false;
     for (int p = 0; p < n_parts; p++) {
         v->parts[p] = parts[p];
@@ -109,31 +123,37 @@ bool values_make(struct values *v, const struct scan_variant *variant,
     v->asked = v->all;
     draw_probes(v, probe);
     v->exponent = choose_exponent(probe);
-    const struct scan_plan plan = plan_of(v, low, high, below);
-    for (int p = 0; p < n_parts; p++)
-        if (!keep_odd(v, &plan, &parts[p], &tiles))
-            return false;
-    add_up(v, &plan, &tiles, low, high, below, sums);
-    return true;
+    return keep_odd(v, below, sums);
 }
 
 void values_clear(struct values *v) {
     free(v->parts);
-    free(v->odd);
+    sorted_clear(&v->odd);
     free(v->sorted);
+    free(v->room);
     *v = (struct values){0};
 }
 
 /* --- sums --- */
 
-void values_sum(const struct values *v, float low, float high, float below,
-                struct values_sums *sums) {
+static void sum_part(const struct values *v, const struct scan_plan *plan,
+                     const struct values_part *part, struct values_sums *sums) {
+    for (int64_t i = 0; i < part->n; i += ADD_MOST) {
+        struct tile_sums some = {0};
+        v->variant->sum(plan, part->values + i, part->n - i < ADD_MOST ? part->n - i : ADD_MOST,
+                        &some);
+        add_tiles(sums, plan, &some);
+    }
+}
+
+void values_trim(struct values *v, float low, float high, float below, struct values_sums *sums) {
     const struct scan_plan plan = plan_of(v, low, high, below);
-    struct tile_sums tiles = {0};
+    sorted_keep(&v->odd, sorted_below(&v->odd, low, false), sorted_below(&v->odd, high, true));
+    if (v->all.low > high)
+        return;
     for (int p = 0; p < v->n_parts; p++)
-        if (v->parts[p].least <= high)
-            v->variant->sum(&plan, v->parts[p].values, v->parts[p].n, &tiles);
-    add_up(v, &plan, &tiles, low, high, below, sums);
+        sum_part(v, &plan, &v->parts[p], sums);
+    add_odd(sums, &v->odd, below);
 }
 
 static inline void extend(float v, float low, float high, float *least, float *greatest) {
@@ -165,9 +185,8 @@ static void extend_by_part(const struct values_part *part, float low, float high
 }
 
 void values_extend(const struct values *v, float low, float high, float *least, float *greatest) {
-    for (int p = 0; p < v->n_parts; p++)
-        if (v->parts[p].least <= high)
-            extend_by_part(&v->parts[p], low, high, least, greatest);
+    for (int p = 0; v->all.low <= high && p < v->n_parts; p++)
+        extend_by_part(&v->parts[p], low, high, least, greatest);
     *least += 0.0f; /* -0 is 0 */
     *greatest += 0.0f;
 }
@@ -182,7 +201,6 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     struct values_stretch stretch = {low, high, 0, 0};
     struct tile_sums below = {0};
     struct tile_rest rest;
-    uint32_t room[2 * SORT_MOST];
     int n = 0;
     for (int p = 0; p < v->n_parts; p++) {
         for (int64_t i = 0; i < v->parts[p].n; i += TILE_PIXELS) {
@@ -196,7 +214,7 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     stretch.before = below.n_below;
     v->before = stretch.before;
     v->n_sorted = stretch.n <= SORT_MOST ? n : 0;
-    sort_floats(v->sorted, v->n_sorted, room);
+    sort_floats(v->sorted, v->n_sorted, v->room);
     return stretch;
 }
 

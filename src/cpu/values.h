@@ -1,16 +1,16 @@
-/* Lists of values in no order, and what a clip asks of them: sums within bounds, and the value at a
- * place of the order. A pass over a list takes less time than to put it in order, and a clip asks a
- * few times. */
+/* Lists of values in no order, and what a clip asks of them: sums of what it leaves, and the value
+ * at a place of the order. A pass over a list takes less time than to put it in order, and a clip
+ * asks a few times. */
 #ifndef VALUES_H
 #define VALUES_H
 
 #include "cpu/scan.h"
+#include "cpu/sorted.h"
 
-/* Finite values, fewer than 2^31 in all parts; the caller's. */
+/* Finite values; the caller's. */
 struct values_part {
     const float *values;
     int64_t n;
-    float least; /* no value is below this one */
 };
 
 /* Values that are next to each other in the order: those within [low, high]. */
@@ -23,31 +23,32 @@ struct values {
     const struct scan_variant *variant;
     struct values_part *parts;
     int n_parts, exponent; /* in units of 2^(exponent - 31), values are integers below 2^31 */
-    float *odd;            /* copies of those that are not */
-    int64_t n_odd, odd_room;
+    struct sorted odd;     /* of those that are left, the ones that are not such integers */
     struct values_stretch all, asked; /* all values; those that were asked for last */
     float *sorted;                    /* values in their order */
+    uint32_t *room;                   /* for sorting them */
     int64_t n_sorted, before;         /* how many; how many come before them */
 };
 
-/* Of the values within bounds. */
+/* Of the values that are left. */
 struct values_sums {
     int64_t n, n_below; /* how many; how many of them are below what was asked */
     struct exact_sums sums;
 };
 
 /* Makes ready n_parts parts, which are copied, of values within [low, high], both finite, and adds
- * all values, as values_sum does. False where memory ran out; to be cleared also then. */
+ * all values, as values_trim does. False where memory ran out; to be cleared also then. */
 bool values_make(struct values *values, const struct scan_variant *variant,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums);
 void values_clear(struct values *values);
 
-/* Adds the values within [low, high], and counts those of them that are < below. */
-void values_sum(const struct values *values, float low, float high, float below,
-                struct values_sums *sums);
+/* Leaves the values within [low, high], bounds within those of the last time, and adds what is left
+ * to sums; counts those of them that are < below. */
+void values_trim(struct values *values, float low, float high, float below,
+                 struct values_sums *sums);
 
-/* The value at place i of the order, one that there is. */
+/* The value at place i of the order of all values, one that there is. */
 float values_at(struct values *values, int64_t i);
 
 /* The least and the greatest of the values within [low, high], where they go beyond *least and

@@ -4,7 +4,7 @@
 #include "cpu/listed.h"
 #include "cpu/plan.h"
 #include "cpu/sample.h"
-#include "cpu/sorted.h"
+#include "cpu/whole.h"
 #include "unit.h"
 
 /* Bounds somewhere near those that would be right, or far from it. */
@@ -138,21 +138,21 @@ static void no_pixel_of_the_core(void **state) {
     picture_free(&p);
 }
 
-static void check_sorted(const struct picture *p, double kappa,
-                         const struct srcfind_background *expected, struct random *r) {
+static void check_whole(const struct picture *p, double kappa,
+                        const struct srcfind_background *expected, struct random *r) {
     const struct scan_plan plan = scan_plan_all((float)random_normal(r));
     struct memory_source *m = memory_source_make(p, 1000, random_below(r, 2), true);
     struct scan scan;
-    struct sorted_set set;
+    struct whole_set set;
     struct srcfind_background b = {0};
     struct error error;
     assert_int_equal(scan_image(&scan, &m->source, &plan, 2, &error), SRCFIND_OK);
-    assert_int_equal(sorted_from_scan(&set, &scan, &error), SRCFIND_OK);
+    assert_int_equal(whole_from_scan(&set, &scan, &error), SRCFIND_OK);
     assert_true(clip_run(&set.set, kappa, &b));
-    sorted_extremes(&set, &b.min, &b.max);
+    whole_extremes(&set, &b.min, &b.max);
     assert_background(&b, expected);
     assert_true(b.min == expected->min && b.max == expected->max);
-    sorted_clear(&set);
+    whole_clear(&set);
     scan_clear(&scan);
     memory_source_free(m);
 }
@@ -169,7 +169,7 @@ static void whole_lists(void **state) {
             add_zeros(&p, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
         if (expected.background.n_kept > 0)
-            check_sorted(&p, d.kappa, &expected.background, &r);
+            check_whole(&p, d.kappa, &expected.background, &r);
         oracle_free(&expected);
         picture_free(&p);
     }

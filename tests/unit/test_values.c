@@ -47,14 +47,9 @@ static void make_lists(struct lists *l, int kind, int64_t n, struct random *r) {
     for (int64_t i = 0; i < n; i++)
         l->shuffled[i] = l->sorted[i] = random_value(kind, r);
     qsort(l->sorted, (size_t)n, sizeof *l->sorted, compare);
-    l->parts[0] = (struct values_part){l->shuffled, first, -FLT_MAX};
-    l->parts[1] = (struct values_part){NULL, 0, -FLT_MAX};
-    l->parts[2] = (struct values_part){l->shuffled + first, n - first, -FLT_MAX};
-    for (int64_t i = first; i < n; i++) /* as what a part tells of itself, where it does */
-        if (kind % 2)
-            l->parts[2].least = i == first || l->shuffled[i] < l->parts[2].least
-                                    ? l->shuffled[i]
-                                    : l->parts[2].least;
+    l->parts[0] = (struct values_part){l->shuffled, first};
+    l->parts[1] = (struct values_part){NULL, 0};
+    l->parts[2] = (struct values_part){l->shuffled + first, n - first};
 }
 
 static void assert_sums(const struct values_sums *sums, const struct lists *l, float low,
@@ -87,21 +82,33 @@ static int64_t place_behind(const struct lists *l, float high) {
     return i;
 }
 
-/* Sums and extremes between values of the list, or beyond them. */
-static void check_ranges(const struct values *v, const struct lists *l, struct random *r) {
+/* Where no value is within bounds, nothing is extended. */
+static void assert_extremes(const struct values *v, const struct lists *l, float low, float high) {
+    const int64_t first = place_behind(l, nextafterf(low, -INFINITY));
+    const int64_t last = place_behind(l, high);
+    float least = INFINITY, greatest = -INFINITY;
+    values_extend(v, low, high, &least, &greatest);
+    assert_false((least == 0 && signbit(least)) || (greatest == 0 && signbit(greatest)));
+    assert_true(least == (first < last ? l->sorted[first] : INFINITY));
+    assert_true(greatest == (first < last ? l->sorted[last - 1] : -INFINITY));
+}
+
+/* Sums and extremes of what trim after trim leaves, between values of the list or beyond them. */
+static void check_trims(struct values *v, const struct lists *l, struct random *r) {
+    float low = -FLT_MAX, high = FLT_MAX;
     for (int i = 0; i < ASKED; i++) {
         struct values_sums sums = {0};
-        const float a = any_of(l, r), b = any_of(l, r);
-        const float low = i % 4 ? fminf(a, b) : -FLT_MAX;
-        const float high = i % 5 ? fmaxf(a, b) : nextafterf(fmaxf(a, b), INFINITY);
-        const float below = i % 3 ? any_of(l, r) : 0;
-        float least = INFINITY, greatest = -INFINITY;
-        values_sum(v, low, high, below, &sums);
+        const float bound = any_of(l, r), below = i % 3 ? any_of(l, r) : 0;
+        const bool from_below = random_below(r, 2);
+        if (i > 0 && bound >= low && bound <= high && random_below(r, 4) == 0) {
+            low = from_below ? bound : low;
+            high = from_below ? high : i % 5 ? bound : nextafterf(bound, -INFINITY);
+        }
+        if (low > high)
+            return;
+        values_trim(v, low, high, below, &sums);
         assert_sums(&sums, l, low, high, below);
-        values_extend(v, low, high, &least, &greatest);
-        assert_false((least == 0 && signbit(least)) || (greatest == 0 && signbit(greatest)));
-        assert_true(least == (i % 4 ? low : l->sorted[0]));
-        assert_true(greatest == l->sorted[place_behind(l, high) - 1]);
+        assert_extremes(v, l, low, high);
     }
 }
 
@@ -136,20 +143,20 @@ static void as_if_sorted(void **state) {
         const float high = bounded ? nextafterf(l.sorted[n - 1], INFINITY) : FLT_MAX;
         assert_true(values_make(&v, variant, l.parts, PARTS, low, high, 0.25f, &all));
         assert_sums(&all, &l, -FLT_MAX, FLT_MAX, 0.25f);
-        check_ranges(&v, &l, &r);
+        check_trims(&v, &l, &r);
         check_places(&v, &l, &r);
         values_clear(&v);
     }
 }
 
 static void empty_lists(void **state) {
-    const struct values_part none = {NULL, 0, -FLT_MAX};
+    const struct values_part none = {NULL, 0};
     struct values v;
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
     assert_true(values_make(&v, &scan_variants[0], &none, 1, -FLT_MAX, FLT_MAX, 0, &all));
-    values_sum(&v, -1, 1, 0, &all);
+    values_trim(&v, -1, 1, 0, &all);
     values_extend(&v, -1, 1, &least, &greatest);
     assert_int_equal(all.n, 0);
     assert_true(least == INFINITY && greatest == -INFINITY);
@@ -158,7 +165,7 @@ static void empty_lists(void **state) {
 
 static void extremes_are_within(void **state) {
     static const float some[] = {3, 4, -5};
-    const struct values_part part = {some, 3, -5};
+    const struct values_part part = {some, 3};
     struct values v;
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
