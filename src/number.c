@@ -104,8 +104,8 @@ static inline struct rounding round_to(const struct scaling *s, uint64_t rest, u
 }
 
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. All
- * roundings are made; that to 17 digits always does.
- * None that is right ends at the next power of ten: no double below one is the nearest to it. */
+ * roundings are made; that to 17 digits always does. None that is right ends at the next power of
+ * ten: no double below one is the nearest to it. */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
     uint64_t bits;
