@@ -8,13 +8,13 @@
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
-#include <sys/mman.h>
 #endif
 
 #include "cli/batch.h"
 #include "cli/bench.h"
 #include "cli/compare.h"
 #include "cli/exit_status.h"
+#include "pages.h"
 
 /* Standard streams that are closed would be given to the next file that is opened, and messages
  * then be written into a catalogue. Nothing can be written to this one. */
@@ -27,19 +27,16 @@ static void fill_standard_streams(void) {
         close(descriptor);
 }
 
-/* Keeps freed memory for the next array, and has it on huge pages: the first touch of each page of
- * 4 KiB takes longer than to fill it, and there are thousands for a large image. A wish only. */
+/* Keeps freed memory for the next array, and has it on huge pages. A wish only. */
 static void keep_memory(void) {
-#if defined __GLIBC__ && defined MADV_HUGEPAGE
-    enum { LARGE = 1 << 20, HUGE = 2 << 20 }; /* large arrays would leave holes as they grow */
+#ifdef __GLIBC__
+    enum { LARGE = 1 << 20, ROOM = 4 << 20 }; /* large arrays would leave holes as they grow */
     mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, 4 * HUGE);
-    mallopt(M_TOP_PAD, 2 * HUGE);
+    mallopt(M_TRIM_THRESHOLD, 2 * ROOM);
+    mallopt(M_TOP_PAD, ROOM);
     void *first = malloc(1);
-    const uintptr_t start = ((uintptr_t)first + HUGE - 1) / HUGE * HUGE;
-    const uintptr_t end = (uintptr_t)sbrk(0) / HUGE * HUGE;
-    if (first && start < end)
-        madvise((char *)first + (start - (uintptr_t)first), end - start, MADV_HUGEPAGE);
+    if (first)
+        pages_ask_for_huge(first, (uintptr_t)sbrk(0) - (uintptr_t)first);
     free(first);
 #endif
 }
