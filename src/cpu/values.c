@@ -21,24 +21,22 @@ static int compare_floats(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Some of the values, from all over the lists. */
-static void draw_probes(const struct values *v, float probe[PROBES]) {
+/* The sizes of some of the values, from all over the lists. */
+static void draw_probes(const struct values *v, float size[PROBES]) {
     const struct values_part *part = v->parts;
     int64_t next = 0; /* of the values of this part and those after it */
     for (int i = 0; i < PROBES; i++) {
         for (; v->all.n > 0 && next >= part->n; part++)
             next -= part->n;
-        probe[i] = v->all.n > 0 ? part->values[next] : 0;
+        size[i] = v->all.n > 0 ? fabsf(part->values[next]) : 0;
         next += v->all.n / PROBES;
     }
-    qsort(probe, PROBES, sizeof *probe, compare_floats);
 }
 
 /* The unit that suits most of the values. */
-static int choose_exponent(const float probe[PROBES]) {
+static int choose_exponent(const struct values *v) {
     float size[PROBES];
-    for (int i = 0; i < PROBES; i++)
-        size[i] = fabsf(probe[i]);
+    draw_probes(v, size);
     qsort(size, PROBES, sizeof *size, compare_floats);
     return size[UPPER_QUARTILE] > 0 ? ilogbf(size[UPPER_QUARTILE]) + 1 + COARSER : 0;
 }
@@ -109,7 +107,6 @@ static bool keep_odd(struct values *v, float below, struct values_sums *sums) {
 bool values_make(struct values *v, const struct scan_variant *variant,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums) {
-    float probe[PROBES];
     *v = (struct values){.variant = variant, .n_parts = n_parts, .all = {low, high, 0, 0}};
     v->parts = malloc((size_t)n_parts * sizeof *v->parts + 1);
     v->sorted = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->sorted);
@@ -121,8 +118,7 @@ bool values_make(struct values *v, const struct scan_variant *variant,
         v->all.n += parts[p].n;
     }
     v->asked = v->all;
-    draw_probes(v, probe);
-    v->exponent = choose_exponent(probe);
+    v->exponent = choose_exponent(v);
     return keep_odd(v, below, sums);
 }
 
