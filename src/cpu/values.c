@@ -215,17 +215,20 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
 }
 
 /* Bounds of what may have place i of the order, so that there are few values between them if those
- * of the stretch are spread evenly: four standard errors of that on either side. */
+ * of the stretch are spread evenly: on either side four standard errors of that, or a 256th of all,
+ * since they are not quite; but no more than are sorted. */
 static void interpolate(const struct values_stretch *s, int64_t i, float *low, float *high) {
-    const double n = (double)s->n, place = (double)(i - s->before), margin = 2 * sqrt(n);
+    const double n = (double)s->n, place = (double)(i - s->before);
+    const double margin = fmin(fmax(2 * sqrt(n), n / 256), 0.45 * SORT_MOST);
     const double a = (double)s->low, span = (double)s->high - a;
     *low = fmaxf(s->low, (float)(a + span * ((place - margin) / n)));
     *high = fminf(s->high, (float)(a + span * ((place + margin) / n)));
 }
 
-/* Where to look for place i, within the stretch that was asked for last, which has it. Every other
- * turn halves the floats that may be there, whatever the values are: the greatest of them is left
- * out, since half of a stretch that ends with 0 may be -0, which is no less. */
+/* Where to look for place i, within the stretch that was asked for last, which has it. From the
+ * third turn on, every other one halves the floats that may be there, whatever the values are: the
+ * greatest of them is left out, since half of a stretch that ends with 0 may be -0, which is no
+ * less. */
 static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
     const struct values_stretch *s = &v->asked;
     const uint32_t first = exact_key(s->low), last = exact_key(s->high);
@@ -233,7 +236,7 @@ static void choose_bounds(const struct values *v, int64_t i, int turn, float *lo
     *high = s->high;
     if (s->n <= SORT_MOST)
         return;
-    if (turn % 2 == 1)
+    if (turn >= 2 && turn % 2 == 0)
         *high = fminf(exact_unkey(first + (last - first) / 2), nextafterf(s->high, -INFINITY));
     else
         interpolate(s, i, low, high);
