@@ -27,19 +27,25 @@ static void add_blank(struct blank_word *b, int64_t pixel) {
     b->bits |= (uint64_t)1 << pixel % 64;
 }
 
-/* Keeps a pixel with its place: at the end of the last run, or as a new one. *end is the end of the
- * row of the last one. The caller has made room for it. */
-static void add_candidate(struct scan_worker *w, int64_t first_run, int64_t pixel, float value,
-                          int64_t *end) {
-    const bool new_row = pixel >= *end;
-    struct scan_run *last = w->n_runs > first_run ? &w->runs[w->n_runs - 1] : NULL;
-    if (new_row)
-        *end = (pixel / w->scan->source->width + 1) * w->scan->source->width;
-    w->candidates[w->n_candidates++] = value;
-    if (last && !new_row && last->first + last->count == pixel)
-        last->count++;
-    else
-        w->runs[w->n_runs++] = (struct scan_run){pixel, 1};
+/* The last run of a piece. */
+struct last_run {
+    struct scan_run run;
+    int64_t number, row_end; /* among the worker's; the first pixel of the next row */
+};
+
+/* Makes the last run longer by a pixel, or begins a new one. It is written in any case: a branch
+ * that depends on pixels takes longer. */
+static inline void extend_run(struct scan_run *runs, struct last_run *last, int64_t pixel,
+                              int64_t width) {
+    bool begins = pixel != last->run.first + last->run.count;
+    if (pixel >= last->row_end) {
+        last->row_end = (pixel / width + 1) * width;
+        begins = true;
+    }
+    last->run.first = begins ? pixel : last->run.first;
+    last->run.count = begins ? 1 : last->run.count + 1;
+    last->number += begins;
+    runs[last->number] = last->run;
 }
 
 static bool list_room(struct scan_list *list) {
@@ -171,19 +177,26 @@ static void list_rest(struct scan_worker *w, struct tile_rest *rest, const void 
         keep(w, list, n);
 }
 
-/* Keeps the places of what may belong to a source, and marks blanks. */
+/* Keeps the places and values of what may belong to a source, and marks blanks. */
 static void keep_places(struct scan_worker *w, const struct picked *picked, int64_t first,
-                        int64_t first_run, int64_t *end) {
+                        struct last_run *piece_last) {
+    const int64_t width = w->scan->source->width;
     struct blank_word blanks = {.map = w->scan->blank};
+    struct last_run last = *piece_last; /* stays in registers */
+    float *candidate = w->candidates + w->n_candidates;
     for (int i = 0; i < picked->n; i++) {
         if (isfinite(picked->value[i])) {
-            add_candidate(w, first_run, first + picked->place[i], picked->value[i], end);
+            extend_run(w->runs, &last, first + picked->place[i], width);
+            *candidate++ = picked->value[i];
         } else {
             w->n_blank++;
             add_blank(&blanks, first + picked->place[i]);
         }
     }
     flush_blanks(&blanks);
+    w->n_candidates = candidate - w->candidates;
+    w->n_runs = last.number + 1;
+    *piece_last = last;
 }
 
 static bool scan_piece(void *context, int worker, const struct piece *piece) {
@@ -193,7 +206,7 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
     struct tile_sums sums = {0};
     struct tile_rest rest;
     struct picked picked;
-    int64_t end = 0;
+    struct last_run last = {{-1, 0}, w->n_runs - 1, 0};
     *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
     for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
         const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
@@ -203,7 +216,7 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         rest.middle.value = w->middle.values + w->middle.n;
         scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
         list_rest(w, &rest, pixels, &picked);
-        keep_places(w, &picked, piece->first + i, segment->first_run, &end);
+        keep_places(w, &picked, piece->first + i, &last);
     }
     w->n_core += sums.n;
     w->n_below += sums.n_below;
