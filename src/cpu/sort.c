@@ -1,7 +1,5 @@
 #include "cpu/sort.h"
 
-#include "exact.h"
-
 enum { DIGIT = 8, DIGITS = 4, DIGIT_VALUES = 1 << DIGIT };
 
 /* One round of an LSD radix sort. */
@@ -18,16 +16,9 @@ static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *
         sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
 }
 
-void sort_floats(float *values, int64_t n, uint32_t *room) {
-    uint32_t *keys = room, *other = room + n;
-    for (int64_t i = 0; i < n; i++)
-        keys[i] = exact_key(values[i]);
-    for (int digit = 0; digit < DIGITS; digit++) {
-        sort_by_digit(keys, n, digit, other);
-        uint32_t *sorted = other;
-        other = keys;
-        keys = sorted;
+void sort_keys(uint32_t *keys, int64_t n, uint32_t *room) {
+    for (int digit = 0; digit < DIGITS; digit += 2) {
+        sort_by_digit(keys, n, digit, room);
+        sort_by_digit(room, n, digit + 1, keys);
     }
-    for (int64_t i = 0; i < n; i++)
-        values[i] = exact_unkey(keys[i]);
 }

@@ -8,15 +8,18 @@
 #include "exact.h"
 
 struct sorted {
-    float *values;
+    uint32_t *keys;      /* of the values */
     int64_t first, last; /* those at [first, last) are left */
     struct exact_sums sums;
 };
 
-/* Sorts n finite values in memory of malloc, which it takes over, and adds them; -0 becomes 0.
+/* Sorts the keys of n finite values, in memory of malloc, which it takes over, and adds the values.
  * False where memory ran out; to be cleared also then. */
-bool sorted_make(struct sorted *sorted, float *values, int64_t n);
+bool sorted_make(struct sorted *sorted, uint32_t *keys, int64_t n);
 void sorted_clear(struct sorted *sorted);
+
+/* The value at place i of those that are left. */
+float sorted_at(const struct sorted *sorted, int64_t i);
 
 /* How many of the values that are left are < v, or also those that are v. */
 int64_t sorted_below(const struct sorted *sorted, float v, bool or_equal);

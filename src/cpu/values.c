@@ -73,10 +73,15 @@ static void add_odd(struct values_sums *sums, const struct sorted *odd, float be
     exact_merge(&sums->sums, &odd->sums);
 }
 
-/* Adds the values of a part, and copies those behind the others that the loop does not add. */
+struct keys {
+    uint32_t *key;
+    int64_t n, room;
+};
+
+/* Adds the values of a part, and puts the keys of those that the loop does not add behind the
+ * others. */
 static bool part_odd(const struct values *v, const struct scan_plan *plan,
-                     const struct values_part *part, struct scan_list *odd,
-                     struct values_sums *sums) {
+                     const struct values_part *part, struct keys *odd, struct values_sums *sums) {
     float none[TILE_PIXELS];
     struct tile_rest rest;
     rest.middle.value = none;
@@ -84,10 +89,10 @@ static bool part_odd(const struct values *v, const struct scan_plan *plan,
         struct tile_sums tile = {0};
         v->variant->tile(plan, part->values + i, false, tile_count(part, i), &tile, &rest);
         add_tiles(sums, plan, &tile);
-        if (!GROW(odd->values, odd->room, odd->n + rest.others.n))
+        if (!GROW(odd->key, odd->room, odd->n + rest.others.n))
             return false;
         for (int j = 0; j < rest.others.n; j++)
-            odd->values[odd->n++] = part->values[i + rest.others.place[j]];
+            odd->key[odd->n++] = exact_key(part->values[i + rest.others.place[j]]);
     }
     return true;
 }
@@ -95,11 +100,11 @@ static bool part_odd(const struct values *v, const struct scan_plan *plan,
 /* Adds all values, and keeps those that the loop does not add. */
 static bool keep_odd(struct values *v, float below, struct values_sums *sums) {
     const struct scan_plan plan = plan_of(v, v->all.low, v->all.high, below);
-    struct scan_list odd = {0};
+    struct keys odd = {0};
     bool kept = true;
     for (int p = 0; kept && p < v->n_parts; p++)
         kept = part_odd(v, &plan, &v->parts[p], &odd, sums);
-    kept = sorted_make(&v->odd, odd.values, odd.n) && kept;
+    kept = sorted_make(&v->odd, odd.key, odd.n) && kept;
     add_odd(sums, &v->odd, below);
     return kept;
 }
@@ -109,9 +114,9 @@ bool values_make(struct values *v, const struct scan_variant *variant,
                  struct values_sums *sums) {
     *v = (struct values){.variant = variant, .n_parts = n_parts, .all = {low, high, 0, 0}};
     v->parts = malloc((size_t)n_parts * sizeof *v->parts + 1);
-    v->sorted = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->sorted);
-    v->room = malloc(2 * SORT_MOST * sizeof *v->room);
-    if (!v->parts || !v->sorted || !v->room)
+    v->some = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->some);
+    v->keys = malloc(2 * SORT_MOST * sizeof *v->keys);
+    if (!v->parts || !v->some || !v->keys)
         return false;
     for (int p = 0; p < n_parts; p++) {
         v->parts[p] = parts[p];
@@ -125,8 +130,8 @@ bool values_make(struct values *v, const struct scan_variant *variant,
 void values_clear(struct values *v) {
     free(v->parts);
     sorted_clear(&v->odd);
-    free(v->sorted);
-    free(v->room);
+    free(v->some);
+    free(v->keys);
     *v = (struct values){0};
 }
 
@@ -200,7 +205,7 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     int n = 0;
     for (int p = 0; p < v->n_parts; p++) {
         for (int64_t i = 0; i < v->parts[p].n; i += TILE_PIXELS) {
-            rest.middle.value = v->sorted + n;
+            rest.middle.value = v->some + n;
             v->variant->tile(&plan, v->parts[p].values + i, false, tile_count(&v->parts[p], i),
                              &below, &rest);
             stretch.n += rest.middle.n;
@@ -210,7 +215,9 @@ static struct values_stretch sort_stretch(struct values *v, float low, float hig
     stretch.before = below.n_below;
     v->before = stretch.before;
     v->n_sorted = stretch.n <= SORT_MOST ? n : 0;
-    sort_floats(v->sorted, v->n_sorted, v->room);
+    for (int64_t i = 0; i < v->n_sorted; i++)
+        v->keys[i] = exact_key(v->some[i]);
+    sort_keys(v->keys, v->n_sorted, v->keys + SORT_MOST);
     return stretch;
 }
 
@@ -267,5 +274,5 @@ float values_at(struct values *v, int64_t i) {
         const struct values_stretch part = sort_stretch(v, low, high);
         cut(&v->asked, i, &part);
     }
-    return v->sorted[i - v->before];
+    return exact_unkey(v->keys[i - v->before]);
 }

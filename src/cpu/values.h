@@ -25,9 +25,9 @@ struct values {
     int n_parts, exponent; /* in units of 2^(exponent - 31), values are integers below 2^31 */
     struct sorted odd;     /* of those that are left, the ones that are not such integers */
     struct values_stretch all, asked; /* all values; those that were asked for last */
-    float *sorted;                    /* values in their order */
-    uint32_t *room;                   /* for sorting them */
-    int64_t n_sorted, before;         /* how many; how many come before them */
+    float *some;                      /* values of a stretch */
+    uint32_t *keys;                   /* theirs, in their order; with room for sorting */
+    int64_t n_sorted, before;         /* how many; how many values come before them */
 };
 
 /* Of the values that are left. */

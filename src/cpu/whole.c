@@ -6,7 +6,7 @@
 
 static bool whole_select(struct clip_set *clip, int64_t k, float *value) {
     const struct sorted *pixels = &((const struct whole_set *)clip->state)->pixels;
-    *value = pixels->values[pixels->first + k];
+    *value = sorted_at(pixels, k);
     return true;
 }
 
@@ -22,28 +22,24 @@ static bool whole_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Copies the lists of all workers, and returns how many values they have. */
-static int64_t collect(float *values, const struct scan *scan) {
+/* Makes the keys of all workers' lists, and returns how many they are. */
+static int64_t collect(uint32_t *keys, const struct scan *scan) {
     int64_t n = 0;
     for (int i = 0; i < scan->n_workers; i++) {
         const struct scan_list *list = &scan->workers[i].middle;
-        if (list->n > 0)
-            memcpy(values + n, list->values, (size_t)list->n * sizeof *values);
-        n += list->n;
+        for (int64_t j = 0; j < list->n; j++)
+            keys[n++] = exact_key(list->values[j]);
     }
     return n;
 }
 
-/* Puts n_zero zeros to their place among sorted values, behind which there is room for them. */
+/* Puts n_zero zeros to their place among the pixels, behind which there is room for them. */
 static void insert_zeros(struct sorted *pixels, int64_t n_zero) {
-    float *values = pixels->values;
-    int64_t positive = pixels->last;
-    while (positive > 0 && values[positive - 1] > 0)
-        positive--;
-    memmove(values + positive + n_zero, values + positive,
-            (size_t)(pixels->last - positive) * sizeof *values);
+    uint32_t *positive = pixels->keys + sorted_below(pixels, 0, true);
+    const int64_t n_positive = pixels->keys + pixels->last - positive;
+    memmove(positive + n_zero, positive, (size_t)n_positive * sizeof *positive);
     for (int64_t i = 0; i < n_zero; i++)
-        values[positive + i] = 0;
+        positive[i] = exact_key(0);
     pixels->last += n_zero;
 }
 
@@ -57,11 +53,11 @@ static int64_t count_pixels(const struct scan *scan) {
 enum srcfind_status whole_from_scan(struct whole_set *set, const struct scan *scan,
                                     struct error *error) {
     const int64_t n = count_pixels(scan);
-    float *values = malloc((size_t)n * sizeof *values + 1);
-    pages_ask_for_huge(values, (size_t)n * sizeof *values);
-    const int64_t n_listed = values ? collect(values, scan) : 0;
+    uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
+    pages_ask_for_huge(keys, (size_t)n * sizeof *keys);
+    const int64_t n_listed = keys ? collect(keys, scan) : 0;
     *set = (struct whole_set){0};
-    if (!values || !sorted_make(&set->pixels, values, n_listed))
+    if (!keys || !sorted_make(&set->pixels, keys, n_listed))
         return error_memory(error, "clipping");
     insert_zeros(&set->pixels, n - n_listed);
     set->set.n = n;
@@ -79,6 +75,6 @@ void whole_clear(struct whole_set *set) {
 
 void whole_extremes(const struct whole_set *set, double *min, double *max) {
     const struct sorted *pixels = &set->pixels;
-    *min = (double)pixels->values[pixels->first];
-    *max = (double)pixels->values[pixels->last - 1];
+    *min = (double)sorted_at(pixels, 0);
+    *max = (double)sorted_at(pixels, pixels->last - pixels->first - 1);
 }
