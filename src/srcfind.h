@@ -249,8 +249,8 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 /* What srcfind_bench_file measures. Floors are what could not be done in less: with the threads
  * that search, a plain read of the pixels in memory (the host's, or the device's if it is that
  * which searches), and for a device a copy of them from pinned memory. SEARCH is SCAN, CLIP and
- * ISLANDS: pixels in memory, bytes in the order of the file, to finished moments. FILE is all from
- * opening the file to a catalogue in memory. */
+ * ISLANDS: pixels in memory, bytes in the order of the file, to finished moments. WRITE is the
+ * catalogue's text, which is kept nowhere; FILE is all from opening the file to that text. */
 enum srcfind_stage {
     SRCFIND_FLOOR_READ,
     SRCFIND_FLOOR_COPY,
