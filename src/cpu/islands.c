@@ -142,14 +142,13 @@ static int64_t number_islands(struct runs *runs) {
 /* Finds the extents of all n islands, and returns how many count. */
 static int64_t find_extents(const struct runs *runs, const struct scan *scan, float threshold,
                             int64_t min_pixels, struct extent *extents, int64_t n) {
-    const uint64_t *blank = scan_blanks(scan) > 0 ? scan->blank : NULL;
     const int64_t width = scan->source->width;
     int64_t n_counting = 0;
     for (int64_t i = 0; i < runs->n; i++) {
         const struct run *r = &runs->run[i];
         struct extent *e = &extents[r->parent];
         add_run_extent(e, r);
-        e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, blank);
+        e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
     }
     for (int64_t i = 0; i < n; i++) {
         const bool counts = extents[i].peak >= threshold && extents[i].n_pixels >= min_pixels;

@@ -14,6 +14,20 @@ struct blank_word {
     uint64_t bits;
 };
 
+/* The map, which the first blank pixel of any thread makes. NULL where memory ran out. */
+static uint64_t *blank_map(struct scan *scan) {
+    const int64_t n = scan->source->width * scan->source->height;
+    uint64_t *map = __atomic_load_n(&scan->blank, __ATOMIC_ACQUIRE);
+    uint64_t *made = map ? NULL : calloc((size_t)(n + 63) / 64, sizeof *made);
+    if (!made)
+        return map;
+    if (__atomic_compare_exchange_n(&scan->blank, &map, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    free(made);
+    return map;
+}
+
 static void flush_blanks(struct blank_word *b) {
     if (b->bits)
         __atomic_fetch_or(&b->map[b->word], b->bits, __ATOMIC_RELAXED);
@@ -178,10 +192,10 @@ static void list_rest(struct scan_worker *w, struct tile_rest *rest, const void 
 }
 
 /* Keeps the places and values of what may belong to a source, and marks blanks. */
-static void keep_places(struct scan_worker *w, const struct picked *picked, int64_t first,
+static bool keep_places(struct scan_worker *w, const struct picked *picked, int64_t first,
                         struct last_run *piece_last) {
     const int64_t width = w->scan->source->width;
-    struct blank_word blanks = {.map = w->scan->blank};
+    struct blank_word blanks = {0};
     struct last_run last = *piece_last; /* stays in registers */
     float *candidate = w->candidates + w->n_candidates;
     for (int i = 0; i < picked->n; i++) {
@@ -190,6 +204,8 @@ static void keep_places(struct scan_worker *w, const struct picked *picked, int6
             *candidate++ = picked->value[i];
         } else {
             w->n_blank++;
+            if (!blanks.map && !(blanks.map = blank_map(w->scan)))
+                return false;
             add_blank(&blanks, first + picked->place[i]);
         }
     }
@@ -197,6 +213,7 @@ static void keep_places(struct scan_worker *w, const struct picked *picked, int6
     w->n_candidates = candidate - w->candidates;
     w->n_runs = last.number + 1;
     *piece_last = last;
+    return true;
 }
 
 static bool scan_piece(void *context, int worker, const struct piece *piece) {
@@ -216,7 +233,8 @@ static bool scan_piece(void *context, int worker, const struct piece *piece) {
         rest.middle.value = w->middle.values + w->middle.n;
         scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
         list_rest(w, &rest, pixels, &picked);
-        keep_places(w, &picked, piece->first + i, &last);
+        if (!keep_places(w, &picked, piece->first + i, &last))
+            return false;
     }
     w->n_core += sums.n;
     w->n_below += sums.n_below;
@@ -246,9 +264,8 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                           .variant = scan_variant_choose(),
                           .n_workers = n_threads,
                           .workers = calloc((size_t)n_threads, sizeof *scan->workers),
-                          .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments),
-                          .blank = calloc((size_t)(n + 63) / 64, sizeof *scan->blank)};
-    if (!scan->workers || !scan->segments || !scan->blank)
+                          .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments)};
+    if (!scan->workers || !scan->segments)
         return error_memory(error, "starting to read the image");
     const int64_t expected = (int64_t)(1.1 * plan->share * (double)n / n_threads) + TILE_PIXELS;
     for (int i = 0; i < n_threads; i++) {

@@ -83,7 +83,7 @@ struct scan_list {
 
 /* What one thread gathered. */
 struct scan_worker {
-    const struct scan *scan;
+    struct scan *scan;
     struct exact_sums sums;  /* of the core */
     int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
     int64_t n_blank, n_zero; /* zeros that are neither of the core nor listed */
@@ -111,7 +111,7 @@ struct scan {
     int n_workers;
     struct scan_worker *workers;
     struct scan_segment *segments; /* one a piece */
-    uint64_t *blank; /* a bit a pixel of the plane; memory is only touched where there are blanks */
+    uint64_t *blank; /* a bit a pixel of the plane; NULL where no pixel is blank */
 };
 
 /* Reads the image by the plan. The scan is to be cleared, also after an error. */
