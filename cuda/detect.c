@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "cpu/histogram.h"
 #include "cpu/plan.h"
+#include "cpu/whole.h"
 #include "feed.h"
 #include "rooms.h"
 
@@ -260,7 +261,7 @@ static enum srcfind_status clip_by_histogram(struct search *s) {
     struct srcfind_background *b = &s->result->background;
     s->result->timings.path = "histogram on the CPU";
     const enum srcfind_status status =
-        histogram_clip(s->source, s->job.detection.kappa, s->n_threads, b, s->error);
+        histogram_clip(s->source, s->job.detection.kappa, s->n_threads, WHOLE_MOST, b, s->error);
     return status != SRCFIND_OK && s->cuda->lost ? SRCFIND_ERROR_DEVICE : status;
 }
 

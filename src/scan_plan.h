@@ -49,6 +49,12 @@ EXACT_FUNCTION struct scan_plan scan_plan_all(float candidate) {
     return plan;
 }
 
+/* A plan that lists the pixels within [low, high], both finite, and keeps none. */
+EXACT_FUNCTION struct scan_plan scan_plan_between(float low, float high) {
+    const struct scan_plan plan = {-INFINITY, INFINITY, low, high, 0, 0, 0, INFINITY, false, 0};
+    return plan;
+}
+
 /* A plan that lists nothing and keeps the pixels >= candidate. */
 EXACT_FUNCTION struct scan_plan scan_plan_candidates(float candidate) {
     const struct scan_plan plan = {-INFINITY, candidate, INFINITY,  -INFINITY, 0,

@@ -29,8 +29,8 @@ static enum srcfind_status clip_listed(const struct scan *scan, double kappa,
 }
 
 /* The clip on all pixels, listed by a scan without a core. */
-static enum srcfind_status clip_whole(const struct scan *scan, double kappa,
-                                      struct srcfind_background *b, struct error *error) {
+static enum srcfind_status clip_whole(struct scan *scan, double kappa, struct srcfind_background *b,
+                                      struct error *error) {
     struct whole_set set;
     const enum srcfind_status status = whole_from_scan(&set, scan, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
@@ -70,7 +70,8 @@ static enum srcfind_status scan_and_clip(const struct pixel_source *source,
     }
     if (status == SRCFIND_OK && !done) {
         scan_clear(scan);
-        status = histogram_clip(source, detection->kappa, n_threads, &result->background, error);
+        status = histogram_clip(source, detection->kappa, n_threads, WHOLE_MOST,
+                                &result->background, error);
         result->timings.path = "histogram";
     }
     lap(&result->timings.clip, &start);

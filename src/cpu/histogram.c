@@ -1,6 +1,9 @@
 #include "cpu/histogram.h"
 
+#include <float.h>
 #include <stdlib.h>
+
+#include "cpu/whole.h"
 
 enum {
     BINS = 1 << 16,
@@ -270,7 +273,36 @@ static enum srcfind_status count_details(struct histogram *h, struct error *erro
     return status;
 }
 
-static enum srcfind_status clip_by_details(struct histogram *h, double kappa,
+static void free_details(struct histogram *h) {
+    for (int i = 0; i < BINS; i++) {
+        free(h->details[i]);
+        h->details[i] = NULL;
+    }
+    h->n_details = 0;
+}
+
+/* Clips on what is left, in a list of it. */
+static enum srcfind_status clip_list(struct histogram *h, double kappa,
+                                     struct srcfind_background *b, struct error *error) {
+    const float low = fmaxf(exact_unkey(h->low), -FLT_MAX);
+    const float high = fminf(exact_unkey(h->high), FLT_MAX);
+    const struct scan_plan plan = scan_plan_between(low, high);
+    struct scan scan;
+    struct whole_set set = {0};
+    free_details(h);
+    enum srcfind_status status = scan_image(&scan, h->source, &plan, h->n_threads, error);
+    if (status == SRCFIND_OK)
+        status = whole_from_scan(&set, &scan, error);
+    if (status == SRCFIND_OK) {
+        clip_run(&set.set, kappa, b);
+        whole_extremes(&set, &b->min, &b->max);
+    }
+    whole_clear(&set);
+    scan_clear(&scan);
+    return status;
+}
+
+static enum srcfind_status clip_by_details(struct histogram *h, double kappa, int64_t few,
                                            struct srcfind_background *b, struct error *error) {
     struct clip_set set = {.state = h, .select = histogram_select, .trim = histogram_trim};
     enum srcfind_status status = SRCFIND_OK;
@@ -282,21 +314,23 @@ static enum srcfind_status clip_by_details(struct histogram *h, double kappa,
     b->rounds = 0;
     if (set.n == 0)
         return SRCFIND_OK;
-    while (status == SRCFIND_OK && !clip_on(h, &set, kappa, &clipped, b))
+    while (status == SRCFIND_OK && !clip_on(h, &set, kappa, &clipped, b)) {
+        if (!clipped && set.n <= few)
+            return clip_list(h, kappa, b, error);
         status = count_details(h, error);
+    }
     return status;
 }
 
 static void histogram_free(struct histogram *h) {
-    for (int i = 0; i < BINS; i++)
-        free(h->details[i]);
+    free_details(h);
     free(h->bins);
     free(h->blanks);
     free(h);
 }
 
 enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa, int n_threads,
-                                   struct srcfind_background *b, struct error *error) {
+                                   int64_t few, struct srcfind_background *b, struct error *error) {
     struct histogram *h = calloc(1, sizeof *h);
     if (!h)
         return error_memory(error, "clipping");
@@ -307,7 +341,7 @@ enum srcfind_status histogram_clip(const struct pixel_source *source, double kap
     enum srcfind_status status =
         h->bins && h->blanks ? count_bins(h, error) : error_memory(error, "clipping");
     if (status == SRCFIND_OK)
-        status = clip_by_details(h, kappa, b, error);
+        status = clip_by_details(h, kappa, few, b, error);
     b->n_blank = 0;
     for (int t = 0; h->blanks && t < n_threads; t++)
         b->n_blank += h->blanks[t];

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "cpu/sample.h"
+#include "cpu/whole.h"
 
 enum {
     LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
-    SORT_PIXELS = 1 << 22, /* so few are sorted sooner than a histogram is made */
     SAMPLE_LEAST = 1 << 13,
     SAMPLE_MOST = 1 << 18, /* for images below this times PIXELS_A_SAMPLE_MOST */
     PIXELS_A_SAMPLE = 128,
@@ -129,7 +129,7 @@ enum srcfind_status plan_scan(const struct pixel_source *source, const struct de
         if (*useful)
             include_zero(plan, &sample, n);
     }
-    if (status == SRCFIND_OK && !*useful && n <= SORT_PIXELS) {
+    if (status == SRCFIND_OK && !*useful && n <= WHOLE_MOST) {
         *plan = scan_plan_all(INFINITY);
         *useful = true;
     }

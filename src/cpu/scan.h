@@ -111,7 +111,7 @@ struct scan {
     int n_workers;
     struct scan_worker *workers;
     struct scan_segment *segments; /* one a piece */
-    uint64_t *blank; /* a bit a pixel of the plane; NULL where no pixel is blank */
+    uint64_t *blank;               /* a bit a pixel of the plane; NULL where no pixel is blank */
 };
 
 /* Reads the image by the plan. The scan is to be cleared, also after an error. */

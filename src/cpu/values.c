@@ -197,8 +197,7 @@ void values_extend(const struct values *v, float low, float high, float *least, 
 /* Sorts the values within [low, high], if they are not too many, and returns how many there are,
  * and how many are below. */
 static struct values_stretch sort_stretch(struct values *v, float low, float high) {
-    const struct scan_plan plan = {
-        .core_low = -INFINITY, .core_high = INFINITY, .median_low = low, .median_high = high};
+    const struct scan_plan plan = scan_plan_between(low, high);
     struct values_stretch stretch = {low, high, 0, 0};
     struct tile_sums below = {0};
     struct tile_rest rest;

@@ -50,13 +50,13 @@ static int64_t count_pixels(const struct scan *scan) {
     return n;
 }
 
-enum srcfind_status whole_from_scan(struct whole_set *set, const struct scan *scan,
-                                    struct error *error) {
+enum srcfind_status whole_from_scan(struct whole_set *set, struct scan *scan, struct error *error) {
     const int64_t n = count_pixels(scan);
     uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
     pages_ask_for_huge(keys, (size_t)n * sizeof *keys);
     const int64_t n_listed = keys ? collect(keys, scan) : 0;
     *set = (struct whole_set){0};
+    scan_give_back(scan);
     if (!keys || !sorted_make(&set->pixels, keys, n_listed))
         return error_memory(error, "clipping");
     insert_zeros(&set->pixels, n - n_listed);

@@ -1,4 +1,4 @@
-/* The clip of an image that has been listed whole, of which no sample told what to leave out. */
+/* The clip of pixels that have been listed whole, of which no sample told what to leave out. */
 #ifndef WHOLE_H
 #define WHOLE_H
 
@@ -6,14 +6,17 @@
 #include "cpu/scan.h"
 #include "cpu/sorted.h"
 
+/* So few pixels are sorted sooner than a histogram is made; in 8 bytes each. */
+enum { WHOLE_MOST = 1 << 24 };
+
 struct whole_set {
     struct clip_set set;
     struct sorted pixels;
 };
 
-/* Takes the lists of a scan without a core. To be cleared, also after an error. */
-enum srcfind_status whole_from_scan(struct whole_set *set, const struct scan *scan,
-                                    struct error *error);
+/* Takes the middle lists of a scan, and gives its memory back. To be cleared, also after an error.
+ */
+enum srcfind_status whole_from_scan(struct whole_set *set, struct scan *scan, struct error *error);
 void whole_clear(struct whole_set *set);
 
 /* The least and the greatest of the pixels that are left, of which there is one at least. */
