@@ -35,8 +35,9 @@ static void keep_memory(void) {
     mallopt(M_TRIM_THRESHOLD, 2 * ROOM);
     mallopt(M_TOP_PAD, ROOM);
     void *first = malloc(1);
-    if (first)
-        pages_ask_for_huge(first, (uintptr_t)sbrk(0) - (uintptr_t)first);
+    const uintptr_t start = (uintptr_t)first, end = (uintptr_t)sbrk(0);
+    if (first && start < end)
+        pages_ask_for_huge(first, end - start);
     free(first);
 #endif
 }

@@ -50,15 +50,16 @@ static bool take_lists(struct listed_set *s, const struct scan *scan, struct val
     const struct scan_plan *plan = s->plan;
     const int n = scan->n_workers;
     struct values_part *parts = malloc(3 * (size_t)n * sizeof *parts);
+    if (!parts)
+        return false;
     struct values_part *of_middle = parts, *of_tails = parts + n, *of_candidates = parts + 2 * n;
-    for (int i = 0; parts && i < n; i++) {
+    for (int i = 0; i < n; i++) {
         const struct scan_worker *w = &scan->workers[i];
         of_middle[i] = (struct values_part){w->middle.values, w->middle.n};
         of_tails[i] = (struct values_part){w->tails.values, w->tails.n};
         of_candidates[i] = (struct values_part){w->candidates, w->n_candidates};
     }
     const bool made =
-        parts &&
         values_make(&s->middle, scan->variant, of_middle, n, plan->median_low, plan->median_high, 0,
                     middle) &&
         values_make(&s->tails, scan->variant, of_tails, n, -FLT_MAX, FLT_MAX, plan->median_low,

@@ -5,13 +5,14 @@
 #include "cpu/sort.h"
 #include "pages.h"
 
-/* Adds n values of which neighbours mostly have the same sign and exponent, or takes them away;
- * SAME of their squares, each below 2^48, fit in 64 bits. */
-static void add_neighbours(struct exact_sums *sums, const uint32_t *keys, int64_t n, bool away) {
+/* Adds the values at [i, last), or takes them away. Neighbours mostly have the same sign and
+ * exponent; SAME of their squares, each below 2^48, fit in 64 bits. */
+static void add_neighbours(struct sorted *s, int64_t i, int64_t last, bool away) {
     enum { SAME = 1 << 15 };
-    for (int64_t i = 0; i < n;) {
+    const uint32_t *keys = s->keys;
+    while (i < last) {
         const uint32_t kind = keys[i] >> 23;
-        const int64_t end = n - i < SAME ? n : i + SAME;
+        const int64_t end = last - i < SAME ? last : i + SAME;
         const uint32_t first = exact_bits(exact_unkey(keys[i]));
         int64_t sum = 0;
         uint64_t square = 0;
@@ -21,8 +22,8 @@ static void add_neighbours(struct exact_sums *sums, const uint32_t *keys, int64_
             square += m * m;
         }
         const int e = exact_exponent(first);
-        sums->sum[e] += (first >> 31 != 0) != away ? -sum : sum;
-        sums->square[e] += away ? -(uint128)square : square;
+        s->sums.sum[e] += (first >> 31 != 0) != away ? -sum : sum;
+        s->sums.square[e] += away ? -(uint128)square : square;
     }
 }
 
@@ -34,7 +35,7 @@ bool sorted_make(struct sorted *s, uint32_t *keys, int64_t n) {
     pages_ask_for_huge(room, (size_t)n * sizeof *room);
     sort_keys(keys, n, room);
     free(room);
-    add_neighbours(&s->sums, keys, n, false);
+    add_neighbours(s, 0, n, false);
     return true;
 }
 
@@ -61,9 +62,8 @@ int64_t sorted_below(const struct sorted *s, float v, bool or_equal) {
 }
 
 void sorted_keep(struct sorted *s, int64_t first, int64_t last) {
-    const uint32_t *left = s->keys + s->first;
-    add_neighbours(&s->sums, left, first, true);
-    add_neighbours(&s->sums, left + last, s->last - s->first - last, true);
+    add_neighbours(s, s->first, s->first + first, true);
+    add_neighbours(s, s->first + last, s->last, true);
     s->last = s->first + last;
     s->first += first;
 }

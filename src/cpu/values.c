@@ -11,7 +11,7 @@ enum {
     UPPER_QUARTILE = PROBES * 3 / 4,
     COARSER = 2,         /* bits between the upper quartile's exponent and the unit's */
     SORT_MOST = 1 << 14, /* so many values are sorted at once */
-    ADD_MOST = 1 << 30,  /* so many values tile_sums hold */
+    ADD_MOST = 1 << 15,  /* so many are added at once, of 2^31 that tile_sums hold */
 };
 
 /* --- making --- */
