@@ -93,14 +93,13 @@ struct rounding {
     bool same, in_doubt;
 };
 
-/* Rounds to a multiple of unit, of which the whole digits have a rest. The double is the same if
- * the distance is below half a unit in its last place; both are cut off below 2^-FRACTION. */
-static inline struct rounding round_to(const struct scaling *s, uint64_t rest, uint64_t unit) {
-    const uint64_t above = rest << FRACTION | s->part >> (64 - FRACTION), step = unit << FRACTION;
-    const bool up = above >= step / 2;
-    const uint64_t distance = up ? step - above : above;
-    return (struct rounding){s->whole - rest + (up ? unit : 0), distance < s->half_ulp,
-                             distance + 2 - s->half_ulp <= 4};
+/* Rounds to a multiple of unit. The double is the same if the distance is below half a unit in its
+ * last place; both are cut off below 2^-FRACTION. No branch: it goes up and down as often. */
+static inline struct rounding round_to(const struct scaling *s, uint64_t unit) {
+    const uint64_t half_up = s->whole + unit / 2, digits = half_up - half_up % unit;
+    const uint64_t beyond = (s->whole - digits) << FRACTION | s->part >> (64 - FRACTION);
+    const uint64_t distance = (uint64_t)llabs((int64_t)beyond);
+    return (struct rounding){digits, distance < s->half_ulp, distance + 2 - s->half_ulp <= 4};
 }
 
 /* The shortest decimal of a positive double within range. False where a digit is in doubt. All
@@ -114,8 +113,7 @@ static bool shortest(double value, struct decimal *d) {
     if (fraction == 0 || !(value > 1e-11 && value < 1e15))
         return false;
     scale(value, leading + fraction, (int)(bits / leading) - 1022, &s);
-    const uint64_t rest = s.whole % 100;
-    const struct rounding of_15 = round_to(&s, rest, 100), of_16 = round_to(&s, rest % 10, 10);
+    const struct rounding of_15 = round_to(&s, 100), of_16 = round_to(&s, 10);
     if (of_15.in_doubt || of_16.in_doubt)
         return false;
     d->digits = of_15.same ? of_15.digits : of_16.same ? of_16.digits : s.whole + (s.part >> 63);
