@@ -6,7 +6,8 @@
 
 #include "number.h"
 
-enum kind { INTEGER, REAL, TEXT };
+/* A number that is shared is mostly the same in all rows, as the noise is. */
+enum kind { INTEGER, REAL, SHARED_REAL, TEXT };
 
 /* Names that depend on the image's frame, and units that depend on its map unit, are resolved in
  * catalogue_column(). */
@@ -83,13 +84,7 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
 
 /* --- cells --- */
 
-bool catalogue_same(const struct srcfind_source *a, const struct srcfind_source *b, int i) {
-    const size_t offset = columns[i].offset, size = sizeof(double); /* that of an integer, too */
-    return columns[i].kind != TEXT &&
-           memcmp((const char *)a + offset, (const char *)b + offset, size) == 0;
-}
-
-int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
+static inline int write_cell(const struct srcfind_source *source, int i, char *text) {
     const char *at = (const char *)source + columns[i].offset;
     int64_t integer;
     double real;
@@ -100,6 +95,7 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
         memcpy(&integer, at, sizeof integer);
         return number_write_integer(integer, text);
     case REAL:
+    case SHARED_REAL:
         memcpy(&real, at, sizeof real);
         return isfinite(real) ? number_write(real, text) : 0;
     case TEXT:
@@ -108,4 +104,33 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
         return (int)length;
     }
     return 0;
+}
+
+int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
+    return write_cell(source, i, text);
+}
+
+static inline bool is_as_before(const struct srcfind_source *row, int i) {
+    const char *at = (const char *)row + columns[i].offset;
+    return columns[i].kind == SHARED_REAL &&
+           memcmp(at, at - sizeof(struct srcfind_source), sizeof(double)) == 0;
+}
+
+size_t catalogue_write_line(const struct srcfind_source *row, const struct catalogue_line *before,
+                            struct catalogue_line *line) {
+    const int n = catalogue_columns();
+    size_t length = 0;
+    for (int i = 0; i < n; i++) {
+        line->start[i] = length;
+        if (before && is_as_before(row, i)) {
+            const size_t start = before->start[i], count = before->start[i + 1] - start;
+            memcpy(line->text + length, before->text + start, count);
+            length += count;
+        } else {
+            length += (size_t)write_cell(row, i, line->text + length);
+            line->text[length++] = i + 1 < n ? ',' : '\n';
+        }
+    }
+    line->start[n] = length;
+    return length;
 }

@@ -4,7 +4,14 @@
 
 #include "error.h"
 
-enum { CELL_TEXT = 64 };
+enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
+
+/* A row as it stands in a CSV file. Cell i, with the comma or the line's end behind it, is
+ * text[start[i]] ... text[start[i + 1] - 1]. */
+struct catalogue_line {
+    size_t start[MOST_COLUMNS + 1];
+    char text[MOST_COLUMNS * (CELL_TEXT + 1)];
+};
 
 int catalogue_columns(void);
 
@@ -15,8 +22,10 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
  * text has room for CELL_TEXT. No cell needs quotes in CSV. */
 int catalogue_cell(const struct srcfind_source *source, int i, char *text);
 
-/* Whether two rows have the same number in column i, to the bit. */
-bool catalogue_same(const struct srcfind_source *a, const struct srcfind_source *b, int i);
+/* Writes the line of a row, and returns its length; before is the line of the row before, or NULL.
+ */
+size_t catalogue_write_line(const struct srcfind_source *row, const struct catalogue_line *before,
+                            struct catalogue_line *line);
 
 /* Whether the cells of column i are text, and not numbers. */
 bool catalogue_is_text(int i);

@@ -81,6 +81,35 @@ static void known_source(void **state) {
     srcfind_catalogue_destroy(c);
 }
 
+/* Rows that a program has changed are written as they are, whatever the row before says. */
+static void changed_rows(void **state) {
+    const struct srcfind_options options = srcfind_default_options();
+    struct random r = {2};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_catalogue *c = find(p.pixels, WIDTH, &options);
+    (void)state;
+    assert_true(c->n_sources > 10);
+    c->sources[2].isl_rms = c->sources[3].isl_rms = 7.5;
+    c->sources[5].isl_mean = -0.0;
+    c->sources[6].isl_mean = 0;
+    c->sources[7].e_peak_flux = NAN;
+    char *all = text_of(c, SRCFIND_CSV);
+    const char *line = strchr(all, '\n') + 1;
+    for (int64_t i = 0; i < c->n_sources; i++) {
+        struct srcfind_catalogue one = *c;
+        one.sources = &c->sources[i];
+        one.n_sources = 1;
+        char *text = text_of(&one, SRCFIND_CSV);
+        const char *alone = strchr(text, '\n') + 1;
+        assert_true(strncmp(line, alone, strlen(alone)) == 0);
+        line += strlen(alone);
+        free(text);
+    }
+    free(all);
+    srcfind_catalogue_destroy(c);
+    picture_free(&p);
+}
+
 static void assert_refused(const struct srcfind_options *options, const char *word) {
     struct srcfind *finder;
     assert_int_not_equal(srcfind_create(options, &finder), SRCFIND_OK);
@@ -205,13 +234,10 @@ static void finders_in_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides),
-        cmocka_unit_test(known_source),
-        cmocka_unit_test(wrong_options),
-        cmocka_unit_test(missing_device),
-        cmocka_unit_test(chosen_backend),
-        cmocka_unit_test(wrong_shapes),
-        cmocka_unit_test(finders_in_threads),
+        cmocka_unit_test(strides),        cmocka_unit_test(known_source),
+        cmocka_unit_test(changed_rows),   cmocka_unit_test(wrong_options),
+        cmocka_unit_test(missing_device), cmocka_unit_test(chosen_backend),
+        cmocka_unit_test(wrong_shapes),   cmocka_unit_test(finders_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
