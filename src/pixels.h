@@ -18,6 +18,10 @@ struct pixel_source {
      * in error. */
     const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                             struct error *error);
+    /* The same where they lie in memory, until they are given back; NULL where they have to be
+     * read. Both may be NULL. */
+    const uint32_t *(*borrow)(void *state, int64_t first, int64_t count);
+    void (*give_back)(void *state, int64_t first, int64_t count);
 };
 
 #endif

@@ -209,7 +209,9 @@ SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
 SRCFIND_API const char *srcfind_message(const struct srcfind *finder);
 
 /* Finds the sources of an image in a FITS file, opened as a plain file: CFITSIO's extended file
- * names mean nothing here. The catalogue is the caller's, to be destroyed; NULL on an error. */
+ * names mean nothing here. The catalogue is the caller's, to be destroyed; NULL on an error.
+ * Whoever opens a large image for writing meanwhile may have to wait; the process then gets SIGURG,
+ * which is ignored unless it has a handler. */
 SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                                   struct srcfind_catalogue **catalogue);
 

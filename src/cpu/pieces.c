@@ -32,13 +32,18 @@ static void fail(struct reading *r, int64_t piece, enum srcfind_status status,
     }
 }
 
-static const uint32_t *read_piece(struct reading *r, struct piece *piece, uint32_t *buffer,
-                                  struct error *error) {
+/* Borrows a piece or reads it; who has room of his own wants it there. */
+static void read_piece(const struct reading *r, struct piece *piece, uint32_t *buffer,
+                       struct error *error) {
     const struct pixel_source *s = r->source;
     const int64_t rest = s->width * s->height - piece->number * s->piece;
     piece->first = piece->number * s->piece;
     piece->count = rest < s->piece ? rest : s->piece;
-    return s->read(s->state, piece->first, piece->count, buffer, error);
+    piece->pixels =
+        s->borrow && !r->work->room ? s->borrow(s->state, piece->first, piece->count) : NULL;
+    piece->borrowed = piece->pixels;
+    if (!piece->borrowed)
+        piece->pixels = s->read(s->state, piece->first, piece->count, buffer, error);
 }
 
 /* Takes and reads the next piece; false where there is none, or something failed. */
@@ -53,7 +58,7 @@ static bool next_piece(struct reading *r, struct piece *piece, uint32_t *buffer)
     piece->number = r->next++;
     if (r->source->parallel)
         mtx_unlock(&r->lock);
-    piece->pixels = read_piece(r, piece, buffer, &error);
+    read_piece(r, piece, buffer, &error);
     if (r->source->parallel)
         mtx_lock(&r->lock);
     if (!piece->pixels)
@@ -72,6 +77,8 @@ static void read_and_work(void *context, int worker) {
     uint32_t *buffer = w->room ? w->room(w->context, worker) : own;
     while (buffer && next_piece(r, &piece, buffer)) {
         const bool ok = w->work(w->context, worker, &piece);
+        if (piece.borrowed)
+            r->source->give_back(r->source->state, piece.first, piece.count);
         buffer = !ok ? NULL : w->room ? w->room(w->context, worker) : own;
     }
     if (!buffer) {

@@ -11,6 +11,7 @@ struct piece {
     int64_t number; /* from 0, in the order of the pixels */
     int64_t first, count;
     const uint32_t *pixels;
+    bool borrowed; /* from the source */
 };
 
 int64_t pieces_count(const struct pixel_source *source);

@@ -21,6 +21,16 @@ static const uint32_t *read_float32(void *state, int64_t first, int64_t count, u
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
+static const uint32_t *borrow_float32(void *state, int64_t first, int64_t count) {
+    const struct reader *r = state;
+    return mapping_borrow(&r->mapping, first * 4, count * 4);
+}
+
+static void give_back_float32(void *state, int64_t first, int64_t count) {
+    const struct reader *r = state;
+    mapping_give_back(&r->mapping, first * 4, count * 4);
+}
+
 /* --- all other kinds of pixels --- */
 
 static const uint32_t *read_stored(void *state, int64_t first, int64_t count, uint32_t *buffer,
@@ -83,7 +93,12 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
         return tiles_open(&reader->tiles, file, hdu, &reader->scaling, plane, source, error);
     if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {
         source->read = read_float32;
+        source->borrow = borrow_float32;
+        source->give_back = give_back_float32;
         source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+        if (!file->unpack)
+            mapping_open(&reader->mapping, file->descriptor, reader->data,
+                         source->width * source->height * 4);
     }
     return SRCFIND_OK;
 }
@@ -96,5 +111,6 @@ void reader_prefetch(const struct reader *reader, int64_t n) {
 
 void reader_close(struct reader *reader) {
     tiles_close(reader->tiles);
+    mapping_close(&reader->mapping);
     *reader = (struct reader){0};
 }

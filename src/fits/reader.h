@@ -4,6 +4,7 @@
 #define READER_H
 
 #include "fits/hdu.h"
+#include "fits/mapping.h"
 #include "fits/tiles.h"
 #include "pixels.h"
 
@@ -11,7 +12,8 @@ struct reader {
     const struct fits_file *file;
     int bitpix;
     struct scaling scaling;
-    int64_t data;        /* the byte of the plane's first pixel in the file; not in tiles */
+    int64_t data; /* the byte of the plane's first pixel in the file; not in tiles */
+    struct mapping mapping;
     struct tiles *tiles; /* NULL where they are not compressed */
 };
 

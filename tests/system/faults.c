@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
@@ -72,6 +73,8 @@ WRAP(int, open64, "open", -1, EMFILE, (const char *p, int f, mode_t m), (p, f, m
 WRAP(FILE *, fopen64, "open", NULL, EMFILE, (const char *p, const char *m), (p, m))
 WRAP(FILE *, fdopen, "open", NULL, ENOMEM, (int d, const char *m), (d, m))
 WRAP(int, stat64, "stat", -1, EACCES, (const char *p, struct stat *s), (p, s))
+WRAP(void *, mmap64, "map", MAP_FAILED, ENOMEM, (void *a, size_t n, int p, int f, int d, off_t o),
+     (a, n, p, f, d, o))
 WRAP(int, rename, "rename", -1, EXDEV, (const char *a, const char *b), (a, b))
 WRAP(int, mkdir, "mkdir", -1, EROFS, (const char *p, mode_t m), (p, m))
 WRAP(int, thrd_create, "thread", thrd_nomem, ENOMEM, (thrd_t * t, thrd_start_t s, void *a),

@@ -86,6 +86,12 @@ class Faults(t.Case):
                     self.assertEqual([result.returncode, result.stderr], [0, ""])
                     self.assertEqual(written, sound)
 
+    def test_image_that_is_mapped(self):
+        image = self.write("large.fits", t.noise(1100, 1100, n_sources=40), t.sky_header())
+        if not self.run_faulty([image, "--cpu", "-q", "-o", self.out + "/"], "map:1")[2]:
+            self.skipTest("files are not mapped here")
+        self.assertGreater(self.check([image, "--cpu", "--threads", 2], ["map", "read"]), 5)
+
     def test_image_that_is_written_to(self):
         image = self.image()
         for n in range(1, 5):

@@ -40,6 +40,15 @@ class SameBytes(t.Case):
                 with self.subTest(name, variant=variant):
                     self.assertEqual(catalogue(path, SRCFIND_SIMD=variant), expected)
 
+    def test_mapped_or_read(self):
+        """A large image is mapped, unless somebody has it open for writing."""
+        path = self.write("large.fits", t.noise(2100, 1900, seed=5, n_sources=200), t.sky_header())
+        with open(path, "r+b"):
+            expected = catalogue(path, "--threads", 1)
+        for threads in (1, 2, 7):
+            with self.subTest(threads=threads):
+                self.assertEqual(catalogue(path, "--threads", threads), expected)
+
     def assert_same(self, packed, plain, *options):
         """On any number of threads, and as the plain file."""
         expected = catalogue(plain, *options)
