@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/plural.h"
 #include "json_tree.h"
 
 /* --- what is compared --- */
@@ -135,7 +136,7 @@ void comparison_write_text(const struct comparison *c, FILE *stream) {
     static const char *const formats[] = {"CSV bytes", "JSON bytes"};
     const struct srcfind_catalogue *cpu = c->catalogue[SIDE_CPU], *gpu = c->catalogue[SIDE_GPU];
     char title[32];
-    snprintf(title, sizeof title, "CPU, %d thread%s", cpu->threads, cpu->threads == 1 ? "" : "s");
+    snprintf(title, sizeof title, "CPU, %d thread%s", cpu->threads, plural(cpu->threads));
     fprintf(stream, "%s: %lld x %lld pixels\n", cpu->image.path, (long long)cpu->image.width,
             (long long)cpu->image.height);
     fprintf(stream, "  %-14s %24s %24s\n", "", title, gpu->device);

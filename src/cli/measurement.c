@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/plural.h"
 #include "json_tree.h"
 
 /* In the order of enum srcfind_stage and enum measured. */
@@ -89,12 +90,13 @@ static void write_row(const struct measurement *m, int row, FILE *stream) {
 void measurement_write_text(const struct measurement *m, FILE *stream) {
     const struct srcfind_catalogue *c = m->bench->catalogue;
     const bool has_copy = m->bench->seconds[SRCFIND_FLOOR_COPY] != NULL;
-    fprintf(stream, "%s: %lld x %lld pixels, %lld sources; ", c->image.path,
-            (long long)c->image.width, (long long)c->image.height, (long long)c->n_sources);
+    fprintf(stream, "%s: %lld x %lld pixels, %lld source%s; ", c->image.path,
+            (long long)c->image.width, (long long)c->image.height, (long long)c->n_sources,
+            plural(c->n_sources));
     if (*c->device)
         fprintf(stream, "%s, ", c->device);
-    fprintf(stream, "%d CPU thread%s; %d round%s\n", c->threads, c->threads == 1 ? "" : "s",
-            m->bench->rounds, m->bench->rounds == 1 ? "" : "s");
+    fprintf(stream, "%d CPU thread%s; %d round%s\n", c->threads, plural(c->threads),
+            m->bench->rounds, plural(m->bench->rounds));
     fprintf(stream, "  %-26s%10s%8s%10s%10s%s\n", "", "median ms", "+- %", "Gpixel/s", "x read",
             has_copy ? "    x copy" : "");
     for (int row = 0; row < MEASURED_ROWS; row++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/exit_status.h"
+#include "cli/plural.h"
 
 enum { MOST_PATH = 50 };
 
@@ -79,10 +80,6 @@ void report_next(struct report *report, int64_t i, int64_t n, const char *path) 
             cut ? shown.text + length - MOST_PATH : shown.text);
     fflush(stderr);
     report->drawn = true;
-}
-
-static const char *plural(int64_t n) {
-    return n == 1 ? "" : "s";
 }
 
 static void report_stages(const struct srcfind_catalogue *c, FILE *stream) {

@@ -61,6 +61,16 @@ static void table_has_ratios(void **state) {
     free(text);
 }
 
+static void one_of_a_kind(void **state) {
+    const struct srcfind_catalogue all = catalogue;
+    (void)state;
+    catalogue.n_sources = catalogue.threads = 1;
+    char *text = text_of(false);
+    catalogue = all;
+    assert_non_null(strstr(text, " 1 source; 1 CPU thread; 5 rounds"));
+    free(text);
+}
+
 static double number(const cJSON *json, const char *stage, const char *name) {
     const cJSON *stages = cJSON_GetObjectItem(json, "stages");
     return cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(stages, stage), name));
@@ -84,6 +94,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(median_is_that_of_both_middle_ones),
         cmocka_unit_test(table_has_ratios),
+        cmocka_unit_test(one_of_a_kind),
         cmocka_unit_test(json_has_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
