@@ -22,8 +22,7 @@ struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue
  * text has room for CELL_TEXT. No cell needs quotes in CSV. */
 int catalogue_cell(const struct srcfind_source *source, int i, char *text);
 
-/* Writes the line of a row, and returns its length; before is the line of the row before, or NULL.
- */
+/* Writes the line of a row, and returns its length; before is the line of row[-1], or NULL. */
 size_t catalogue_write_line(const struct srcfind_source *row, const struct catalogue_line *before,
                             struct catalogue_line *line);
 

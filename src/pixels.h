@@ -5,6 +5,16 @@
 
 #include "error.h"
 
+/* Lends pixels where they lie in memory. */
+struct pixel_lender {
+    void (*begin)(void *state);
+    /* Pixels [first, first + count) of the plane, to be given back once; NULL where they have to be
+     * read. Several threads may do both. */
+    const uint32_t *(*borrow)(void *state, int64_t first, int64_t count);
+    void (*give_back)(void *state, int64_t first, int64_t count);
+    void (*end)(void *state);
+};
+
 struct pixel_source {
     int64_t width, height;
     int64_t piece;   /* pixels that are best asked for at a time, from a multiple of it on */
@@ -18,10 +28,7 @@ struct pixel_source {
      * in error. */
     const uint32_t *(*read)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                             struct error *error);
-    /* The same where they lie in memory, until they are given back; NULL where they have to be
-     * read. Both may be NULL. */
-    const uint32_t *(*borrow)(void *state, int64_t first, int64_t count);
-    void (*give_back)(void *state, int64_t first, int64_t count);
+    const struct pixel_lender *lender; /* NULL: all has to be read */
 };
 
 #endif

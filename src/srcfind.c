@@ -281,7 +281,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     catalogue->timings.open = clock_seconds() - start;
     const struct input input = {.source = &image.source, .image = &image};
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
-        reader_prefetch(&image.reader, image.source.width * image.source.height);
+        reader_prefetch(&image.reader);
     if (status == SRCFIND_OK)
         status = find(finder, &input, catalogue);
     if (status == SRCFIND_OK)

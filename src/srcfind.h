@@ -210,8 +210,10 @@ SRCFIND_API const char *srcfind_message(const struct srcfind *finder);
 
 /* Finds the sources of an image in a FITS file, opened as a plain file: CFITSIO's extended file
  * names mean nothing here. The catalogue is the caller's, to be destroyed; NULL on an error.
- * Whoever opens a large image for writing meanwhile may have to wait; the process then gets SIGURG,
- * which is ignored unless it has a handler. */
+ * Whoever opens a large image for writing while it is read may have to wait (or gets EWOULDBLOCK);
+ * the process then gets SIGURG, which is ignored unless it has a handler. The system lets nobody
+ * wait for longer than 45 seconds: a process that is stopped meanwhile, and whose image is then cut
+ * off, ends with SIGBUS. */
 SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                                   struct srcfind_catalogue **catalogue);
 

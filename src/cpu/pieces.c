@@ -8,6 +8,7 @@
 struct reading {
     const struct pixel_source *source;
     const struct piece_work *work;
+    const struct pixel_lender *lender; /* NULL: all is read */
     int64_t n_pieces;
     mtx_t lock;
     int64_t next; /* under lock, and so are those below */
@@ -32,15 +33,14 @@ static void fail(struct reading *r, int64_t piece, enum srcfind_status status,
     }
 }
 
-/* Borrows a piece or reads it; who has room of his own wants it there. */
+/* Borrows a piece or reads it. */
 static void read_piece(const struct reading *r, struct piece *piece, uint32_t *buffer,
                        struct error *error) {
     const struct pixel_source *s = r->source;
     const int64_t rest = s->width * s->height - piece->number * s->piece;
     piece->first = piece->number * s->piece;
     piece->count = rest < s->piece ? rest : s->piece;
-    piece->pixels =
-        s->borrow && !r->work->room ? s->borrow(s->state, piece->first, piece->count) : NULL;
+    piece->pixels = r->lender ? r->lender->borrow(s->state, piece->first, piece->count) : NULL;
     piece->borrowed = piece->pixels;
     if (!piece->borrowed)
         piece->pixels = s->read(s->state, piece->first, piece->count, buffer, error);
@@ -78,7 +78,7 @@ static void read_and_work(void *context, int worker) {
     while (buffer && next_piece(r, &piece, buffer)) {
         const bool ok = w->work(w->context, worker, &piece);
         if (piece.borrowed)
-            r->source->give_back(r->source->state, piece.first, piece.count);
+            r->lender->give_back(r->source->state, piece.first, piece.count);
         buffer = !ok ? NULL : w->room ? w->room(w->context, worker) : own;
     }
     if (!buffer) {
@@ -91,11 +91,18 @@ static void read_and_work(void *context, int worker) {
 
 enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
                                const struct piece_work *work, struct error *error) {
-    struct reading r = {
-        .source = source, .work = work, .n_pieces = pieces_count(source), .error = error};
+    struct reading r = {.source = source,
+                        .work = work,
+                        .lender = work->room ? NULL : source->lender,
+                        .n_pieces = pieces_count(source),
+                        .error = error};
     if (mtx_init(&r.lock, mtx_plain) != thrd_success)
         return error_memory(error, "starting to read the image");
+    if (r.lender)
+        r.lender->begin(source->state);
     parallel_run(n_threads < r.n_pieces ? n_threads : (int)r.n_pieces, read_and_work, &r);
+    if (r.lender)
+        r.lender->end(source->state);
     mtx_destroy(&r.lock);
     return r.status;
 }

@@ -11,7 +11,7 @@ struct piece {
     int64_t number; /* from 0, in the order of the pixels */
     int64_t first, count;
     const uint32_t *pixels;
-    bool borrowed; /* from the source */
+    bool borrowed; /* from the source's lender */
 };
 
 int64_t pieces_count(const struct pixel_source *source);
@@ -20,8 +20,8 @@ int64_t pieces_count(const struct pixel_source *source);
  * which ends the reading: because memory ran out, unless the context knows better. */
 struct piece_work {
     bool (*work)(void *context, int worker, const struct piece *piece);
-    /* Room for the worker's next piece; NULL where it failed. May itself be NULL: then there is a
-     * buffer in ordinary memory. */
+    /* Room for the worker's next piece, which is read there; NULL where it failed. May itself be
+     * NULL: then the piece is borrowed, or read to ordinary memory. */
     uint32_t *(*room)(void *context, int worker);
     void *context;
 };

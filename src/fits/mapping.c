@@ -1,9 +1,11 @@
 /* To touch a page of a mapped file that the file has lost, or that the disk does not give, ends the
  * process with a signal. So a lease is taken first: whoever opens the file to write to it, or
  * shortens it, then waits until the lease is given back (for 45 seconds at most:
- * /proc/sys/fs/lease-break-time). There are leases for files of one's own that nobody has open for
- * writing, and they can be trusted where no other machine writes to the disk. And only what is in
- * the page cache is handed out. All else is read. See fcntl(2) and mincore(2). */
+ * /proc/sys/fs/lease-break-time), and nothing is handed out any more. What remains is a process
+ * that is stopped for so long in the middle of a piece, and a file that is shortened then. There
+ * are leases for files that nobody has open for writing, and they can be trusted where no other
+ * machine writes to the disk. And only what is in the page cache is handed out, which the system
+ * tells of one's own files. All else is read. See fcntl(2) and mincore(2). */
 #define _GNU_SOURCE /* F_SETLEASE, F_SETSIG */
 #include "fits/mapping.h"
 
@@ -15,6 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -40,6 +43,11 @@ static bool is_on_local_disk(int descriptor) {
     }
 }
 
+static bool is_ours(int descriptor) {
+    struct stat facts;
+    return geteuid() == 0 || (fstat(descriptor, &facts) == 0 && facts.st_uid == geteuid());
+}
+
 /* A signal tells that somebody waits. It is to be one that is ignored; the usual one would end the
  * process. */
 static bool take_lease(int descriptor) {
@@ -48,8 +56,8 @@ static bool take_lease(int descriptor) {
 
 void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t size) {
     const int64_t before = offset % sysconf(_SC_PAGESIZE);
-    *m = (struct mapping){.size = size, .before = before};
-    if (size < LEAST || !is_on_local_disk(descriptor))
+    *m = (struct mapping){.size = size, .before = before, .descriptor = descriptor};
+    if (size < LEAST || !is_on_local_disk(descriptor) || !is_ours(descriptor))
         return;
     m->given_back = calloc((size_t)(size / UNIT) + 1, sizeof *m->given_back);
     if (!m->given_back || !take_lease(descriptor))
@@ -62,11 +70,19 @@ void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t siz
         m->start = pages + before;
 }
 
+/* The lease is given back, not left to who closes the file: a process that was forked meanwhile
+ * keeps it open. */
 void mapping_close(struct mapping *m) {
-    if (m->start)
+    if (m->start) {
         munmap(m->start - m->before, (size_t)(m->before + m->size));
+        fcntl(m->descriptor, F_SETLEASE, F_UNLCK);
+    }
     free(m->given_back);
     *m = (struct mapping){0};
+}
+
+static bool nobody_waits(const struct mapping *m) {
+    return fcntl(m->descriptor, F_GETLEASE) == F_RDLCK;
 }
 
 static bool are_cached(char *start, size_t size) {
@@ -103,9 +119,9 @@ const void *mapping_borrow(const struct mapping *m, int64_t offset, int64_t coun
         return NULL;
     char *start = m->start + offset;
     const size_t before = (uintptr_t)start % (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (are_cached(start - before, (size_t)count + before))
+    if (nobody_waits(m) && are_cached(start - before, (size_t)count + before))
         return start;
-    mapping_give_back(m, offset, count); /* its unit is not to wait for it */
+    mapping_give_back(m, offset, count); /* else its unit would never have all, nor be unmapped */
     return NULL;
 }
 

@@ -21,6 +21,11 @@ static const uint32_t *read_float32(void *state, int64_t first, int64_t count, u
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
+static void begin_lending(void *state) {
+    struct reader *r = state;
+    mapping_open(&r->mapping, r->file->descriptor, r->data, r->n_pixels * 4);
+}
+
 static const uint32_t *borrow_float32(void *state, int64_t first, int64_t count) {
     const struct reader *r = state;
     return mapping_borrow(&r->mapping, first * 4, count * 4);
@@ -30,6 +35,14 @@ static void give_back_float32(void *state, int64_t first, int64_t count) {
     const struct reader *r = state;
     mapping_give_back(&r->mapping, first * 4, count * 4);
 }
+
+static void end_lending(void *state) {
+    struct reader *r = state;
+    mapping_close(&r->mapping);
+}
+
+static const struct pixel_lender float32_lender = {begin_lending, borrow_float32, give_back_float32,
+                                                   end_lending};
 
 /* --- all other kinds of pixels --- */
 
@@ -77,8 +90,10 @@ static enum srcfind_status read_scaling(const struct fits_file *file, const stru
 enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 const struct hdu *hdu, int64_t plane, struct pixel_source *source,
                                 struct error *error) {
-    *reader = (struct reader){
-        .file = file, .bitpix = hdu->bitpix, .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
+    *reader = (struct reader){.file = file,
+                              .bitpix = hdu->bitpix,
+                              .n_pixels = hdu->axes[0] * hdu->axes[1],
+                              .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
     *source = (struct pixel_source){.width = hdu->axes[0],
                                     .height = hdu->axes[1],
                                     .piece = PIECE,
@@ -93,24 +108,19 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
         return tiles_open(&reader->tiles, file, hdu, &reader->scaling, plane, source, error);
     if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {
         source->read = read_float32;
-        source->borrow = borrow_float32;
-        source->give_back = give_back_float32;
         source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-        if (!file->unpack)
-            mapping_open(&reader->mapping, file->descriptor, reader->data,
-                         source->width * source->height * 4);
+        source->lender = file->unpack ? NULL : &float32_lender;
     }
     return SRCFIND_OK;
 }
 
-void reader_prefetch(const struct reader *reader, int64_t n) {
+void reader_prefetch(const struct reader *reader) {
     if (!reader->tiles && !reader->file->unpack)
-        posix_fadvise(reader->file->descriptor, reader->data, abs(reader->bitpix) / 8 * n,
-                      POSIX_FADV_WILLNEED);
+        posix_fadvise(reader->file->descriptor, reader->data,
+                      abs(reader->bitpix) / 8 * reader->n_pixels, POSIX_FADV_WILLNEED);
 }
 
 void reader_close(struct reader *reader) {
     tiles_close(reader->tiles);
-    mapping_close(&reader->mapping);
     *reader = (struct reader){0};
 }

@@ -12,9 +12,10 @@ struct reader {
     const struct fits_file *file;
     int bitpix;
     struct scaling scaling;
-    int64_t data; /* the byte of the plane's first pixel in the file; not in tiles */
-    struct mapping mapping;
-    struct tiles *tiles; /* NULL where they are not compressed */
+    int64_t n_pixels;       /* of the plane */
+    int64_t data;           /* the byte of the plane's first pixel in the file; not in tiles */
+    struct mapping mapping; /* while pixels are lent */
+    struct tiles *tiles;    /* NULL where they are not compressed */
 };
 
 /* Makes a source of the plane whose first pixel is `plane`. The reader must stay where it is, and
@@ -24,7 +25,7 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                                 struct error *error);
 void reader_close(struct reader *reader);
 
-/* Has the system begin to read n pixels of the plane, where they are not compressed. */
-void reader_prefetch(const struct reader *reader, int64_t n);
+/* Has the system begin to read the plane, where it is not compressed. */
+void reader_prefetch(const struct reader *reader);
 
 #endif

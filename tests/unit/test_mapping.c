@@ -12,9 +12,10 @@
 /* What is mapped of the file begins within a page, as data do. */
 enum {
     START = 15 * 2880,
-    SIZE = 40 << 20,
+    SIZE = 14 << 20,
     PIECE = 1 << 18,
     UNIT = 4 << 20,
+    AROUND = 1 << 16,
     HOLE = 5 << 20,
     SMALL = 1 << 16
 };
@@ -48,15 +49,40 @@ static int remove_file(void **state) {
     return close(kept);
 }
 
+/* Has the system bring all but the hole to memory: it may have taken it away. */
+static void cache(int file) {
+    char piece[PIECE];
+    for (int64_t at = HOLE; at < SIZE; at += PIECE)
+        assert_int_equal(pread(file, piece, PIECE, START + at), PIECE);
+}
+
+static struct mapping mapping;
+static int opened = -1; /* what is mapped */
+
+static void close_mapped(void) {
+    mapping_close(&mapping);
+    if (opened >= 0)
+        close(opened);
+    opened = -1;
+}
+
+/* Also after a test that failed, so that the next one need not wait for the lease. */
+static int close_after(void **state) {
+    (void)state;
+    close_mapped();
+    return 0;
+}
+
 /* Maps the file, or skips the test where there are no leases. */
-static int open_mapped(struct mapping *m) {
-    const int file = open(path, O_RDONLY);
-    mapping_open(m, file, START, SIZE);
-    if (!m->start) {
-        close(file);
+static void open_mapped(void) {
+    opened = open(path, O_RDONLY);
+    mapping_open(&mapping, opened, START, SIZE);
+    if (!mapping.start)
         skip();
-    }
-    return file;
+}
+
+static int open_writer(void) {
+    return open(path, O_WRONLY | O_NONBLOCK);
 }
 
 static void assert_bytes(const char *bytes, int64_t offset, int64_t count) {
@@ -68,130 +94,148 @@ static void assert_bytes(const char *bytes, int64_t offset, int64_t count) {
 
 static void bytes(void **state) {
     static const int64_t places[][2] = {{HOLE, 1}, {HOLE + PIECE, PIECE}, {SIZE - PIECE, PIECE}};
-    struct mapping m;
-    const int file = open_mapped(&m);
     (void)state;
+    open_mapped();
+    cache(opened);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        assert_bytes(mapping_borrow(&m, places[i][0], places[i][1]), places[i][0], places[i][1]);
-    assert_null(mapping_borrow(&m, SIZE - PIECE, PIECE + 1));
-    assert_null(mapping_borrow(&m, HOLE, SIZE - HOLE)); /* more than a piece */
-    mapping_close(&m);
-    close(file);
+        assert_bytes(mapping_borrow(&mapping, places[i][0], places[i][1]), places[i][0],
+                     places[i][1]);
+    assert_null(mapping_borrow(&mapping, SIZE - PIECE, PIECE + 1));
+    assert_null(mapping_borrow(&mapping, HOLE, SIZE - HOLE)); /* more than a piece */
 }
 
 /* What is not in memory has to be read: the disk may fail. */
 static void holes(void **state) {
-    struct mapping m;
-    const int file = open_mapped(&m);
     (void)state;
-    assert_null(mapping_borrow(&m, 0, PIECE));
-    assert_null(mapping_borrow(&m, HOLE - PIECE, PIECE));
-    assert_non_null(mapping_borrow(&m, HOLE, PIECE));
-    mapping_close(&m);
-    close(file);
+    open_mapped();
+    cache(opened);
+    assert_null(mapping_borrow(&mapping, 0, PIECE));
+    assert_null(mapping_borrow(&mapping, HOLE - PIECE, PIECE));
+    assert_non_null(mapping_borrow(&mapping, HOLE, PIECE));
 }
 
+/* How many bytes of the mapping take memory of this process. */
 static int64_t mapped_now(void) {
-    char line[256];
+    const unsigned long long start = (uintptr_t)(mapping.start - mapping.before);
+    unsigned long long place = 0;
+    char line[4096];
     long long kilobytes = -1;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && kilobytes < 0 && fgets(line, sizeof line, status))
-        sscanf(line, "RssFile: %lld", &kilobytes);
-    if (status)
-        fclose(status);
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    while (kilobytes < 0 && fgets(line, sizeof line, maps))
+        if (place != start)
+            sscanf(line, "%llx-", &place);
+        else
+            sscanf(line, "Rss: %lld", &kilobytes);
+    fclose(maps);
+    assert_true(kilobytes >= 0);
     return kilobytes << 10;
+}
+
+static void borrow(int64_t at) {
+    if (at < HOLE)
+        assert_null(mapping_borrow(&mapping, at, PIECE));
+    else
+        assert_bytes(mapping_borrow(&mapping, at, PIECE), at, PIECE);
+}
+
+static bool ends_unit(int64_t at) {
+    return (at + PIECE) % UNIT == 0 || at + PIECE == SIZE;
 }
 
 /* What was given back takes no memory, where all of a unit was, and can be borrowed again. */
 static void little_stays(void **state) {
-    const int64_t little = 1 << 18;
-    struct mapping m;
-    const int file = open_mapped(&m);
-    const int64_t before = mapped_now();
     (void)state;
+    open_mapped();
+    cache(opened);
     for (int turn = 0; turn < 2; turn++) {
-        for (int64_t at = 0; at < HOLE; at += PIECE)
-            assert_null(mapping_borrow(&m, at, PIECE));
-        for (int64_t at = HOLE; at < SIZE; at += PIECE)
-            assert_bytes(mapping_borrow(&m, at, PIECE), at, PIECE);
+        for (int64_t at = 0; at < SIZE; at += PIECE)
+            borrow(at);
         for (int64_t at = SIZE - PIECE; at >= HOLE; at -= PIECE)
-            if (at % UNIT != UNIT - PIECE)
-                mapping_give_back(&m, at, PIECE);
-        assert_true(mapped_now() >= before + SIZE - HOLE);
-        for (int64_t at = 2 * UNIT - PIECE; at < SIZE; at += UNIT)
-            mapping_give_back(&m, at, PIECE);
-        assert_true(mapped_now() <= before + little);
+            if (!ends_unit(at))
+                mapping_give_back(&mapping, at, PIECE);
+        assert_true(mapped_now() >= SIZE - HOLE);
+        for (int64_t at = HOLE; at < SIZE; at += PIECE)
+            if (ends_unit(at))
+                mapping_give_back(&mapping, at, PIECE);
+        assert_true(mapped_now() <= AROUND);
     }
-    mapping_close(&m);
-    close(file);
 }
 
-/* Nobody opens the file to write to it, nor shortens it, while it is mapped. */
-static void writers_wait(void **state) {
-    struct mapping m;
-    const int file = open_mapped(&m);
+/* Also of what is mapped around a piece, in a unit that was unmapped before. */
+static void nothing_gathers(void **state) {
     (void)state;
-    assert_int_equal(open(path, O_WRONLY | O_NONBLOCK), -1);
-    assert_int_equal(errno, EWOULDBLOCK);
-    assert_int_equal(open(path, O_RDWR | O_TRUNC | O_NONBLOCK), -1);
+    open_mapped();
+    cache(opened);
+    for (int64_t at = 0; at < SIZE; at += PIECE) {
+        borrow(at);
+        if (at >= HOLE)
+            mapping_give_back(&mapping, at, PIECE);
+    }
+    assert_true(mapped_now() <= AROUND);
+}
+
+/* Nobody opens the file to write to it, nor shortens it, while it is mapped; and when somebody
+ * waits for that, the rest is read. */
+static void writers_wait(void **state) {
+    (void)state;
+    open_mapped();
+    cache(opened);
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
-    assert_bytes(mapping_borrow(&m, HOLE, PIECE), HOLE, PIECE);
-    mapping_close(&m);
-    close(file);
     close(reader);
-    const int writer = open(path, O_WRONLY | O_NONBLOCK);
+    assert_bytes(mapping_borrow(&mapping, HOLE, PIECE), HOLE, PIECE);
+    assert_int_equal(open_writer(), -1);
+    assert_int_equal(errno, EWOULDBLOCK);
+    assert_int_equal(open(path, O_RDWR | O_TRUNC | O_NONBLOCK), -1);
+    assert_null(mapping_borrow(&mapping, HOLE + PIECE, PIECE));
+    mapping_close(&mapping);
+    const int writer = open_writer(); /* though the file is open still */
     assert_true(writer >= 0);
     close(writer);
 }
 
 static void not_while_written(void **state) {
-    struct mapping m;
-    const int writer = open(path, O_WRONLY), file = open(path, O_RDONLY);
+    const int writer = open_writer();
     (void)state;
-    mapping_open(&m, file, START, SIZE);
-    assert_null(m.start);
-    assert_null(mapping_borrow(&m, HOLE, PIECE));
-    mapping_close(&m);
-    close(file);
+    assert_true(writer >= 0);
+    opened = open(path, O_RDONLY);
+    mapping_open(&mapping, opened, START, SIZE);
     close(writer);
+    assert_null(mapping.start);
+    assert_null(mapping_borrow(&mapping, HOLE, PIECE));
 }
 
 static void small_files(void **state) {
-    struct mapping m;
-    const int file = open(path, O_RDONLY);
     (void)state;
-    mapping_open(&m, file, START, SMALL);
-    assert_null(m.start);
-    assert_null(mapping_borrow(&m, 0, 1));
-    close(file);
-    const int writer = open(path, O_WRONLY | O_NONBLOCK); /* no lease is left behind */
+    opened = open(path, O_RDONLY);
+    mapping_open(&mapping, opened, START, SMALL);
+    assert_null(mapping.start);
+    assert_null(mapping_borrow(&mapping, 0, 1));
+    const int writer = open_writer(); /* no lease is left behind */
     assert_true(writer >= 0);
     close(writer);
 }
 
 /* A file that was shortened before it was mapped: no signal. */
 static void shortened(void **state) {
-    struct mapping m;
+    char piece[PIECE];
     (void)state;
-    assert_int_equal(truncate(path, START + SIZE / 2 - START % sysconf(_SC_PAGESIZE)), 0);
-    const int file = open_mapped(&m);
-    assert_non_null(mapping_borrow(&m, SIZE / 2 - 2 * PIECE, PIECE));
-    assert_null(mapping_borrow(&m, SIZE / 2 - PIECE, PIECE)); /* but for its last page */
-    assert_null(mapping_borrow(&m, SIZE / 2, PIECE));
-    mapping_close(&m);
-    close(file);
+    assert_int_equal(truncate(path, START + SIZE - 4 * PIECE - START % sysconf(_SC_PAGESIZE)), 0);
+    open_mapped();
+    assert_true(pread(opened, piece, PIECE, START + SIZE - 6 * PIECE) == PIECE);
+    assert_non_null(mapping_borrow(&mapping, SIZE - 6 * PIECE, PIECE));
+    assert_null(mapping_borrow(&mapping, SIZE - 5 * PIECE, PIECE)); /* but for its last page */
+    assert_null(mapping_borrow(&mapping, SIZE - 4 * PIECE, PIECE));
 }
+
+#define CLOSED(test) cmocka_unit_test_teardown(test, close_after)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes),
-        cmocka_unit_test(holes),
-        cmocka_unit_test(little_stays),
-        cmocka_unit_test(writers_wait),
-        cmocka_unit_test(not_while_written),
-        cmocka_unit_test(small_files),
-        cmocka_unit_test(shortened), /* the last one */
+        CLOSED(bytes),           CLOSED(holes),        CLOSED(little_stays),
+        CLOSED(nothing_gathers), CLOSED(writers_wait), CLOSED(not_while_written),
+        CLOSED(small_files),     CLOSED(shortened), /* the last one */
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
