@@ -54,28 +54,40 @@ static bool take_lease(int descriptor) {
     return fcntl(descriptor, F_SETSIG, SIGURG) == 0 && fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0;
 }
 
-void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t size) {
+static void give_lease_back(int descriptor) {
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+}
+
+/* NULL where the file has not all of them: pages behind its end can be in the page cache, too. */
+static char *map(int descriptor, int64_t offset, int64_t size) {
     const int64_t before = offset % sysconf(_SC_PAGESIZE);
-    *m = (struct mapping){.size = size, .before = before, .descriptor = descriptor};
+    struct stat facts;
+    if (fstat(descriptor, &facts) != 0 || facts.st_size < offset + size)
+        return NULL;
+    char *pages =
+        mmap(NULL, (size_t)(before + size), PROT_READ, MAP_SHARED, descriptor, offset - before);
+    return pages == MAP_FAILED ? NULL : pages + before;
+}
+
+void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t size) {
+    *m = (struct mapping){
+        .size = size, .before = offset % sysconf(_SC_PAGESIZE), .descriptor = descriptor};
     if (size < LEAST || !is_on_local_disk(descriptor) || !is_ours(descriptor))
         return;
     m->given_back = calloc((size_t)(size / UNIT) + 1, sizeof *m->given_back);
     if (!m->given_back || !take_lease(descriptor))
         return;
-    char *pages =
-        mmap(NULL, (size_t)(before + size), PROT_READ, MAP_SHARED, descriptor, offset - before);
-    if (pages == MAP_FAILED)
-        fcntl(descriptor, F_SETLEASE, F_UNLCK);
-    else
-        m->start = pages + before;
+    m->start = map(descriptor, offset, size);
+    if (!m->start)
+        give_lease_back(descriptor);
 }
 
-/* The lease is given back, not left to who closes the file: a process that was forked meanwhile
+/* The lease is not left to who closes the file: a process that was forked meanwhile
  * keeps it open. */
 void mapping_close(struct mapping *m) {
     if (m->start) {
         munmap(m->start - m->before, (size_t)(m->before + m->size));
-        fcntl(m->descriptor, F_SETLEASE, F_UNLCK);
+        give_lease_back(m->descriptor);
     }
     free(m->given_back);
     *m = (struct mapping){0};
