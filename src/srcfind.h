@@ -213,7 +213,7 @@ SRCFIND_API const char *srcfind_message(const struct srcfind *finder);
  * Whoever opens a large image for writing while it is read may have to wait (or gets EWOULDBLOCK);
  * the process then gets SIGURG, which is ignored unless it has a handler. The system lets nobody
  * wait for longer than 45 seconds: a process that is stopped meanwhile, and whose image is then cut
- * off, ends with SIGBUS. */
+ * off, may end with SIGBUS. */
 SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                                   struct srcfind_catalogue **catalogue);
 

@@ -59,14 +59,13 @@ static void give_lease_back(int descriptor) {
 }
 
 /* NULL where the file has not all of them: pages behind its end can be in the page cache, too. */
-static char *map(int descriptor, int64_t offset, int64_t size) {
-    const int64_t before = offset % sysconf(_SC_PAGESIZE);
+static char *map(const struct mapping *m, int64_t offset) {
     struct stat facts;
-    if (fstat(descriptor, &facts) != 0 || facts.st_size < offset + size)
+    if (fstat(m->descriptor, &facts) != 0 || facts.st_size < offset + m->size)
         return NULL;
-    char *pages =
-        mmap(NULL, (size_t)(before + size), PROT_READ, MAP_SHARED, descriptor, offset - before);
-    return pages == MAP_FAILED ? NULL : pages + before;
+    char *pages = mmap(NULL, (size_t)(m->before + m->size), PROT_READ, MAP_SHARED, m->descriptor,
+                       offset - m->before);
+    return pages == MAP_FAILED ? NULL : pages + m->before;
 }
 
 void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t size) {
@@ -77,13 +76,13 @@ void mapping_open(struct mapping *m, int descriptor, int64_t offset, int64_t siz
     m->given_back = calloc((size_t)(size / UNIT) + 1, sizeof *m->given_back);
     if (!m->given_back || !take_lease(descriptor))
         return;
-    m->start = map(descriptor, offset, size);
+    m->start = map(m, offset);
     if (!m->start)
         give_lease_back(descriptor);
 }
 
-/* The lease is not left to who closes the file: a process that was forked meanwhile
- * keeps it open. */
+/* The lease is not left to who closes the file: a process that was forked meanwhile keeps it open.
+ */
 void mapping_close(struct mapping *m) {
     if (m->start) {
         munmap(m->start - m->before, (size_t)(m->before + m->size));

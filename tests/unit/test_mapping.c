@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "fits/mapping.h"
@@ -21,8 +20,7 @@ enum {
     SMALL = 1 << 16
 };
 
-static int kept;      /* keeps the file, which has no name, for reading */
-static char path[64]; /* leads to it */
+static const char path[] = "mapping.bin";
 
 static char byte_at(int64_t i) {
     return (char)((uint64_t)i * 0x9e3779b97f4a7c15u >> 56);
@@ -30,56 +28,46 @@ static char byte_at(int64_t i) {
 
 /* SIZE bytes from START on, with a hole at their start. */
 static int make_file(void **state) {
-    char piece[PIECE], name[] = "mapping-XXXXXX";
-    const int file = mkstemp(name);
+    char piece[PIECE];
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    bool written = file >= 0;
     (void)state;
-    kept = open(name, O_RDONLY);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", kept);
-    unlink(name);
-    for (int64_t at = HOLE; file >= 0 && at < SIZE; at += PIECE) {
+    for (int64_t at = HOLE; written && at < SIZE; at += PIECE) {
         for (int64_t i = 0; i < PIECE; i++)
             piece[i] = byte_at(at + i);
-        if (pwrite(file, piece, PIECE, START + at) != PIECE)
-            return -1;
+        written = pwrite(file, piece, PIECE, START + at) == PIECE;
     }
-    return file < 0 ? -1 : close(file);
+    return close(file) == 0 && written ? 0 : -1;
 }
 
 static int remove_file(void **state) {
     (void)state;
-    return close(kept);
-}
-
-/* Has the system bring all but the hole to memory: it may have taken it away. */
-static void cache(int file) {
-    char piece[PIECE];
-    for (int64_t at = HOLE; at < SIZE; at += PIECE)
-        assert_int_equal(pread(file, piece, PIECE, START + at), PIECE);
+    return unlink(path);
 }
 
 static struct mapping mapping;
 static int opened = -1; /* what is mapped */
 
-static void close_mapped(void) {
+/* Also after a test that failed, so that the next one need not wait for the lease. */
+static int close_after(void **state) {
+    (void)state;
     mapping_close(&mapping);
     if (opened >= 0)
         close(opened);
     opened = -1;
-}
-
-/* Also after a test that failed, so that the next one need not wait for the lease. */
-static int close_after(void **state) {
-    (void)state;
-    close_mapped();
     return 0;
 }
 
-/* Maps the file, or skips the test where there are no leases. */
+/* Maps the file, or skips the test where there are no leases. All but the hole is read, since the
+ * system may have taken it out of its memory. */
 static void open_mapped(void) {
+    char piece[PIECE];
     opened = open(path, O_RDONLY);
     mapping_open(&mapping, opened, START, SIZE);
     if (!mapping.start)
         skip();
+    for (int64_t at = HOLE; at < SIZE; at += PIECE)
+        assert_int_equal(pread(opened, piece, PIECE, START + at), PIECE);
 }
 
 static int open_writer(void) {
@@ -97,7 +85,6 @@ static void bytes(void **state) {
     static const int64_t places[][2] = {{HOLE, 1}, {HOLE + PIECE, PIECE}, {SIZE - PIECE, PIECE}};
     (void)state;
     open_mapped();
-    cache(opened);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         assert_bytes(mapping_borrow(&mapping, places[i][0], places[i][1]), places[i][0],
                      places[i][1]);
@@ -109,7 +96,6 @@ static void bytes(void **state) {
 static void holes(void **state) {
     (void)state;
     open_mapped();
-    cache(opened);
     assert_null(mapping_borrow(&mapping, 0, PIECE));
     assert_null(mapping_borrow(&mapping, HOLE - PIECE, PIECE));
     assert_non_null(mapping_borrow(&mapping, HOLE, PIECE));
@@ -148,7 +134,6 @@ static bool ends_unit(int64_t at) {
 static void little_stays(void **state) {
     (void)state;
     open_mapped();
-    cache(opened);
     for (int turn = 0; turn < 2; turn++) {
         for (int64_t at = 0; at < SIZE; at += PIECE)
             borrow(at);
@@ -167,7 +152,6 @@ static void little_stays(void **state) {
 static void nothing_gathers(void **state) {
     (void)state;
     open_mapped();
-    cache(opened);
     for (int64_t at = 0; at < SIZE; at += PIECE) {
         borrow(at);
         if (at >= HOLE)
@@ -181,7 +165,6 @@ static void nothing_gathers(void **state) {
 static void writers_wait(void **state) {
     (void)state;
     open_mapped();
-    cache(opened);
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     close(reader);
@@ -225,10 +208,10 @@ static void shortened(void **state) {
     loff_t last_page = end - page;
     int ends[2];
     (void)state;
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(splice(kept, &last_page, ends[1], NULL, (size_t)page, 0), page);
-    assert_int_equal(truncate(path, end), 0);
     opened = open(path, O_RDONLY);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(splice(opened, &last_page, ends[1], NULL, (size_t)page, 0), page);
+    assert_int_equal(truncate(path, end), 0);
     mapping_open(&mapping, opened, START, SIZE);
     close(ends[0]);
     close(ends[1]);
