@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed.h"
+#include "upload.h"
 
 enum {
     WARM_UP = 3, /* rounds: the third search of an image is launched as the later ones are */

@@ -3,7 +3,7 @@
 #define BINS_CUH
 
 #include "device.cuh"
-#include "listed_ranks.h"
+#include "backend/listed_ranks.h"
 
 /* A bin's parts, in one load. */
 static __device__ inline bin_parts load_bin(const bin_parts *parts, uint32_t bin) {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "cpu/histogram.h"
-#include "cpu/plan.h"
-#include "cpu/whole.h"
-#include "feed.h"
-#include "rooms.h"
+#include "common/clock.h"
+#include "cpu/clip_histogram.h"
+#include "cpu/predict.h"
+#include "cpu/clip_sorted.h"
+#include "upload.h"
+#include "buffers.h"
 
 struct search {
     struct cuda *cuda;

@@ -2,7 +2,7 @@
 #ifndef DEVICE_CUH
 #define DEVICE_CUH
 
-#include "job.h"
+#include "params.h"
 
 enum { WARP = 32 };
 static const unsigned ALL_LANES = 0xffffffffu;

@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "cuda_backend.h"
-#include "job.h"
+#include "gpu/gpu_backend.h"
+#include "params.h"
 
 enum buffer_kind {
     BUFFER_STATE,

@@ -3,8 +3,8 @@
  * that an island's root is its first run and the roots' order is that of the labels; and what
  * belongs to an island is added up by integer atomics, in no order. */
 #include "device.cuh"
-#include "edges.h"
-#include "moments.h"
+#include "backend/edges.h"
+#include "backend/moments.h"
 
 enum {
     THREADS = 256,

@@ -4,7 +4,7 @@
 #include <float.h>
 
 #include "bins.cuh"
-#include "core_sums.cuh"
+#include "inlier_sums.cuh"
 
 enum {
     COUNTING_THREADS = 512,

@@ -4,7 +4,7 @@
  * summed then; candidates and blanks become bits of two maps, and the candidates' values go, in the
  * order of the pixels, to a place that the tile knows. The loop is as short as can be: what is rare
  * stands behind a branch for the whole warp. */
-#include "core_sums.cuh"
+#include "inlier_sums.cuh"
 
 enum {
     THREADS = 128,

@@ -1,4 +1,4 @@
-#include "cuda_backend.h"
+#include "gpu/gpu_backend.h"
 
 #define CUDA_ENTRY(function) .function = cuda_##function,
 const struct cuda_backend srcfind_cuda = {.version = SRCFIND_VERSION, CUDA_FUNCTIONS(CUDA_ENTRY)};

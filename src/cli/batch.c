@@ -5,12 +5,12 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "cli/ending.h"
+#include "signals.h"
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "clock.h"
-#include "cpu/parallel.h"
+#include "common/clock.h"
+#include "common/threads.h"
 
 int batch_exit_status(enum srcfind_status status) {
     switch (status) {

@@ -2,7 +2,7 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "cli/options.h"
+#include "command_line.h"
 
 /* Does what a command line asks for, and returns the exit status. */
 int batch_run(const struct cli *cli);

@@ -12,11 +12,11 @@
 
 #include "cli/batch.h"
 #include "cli/exit_status.h"
-#include "cli/measurement.h"
+#include "bench_report.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "clock.h"
-#include "cpu/parallel.h"
+#include "common/clock.h"
+#include "common/threads.h"
 
 /* --- the command as it is used --- */
 

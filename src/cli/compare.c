@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/batch.h"
-#include "cli/comparison.h"
+#include "compare_report.h"
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "grow.h"
+#include "common/arrays.h"
 
 struct sides {
     struct srcfind *finder[SIDES];

@@ -3,7 +3,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "cli/options.h"
+#include "command_line.h"
 
 struct report {
     bool quiet, verbose, progress;

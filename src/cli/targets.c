@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/exit_status.h"
-#include "grow.h"
+#include "common/arrays.h"
 
 static int usage(const char *format, const char *first, const char *second) {
     fputs("srcfind: ", stderr);

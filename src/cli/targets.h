@@ -2,7 +2,7 @@
 #ifndef TARGETS_H
 #define TARGETS_H
 
-#include "cli/options.h"
+#include "command_line.h"
 
 struct target {
     char *image;

@@ -3,7 +3,7 @@
 #ifndef CLIP_H
 #define CLIP_H
 
-#include "scan_plan.h"
+#include "backend/scan_plan.h"
 
 /* A set of pixels that only ever loses its ends. */
 struct clip_set {

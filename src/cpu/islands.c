@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "edges.h"
-#include "grow.h"
-#include "moments.h"
+#include "backend/edges.h"
+#include "common/arrays.h"
+#include "backend/moments.h"
 
 /* Pixels x0 ... x1 of row y, all above the threshold, the highest of them at x_peak. parent is the
  * number of a run of the same island, never a later one; an island's first run is its own parent.

@@ -4,7 +4,7 @@
 #ifndef ISLANDS_H
 #define ISLANDS_H
 
-#include "backend.h"
+#include "backend/backend.h"
 #include "cpu/scan.h"
 
 /* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that hold a pixel >=

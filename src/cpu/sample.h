@@ -3,7 +3,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
-#include "scan_plan.h"
+#include "backend/scan_plan.h"
 
 struct sample_clip {
     struct clip_path path;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "grow.h"
+#include "common/arrays.h"
 
 enum { MANY_ZEROS = TILE_PIXELS / 16 }; /* of a tile */
 

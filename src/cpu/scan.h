@@ -3,8 +3,8 @@
 #ifndef SCAN_H
 #define SCAN_H
 
-#include "cpu/pieces.h"
-#include "scan_plan.h"
+#include "input/chunks.h"
+#include "backend/scan_plan.h"
 
 /* What the pixels that are added make: integers in units of 1 / scale. They hold the sums of 2^31
  * pixels. */

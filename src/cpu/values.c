@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cpu/sort.h"
-#include "grow.h"
+#include "common/arrays.h"
 
 enum {
     PROBES = 64,

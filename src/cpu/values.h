@@ -5,7 +5,7 @@
 #define VALUES_H
 
 #include "cpu/scan.h"
-#include "cpu/sorted.h"
+#include "cpu/sorted_values.h"
 
 /* Finite values; the caller's. */
 struct values_part {

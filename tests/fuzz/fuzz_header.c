@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fits/header.h"
-#include "sky.h"
+#include "input/fits/header.h"
+#include "input/wcs.h"
 #include "target.h"
 
 static void read_values(const struct header *header) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/command_line.h"
 #include "target.h"
 
 enum { MOST_ARGUMENTS = 64 };

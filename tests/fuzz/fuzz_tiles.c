@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fits/tile_codec.h"
+#include "input/fits/tile_codec.h"
 #include "target.h"
 
 enum { SETTINGS = 6 };

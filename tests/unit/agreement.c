@@ -1,6 +1,6 @@
 #include "agreement.h"
 
-#include "cpu/histogram.h"
+#include "cpu/clip_histogram.h"
 
 /* Within an error of the last places of a long double sum. */
 static void assert_near(long double value, long double expected, long double scale) {

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "cuda_backend.h"
+#include "gpu/gpu_backend.h"
 
 enum { FAKE_DEVICES_MOST = 8, FAKE_FREE_MEMORY = 1 << 30 };
 

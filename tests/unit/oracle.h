@@ -3,7 +3,7 @@
 #ifndef ORACLE_H
 #define ORACLE_H
 
-#include "backend.h"
+#include "backend/backend.h"
 
 /* An image in memory, row by row. */
 struct picture {

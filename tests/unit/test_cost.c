@@ -1,5 +1,5 @@
 /* What is searched where, when the choice is left to srcfind. */
-#include "cost.h"
+#include "gpu/cost.h"
 #include "unit.h"
 
 static const struct cost_device idle = {false, false, 0}, ready = {true, true, 1};

@@ -1,6 +1,6 @@
 /* The table of random numbers is the one of the FITS standard, and a pixel's number does not depend
  * on which pixels were asked for before it. */
-#include "fits/dither.h"
+#include "input/fits/dither.h"
 #include "unit.h"
 
 static float dither_number(struct dither *d, int64_t pixel) {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fits/header.h"
+#include "input/fits/header.h"
 #include "unit.h"
 
 static struct header header_of(const char *const *cards, int n) {

@@ -8,8 +8,8 @@
 
 #include <zlib.h>
 
-#include "cpu/pieces.h"
-#include "fits/reader.h"
+#include "input/chunks.h"
+#include "input/fits/reader.h"
 #include "unit.h"
 
 enum { WIDTH = 1300, HEIGHT = 1000, PIXELS = WIDTH * HEIGHT, BLOCK = 2880 };

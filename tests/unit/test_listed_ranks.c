@@ -2,7 +2,7 @@
  * the median bracket is known, and none outside of it; also after the ends were cut off. */
 #include <stdlib.h>
 
-#include "listed_ranks.h"
+#include "backend/listed_ranks.h"
 #include "unit.h"
 
 enum { MOST = 40, REACH = 9 };

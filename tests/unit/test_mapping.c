@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "fits/mapping.h"
+#include "input/fits/mapping.h"
 #include "unit.h"
 
 /* What is mapped of the file begins within a page, as data do. */

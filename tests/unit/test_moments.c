@@ -1,7 +1,7 @@
 /* Moments of islands of any size: sums stay within their 128 bits, and are exact. */
 #include <stdlib.h>
 
-#include "moments.h"
+#include "backend/moments.h"
 #include "unit.h"
 
 enum { LONGEST = INT32_MAX };

@@ -2,7 +2,7 @@
  * takes for the core can be summed up in integers. */
 #include <math.h>
 
-#include "scan_window.h"
+#include "backend/scan_window.h"
 #include "unit.h"
 
 static double random_real(struct random *r, double low, double high) {

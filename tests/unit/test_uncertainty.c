@@ -1,5 +1,5 @@
 /* Error formulas against their published special cases. */
-#include "uncertainty.h"
+#include "measure/uncertainty.h"
 #include "unit.h"
 
 static const struct noise noise = {2, 30};

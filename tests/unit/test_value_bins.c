@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "unit.h"
-#include "value_bins.h"
+#include "backend/value_bins.h"
 
 static float random_float(struct random *r) {
     const float v = exact_float((uint32_t)random_bits(r));

@@ -1,0 +1,223 @@
+/* Measures how long an image takes, stage by stage, beside what it takes to read it at all. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/threads.h"
+#include "api/finder.h"
+#include "input/image.h"
+#include "input/memory_source.h"
+
+enum { WARM_UP = 1 };
+
+/* --- an image, in memory as its file has it --- */
+
+/* Reads all pixels; *pixels is to be freed, also after an error. */
+static enum srcfind_status load(const struct pixel_source *source, uint32_t **pixels,
+                                struct error *error) {
+    const int64_t n = source->width * source->height;
+    uint32_t *all = *pixels = malloc((size_t)n * sizeof *all);
+    if (!all)
+        return error_memory(error, "holding an image in memory");
+    for (int64_t i = 0; i < n; i += source->piece) {
+        const int64_t count = n - i < source->piece ? n - i : source->piece;
+        const uint32_t *at = source->read(source->state, i, count, all + i, error);
+        if (!at)
+            return SRCFIND_ERROR_INPUT;
+        if (at != all + i)
+            memcpy(all + i, at, (size_t)count * sizeof *at);
+    }
+    return SRCFIND_OK;
+}
+
+/* --- the floor of the host --- */
+
+struct plain_read {
+    const uint32_t *pixels;
+    int64_t n;
+    int n_threads;
+    uint64_t sums[SRCFIND_MAX_THREADS]; /* for nothing, which the compiler does not know */
+};
+
+typedef uint64_t four_words __attribute__((vector_size(32)));
+
+/* Several sums, so that none waits for the last addition. */
+static void read_share(void *context, int i) {
+    enum { SUMS = 4, PIXELS = SUMS * sizeof(four_words) / sizeof(uint32_t) };
+    struct plain_read *r = context;
+    const int64_t share = r->n / r->n_threads / PIXELS * PIXELS;
+    const int64_t first = share * i, end = i + 1 == r->n_threads ? r->n : first + share;
+    four_words sums[SUMS] = {0};
+    int64_t at = first;
+    for (; at + PIXELS <= end; at += PIXELS) {
+        four_words words[SUMS];
+        memcpy(words, r->pixels + at, sizeof words);
+        for (int k = 0; k < SUMS; k++)
+            sums[k] += words[k];
+    }
+    const four_words sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    r->sums[i] = sum[0] ^ sum[1] ^ sum[2] ^ sum[3];
+    for (; at < end; at++)
+        r->sums[i] += r->pixels[at];
+}
+
+static double time_plain_read(int n_threads, struct plain_read *r) {
+    const double start = clock_seconds();
+    parallel_run(n_threads, read_share, r);
+    return clock_seconds() - start;
+}
+
+/* --- rounds --- */
+
+static bool make_room(struct srcfind_bench *bench, enum srcfind_stage stage) {
+    bench->seconds[stage] = calloc((size_t)bench->rounds, sizeof *bench->seconds[stage]);
+    return bench->seconds[stage] != NULL;
+}
+
+static void note_search(struct srcfind_bench *bench, int i, const struct srcfind_timings *t) {
+    bench->seconds[SRCFIND_SCAN][i] = t->scan;
+    bench->seconds[SRCFIND_CLIP][i] = t->clip;
+    bench->seconds[SRCFIND_ISLANDS][i] = t->islands;
+    bench->seconds[SRCFIND_SEARCH][i] = t->scan + t->clip + t->islands;
+}
+
+/* Rounds that warm up are noted as the first one, which comes after them. */
+static int place_of(int round) {
+    return round < WARM_UP ? 0 : round - WARM_UP;
+}
+
+static enum srcfind_status bench_cpu(struct srcfind *finder, const struct pixel_source *source,
+                                     const uint32_t *pixels, struct srcfind_bench *bench) {
+    const struct detection detection = finder_detection(&finder->options);
+    const int n_threads = finder->options.threads;
+    enum srcfind_status status = SRCFIND_OK;
+    struct plain_read *read = malloc(sizeof *read);
+    if (!read)
+        return error_memory(&finder->error, "measuring a search");
+    read->pixels = pixels;
+    read->n = source->width * source->height;
+    read->n_threads = n_threads;
+    for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
+        struct detection_result result = {0};
+        bench->seconds[SRCFIND_FLOOR_READ][place_of(i)] = time_plain_read(n_threads, read);
+        const double start = clock_seconds();
+        status = cpu_detect(source, &detection, n_threads, &result, &finder->error);
+        const double elapsed = clock_seconds() - start;
+        note_search(bench, place_of(i), &result.timings);
+        bench->seconds[SRCFIND_SEARCH][place_of(i)] = elapsed;
+        if (status == SRCFIND_OK)
+            free(result.list.islands);
+    }
+    free(read);
+    return status;
+}
+
+static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_source *source,
+                                     struct srcfind_bench *bench) {
+    const struct detection detection = finder_detection(&finder->options);
+    struct cuda_round *rounds = calloc((size_t)bench->rounds, sizeof *rounds);
+    struct gpu_context *context = NULL;
+    if (!rounds || !make_room(bench, SRCFIND_FLOOR_COPY)) {
+        free(rounds);
+        return error_memory(&finder->error, "measuring a search");
+    }
+    enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
+    if (status == SRCFIND_OK)
+        status = gpu_bench(finder->gpu, context, source, &detection, finder->options.threads,
+                           bench->rounds, rounds, &finder->error);
+    if (context)
+        gpu_give(finder->gpu, context);
+    for (int i = 0; status == SRCFIND_OK && i < bench->rounds; i++) {
+        bench->seconds[SRCFIND_FLOOR_READ][i] = rounds[i].read;
+        bench->seconds[SRCFIND_FLOOR_COPY][i] = rounds[i].copy;
+        note_search(bench, i, &rounds[i].search);
+    }
+    free(rounds);
+    return status;
+}
+
+/* The image is closed before: what it took to read it is of no concern here. */
+static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
+                                        struct srcfind_bench *bench) {
+    struct image image;
+    struct srcfind_image facts;
+    uint32_t *pixels = NULL;
+    enum srcfind_status status = image_open(&image, path, &finder->options, &facts, &finder->error);
+    if (status == SRCFIND_OK)
+        status = load(&image.source, &pixels, &finder->error);
+    struct memory memory = {pixels, image.source.width, image.source.width};
+    const struct pixel_source source =
+        memory_source(&memory, image.source.height, image.source.swapped);
+    image_close(&image);
+    image_clear_facts(&facts);
+    if (status == SRCFIND_OK)
+        status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &source, bench)
+                                                    : bench_cpu(finder, &source, pixels, bench);
+    free(pixels);
+    return status;
+}
+
+/* Catalogues go where none is kept: what a file costs is in the time of a whole process. */
+static enum srcfind_status bench_files(struct srcfind *finder, const char *path,
+                                       enum srcfind_format format, struct srcfind_bench *bench) {
+    enum srcfind_status status = SRCFIND_OK;
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        return error_set(&finder->error, SRCFIND_ERROR_OUTPUT, "/dev/null: %s", strerror(errno));
+    for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
+        srcfind_catalogue_destroy(bench->catalogue);
+        const double start = clock_seconds();
+        status = srcfind_find_file(finder, path, &bench->catalogue);
+        const double found = clock_seconds();
+        if (status == SRCFIND_OK)
+            status = srcfind_catalogue_write(finder, bench->catalogue, format, nowhere);
+        const double written = clock_seconds();
+        if (status != SRCFIND_OK)
+            break;
+        bench->seconds[SRCFIND_MEASURE][place_of(i)] = bench->catalogue->timings.measure;
+        bench->seconds[SRCFIND_WRITE][place_of(i)] = written - found;
+        bench->seconds[SRCFIND_FILE][place_of(i)] = written - start;
+    }
+    fclose(nowhere);
+    return status;
+}
+
+enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
+                                       enum srcfind_format format, int rounds,
+                                       struct srcfind_bench **result) {
+    *result = NULL;
+    if (rounds < 1 || rounds > SRCFIND_MAX_ROUNDS)
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS, "rounds must be between 1 and %d",
+                         SRCFIND_MAX_ROUNDS);
+    struct srcfind_bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return error_memory(&finder->error, "measuring a search");
+    bench->rounds = rounds;
+    struct srcfind measured = *finder;
+    if (!finder_wants_gpu(&finder->options))
+        measured.gpu = NULL; /* also where the choice is srcfind's: all on one device */
+    enum srcfind_status status = SRCFIND_OK;
+    for (int stage = 0; stage < SRCFIND_STAGES; stage++)
+        if (stage != SRCFIND_FLOOR_COPY && !make_room(bench, (enum srcfind_stage)stage))
+            status = error_memory(&measured.error, "measuring a search");
+    if (status == SRCFIND_OK)
+        status = bench_files(&measured, path, format, bench);
+    if (status == SRCFIND_OK)
+        status = bench_memory(&measured, path, bench);
+    finder->error = measured.error;
+    if (status == SRCFIND_OK)
+        *result = bench;
+    else
+        srcfind_bench_destroy(bench);
+    return status;
+}
+
+void srcfind_bench_destroy(struct srcfind_bench *bench) {
+    if (!bench)
+        return;
+    srcfind_catalogue_destroy(bench->catalogue);
+    for (int stage = 0; stage < SRCFIND_STAGES; stage++)
+        free(bench->seconds[stage]);
+    free(bench);
+}

@@ -1,0 +1,350 @@
+#include "cpu/clip_histogram.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "cpu/clip_sorted.h"
+
+enum {
+    BINS = 1 << 16,
+    DETAILS_A_READ = 32,
+    DETAIL_THREADS = 4,
+    MOST_DETAILS = 96, /* of 512 KiB, kept from one read to the next */
+};
+
+/* Pixels whose keys share the upper 16 bits; low is the lower 16 bits of their own bits. */
+struct bin {
+    int64_t count;
+    uint64_t low;
+    uint128 low_square;
+};
+
+/* Counts by the lower 16 bits of the key. */
+struct detail {
+    int64_t count[BINS];
+};
+
+struct histogram {
+    const struct pixel_source *source;
+    int n_threads;
+    struct bin *bins;             /* BINS of each thread; the first thread's become the total */
+    int64_t *blanks;              /* of each thread */
+    struct detail *details[BINS]; /* NULL where not counted */
+    int n_details, used[BINS];    /* how many; the turn in which each was last asked for */
+    int turn;                     /* counts the reads */
+    struct detail *part;          /* DETAILS_A_READ of each thread, while they are counted */
+    int wanted[DETAILS_A_READ], n_wanted;
+    int16_t slot[BINS]; /* of wanted bins, while they are counted; else -1 */
+    uint32_t low, high; /* the keys that are left lie within, both inclusive */
+};
+
+static bool count_piece(void *context, int worker, const struct piece *piece) {
+    struct histogram *h = context;
+    struct bin *bins = h->bins + (size_t)worker * BINS;
+    for (int64_t i = 0; i < piece->count; i++) {
+        const float v = pixel_value(piece->pixels, i, h->source->swapped);
+        if (!isfinite(v)) {
+            h->blanks[worker]++;
+            continue;
+        }
+        const uint32_t key = exact_key(v);
+        const uint64_t low = exact_bits(exact_unkey(key)) & 0xffff;
+        struct bin *bin = &bins[key >> 16];
+        bin->count++;
+        bin->low += low;
+        bin->low_square += low * low;
+    }
+    return true;
+}
+
+static bool detail_piece(void *context, int worker, const struct piece *piece) {
+    struct histogram *h = context;
+    struct detail *part = h->part + (size_t)worker * DETAILS_A_READ;
+    for (int64_t i = 0; i < piece->count; i++) {
+        const float v = pixel_value(piece->pixels, i, h->source->swapped);
+        const uint32_t key = exact_key(v);
+        const int slot = h->slot[key >> 16];
+        if (slot >= 0 && isfinite(v))
+            part[slot].count[key & 0xffff]++;
+    }
+    return true;
+}
+
+/* The pixel of a bin whose lower bits are 0: its mantissa is the base of the others'. */
+static uint32_t base_bits(int bin) {
+    return exact_bits(exact_unkey((uint32_t)bin << 16)) & 0xffff0000u;
+}
+
+/* Adds a whole bin: m = base + low, so that sum m and sum m^2 follow from the sums of low. */
+static void add_bin(struct exact_sums *sums, const struct bin *bin, int number) {
+    const uint32_t bits = base_bits(number);
+    const int e = exact_exponent(bits);
+    const int128 base = exact_mantissa(bits), n = bin->count;
+    const int128 sum = base * n + bin->low;
+    sums->sum[e] += bits >> 31 ? -sum : sum;
+    sums->square[e] += (uint128)(base * base * n + 2 * base * bin->low + bin->low_square);
+}
+
+static void want(struct histogram *h, int bin) {
+    for (int i = 0; i < h->n_wanted; i++)
+        if (h->wanted[i] == bin)
+            return;
+    if (h->n_wanted < DETAILS_A_READ && !h->details[bin] && h->bins[bin].count > 0)
+        h->wanted[h->n_wanted++] = bin;
+}
+
+/* The detail of a bin. NULL where it is not counted: then it is wanted in the next read, and a
+ * round goes on with a guess for now, to find out what else will be wanted. */
+static const struct detail *detail_of(struct histogram *h, int bin) {
+    h->used[bin] = h->turn;
+    want(h, bin);
+    return h->details[bin];
+}
+
+/* The part of a bin whose keys lie within [low, high]; the whole of it where that is not known. */
+static int64_t add_part(struct histogram *h, struct exact_sums *sums, int bin) {
+    const uint32_t first = (uint32_t)bin << 16, last = first | 0xffff;
+    int64_t n = 0;
+    if (h->bins[bin].count == 0)
+        return 0;
+    const bool whole = h->low <= first && h->high >= last;
+    const struct detail *detail = whole ? NULL : detail_of(h, bin);
+    if (!detail) {
+        add_bin(sums, &h->bins[bin], bin);
+        return h->bins[bin].count;
+    }
+    for (uint32_t key = first > h->low ? first : h->low;; key++) {
+        const int64_t count = detail->count[key & 0xffff];
+        n += count;
+        if (count)
+            exact_add(sums, exact_unkey(key), count);
+        if (key == last || key == h->high)
+            return n;
+    }
+}
+
+static void sum_up(struct histogram *h, struct clip_set *set) {
+    set->sums = (struct exact_sums){0};
+    set->n = 0;
+    for (int bin = (int)(h->low >> 16); bin <= (int)(h->high >> 16) && h->low <= h->high; bin++)
+        set->n += add_part(h, &set->sums, bin);
+}
+
+/* The key of the k-th pixel (from 0) that is left of a bin. */
+static uint32_t key_in_bin(const struct histogram *h, const struct detail *detail, int bin,
+                           int64_t k) {
+    const uint32_t first = (uint32_t)bin << 16;
+    uint32_t key = first > h->low ? first : h->low;
+    while (k >= detail->count[key & 0xffff])
+        k -= detail->count[key++ & 0xffff];
+    return key;
+}
+
+static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
+    struct histogram *h = set->state;
+    struct exact_sums ignored = {0};
+    int bin = (int)(h->low >> 16);
+    for (int64_t n; bin < BINS - 1 && k >= (n = add_part(h, &ignored, bin)); bin++)
+        k -= n;
+    const struct detail *detail = detail_of(h, bin);
+    *value = exact_unkey(detail ? key_in_bin(h, detail, bin, k) : (uint32_t)bin << 16 | 0x8000);
+    return true;
+}
+
+/* Refuses where something was missing in this round, which leaves the set as it was before. */
+static bool histogram_trim(struct clip_set *set, float low, float high) {
+    struct histogram *h = set->state;
+    const uint32_t low_key = exact_key(low), high_key = exact_key(high);
+    const uint32_t old_low = h->low, old_high = h->high;
+    const struct exact_sums old_sums = set->sums;
+    const int64_t old_n = set->n;
+    h->low = low_key > h->low ? low_key : h->low;
+    h->high = high_key < h->high ? high_key : h->high;
+    if (h->low != old_low || h->high != old_high)
+        sum_up(h, set);
+    const bool missing = h->n_wanted > 0;
+    if (missing || set->n == 0) { /* where the clip ends, the numbers stay those before it */
+        h->low = old_low;
+        h->high = old_high;
+    }
+    if (missing) {
+        set->sums = old_sums;
+        set->n = old_n;
+    }
+    return !missing;
+}
+
+/* The least or greatest value that is left; anything where a detail is missing. */
+static double extreme(struct histogram *h, bool greatest) {
+    const int first = (int)(h->low >> 16), last = (int)(h->high >> 16);
+    struct exact_sums ignored = {0};
+    for (int i = 0; i <= last - first; i++) {
+        const int bin = greatest ? last - i : first + i;
+        const int64_t n = add_part(h, &ignored, bin);
+        if (n == 0)
+            continue;
+        const struct detail *detail = detail_of(h, bin);
+        return detail ? exact_unkey(key_in_bin(h, detail, bin, greatest ? n - 1 : 0)) : 0;
+    }
+    return 0;
+}
+
+/* Clips on. True if it is done, false if details are wanted first. */
+static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
+                    struct srcfind_background *b) {
+    if (!*clipped)
+        *clipped = clip_run(set, kappa, b);
+    if (!*clipped)
+        return false;
+    b->min = extreme(h, false);
+    b->max = extreme(h, true);
+    return h->n_wanted == 0;
+}
+
+static enum srcfind_status count_bins(struct histogram *h, struct error *error) {
+    const struct piece_work work = {.work = count_piece, .context = h};
+    const enum srcfind_status status = pieces_run(h->source, h->n_threads, &work, error);
+    for (int t = 1; t < h->n_threads; t++) {
+        for (int i = 0; i < BINS; i++) {
+            const struct bin *bin = &h->bins[(size_t)t * BINS + (size_t)i];
+            h->bins[i].count += bin->count;
+            h->bins[i].low += bin->low;
+            h->bins[i].low_square += bin->low_square;
+        }
+    }
+    return status;
+}
+
+/* Adds the neighbours of wanted bins, the nearest first, as long as there is room in a read. */
+static void want_neighbours(struct histogram *h) {
+    const int n = h->n_wanted;
+    for (int distance = 1; distance < BINS / 2 && h->n_wanted < DETAILS_A_READ; distance++) {
+        for (int i = 0; i < n; i++) {
+            if (h->wanted[i] >= distance)
+                want(h, h->wanted[i] - distance);
+            if (h->wanted[i] + distance < BINS)
+                want(h, h->wanted[i] + distance);
+        }
+    }
+}
+
+/* Frees details that this turn did not ask for, where they are many. */
+static void forget_details(struct histogram *h) {
+    for (int i = 0; i < BINS && h->n_details + h->n_wanted > MOST_DETAILS; i++) {
+        if (h->details[i] && h->used[i] != h->turn) {
+            free(h->details[i]);
+            h->details[i] = NULL;
+            h->n_details--;
+        }
+    }
+}
+
+static bool keep_detail(struct histogram *h, int i, int n_threads) {
+    struct detail *total = calloc(1, sizeof *total);
+    if (!total)
+        return false;
+    for (int t = 0; t < n_threads; t++)
+        for (int j = 0; j < BINS; j++)
+            total->count[j] += h->part[t * DETAILS_A_READ + i].count[j];
+    h->details[h->wanted[i]] = total;
+    h->n_details++;
+    return true;
+}
+
+static enum srcfind_status count_details(struct histogram *h, struct error *error) {
+    const int n_threads = h->n_threads < DETAIL_THREADS ? h->n_threads : DETAIL_THREADS;
+    want_neighbours(h);
+    forget_details(h);
+    h->part = calloc((size_t)n_threads * DETAILS_A_READ, sizeof *h->part);
+    if (!h->part)
+        return error_memory(error, "clipping");
+    memset(h->slot, -1, sizeof h->slot);
+    for (int i = 0; i < h->n_wanted; i++)
+        h->slot[h->wanted[i]] = (int16_t)i;
+    const struct piece_work work = {.work = detail_piece, .context = h};
+    enum srcfind_status status = pieces_run(h->source, n_threads, &work, error);
+    for (int i = 0; status == SRCFIND_OK && i < h->n_wanted; i++)
+        if (!keep_detail(h, i, n_threads))
+            status = error_memory(error, "clipping");
+    free(h->part);
+    h->part = NULL;
+    h->n_wanted = 0;
+    h->turn++;
+    return status;
+}
+
+static void free_details(struct histogram *h) {
+    for (int i = 0; i < BINS; i++) {
+        free(h->details[i]);
+        h->details[i] = NULL;
+    }
+    h->n_details = 0;
+}
+
+/* Clips on what is left, in a list of it. */
+static enum srcfind_status clip_list(struct histogram *h, double kappa,
+                                     struct srcfind_background *b, struct error *error) {
+    const float low = fmaxf(exact_unkey(h->low), -FLT_MAX);
+    const float high = fminf(exact_unkey(h->high), FLT_MAX);
+    const struct scan_plan plan = scan_plan_between(low, high);
+    struct scan scan;
+    struct whole_set set = {0};
+    free_details(h);
+    enum srcfind_status status = scan_image(&scan, h->source, &plan, h->n_threads, error);
+    if (status == SRCFIND_OK)
+        status = whole_from_scan(&set, &scan, error);
+    if (status == SRCFIND_OK) {
+        clip_run(&set.set, kappa, b);
+        whole_extremes(&set, &b->min, &b->max);
+    }
+    whole_clear(&set);
+    scan_clear(&scan);
+    return status;
+}
+
+static enum srcfind_status clip_by_details(struct histogram *h, double kappa, int64_t few,
+                                           struct srcfind_background *b, struct error *error) {
+    struct clip_set set = {.state = h, .select = histogram_select, .trim = histogram_trim};
+    enum srcfind_status status = SRCFIND_OK;
+    bool clipped = false;
+    h->low = 0;
+    h->high = UINT32_MAX;
+    sum_up(h, &set);
+    b->n_kept = set.n;
+    b->rounds = 0;
+    if (set.n == 0)
+        return SRCFIND_OK;
+    while (status == SRCFIND_OK && !clip_on(h, &set, kappa, &clipped, b)) {
+        if (!clipped && set.n <= few)
+            return clip_list(h, kappa, b, error);
+        status = count_details(h, error);
+    }
+    return status;
+}
+
+static void histogram_free(struct histogram *h) {
+    free_details(h);
+    free(h->bins);
+    free(h->blanks);
+    free(h);
+}
+
+enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa, int n_threads,
+                                   int64_t few, struct srcfind_background *b, struct error *error) {
+    struct histogram *h = calloc(1, sizeof *h);
+    if (!h)
+        return error_memory(error, "clipping");
+    h->source = source;
+    h->n_threads = n_threads;
+    h->bins = calloc((size_t)n_threads * BINS, sizeof *h->bins);
+    h->blanks = calloc((size_t)n_threads, sizeof *h->blanks);
+    enum srcfind_status status =
+        h->bins && h->blanks ? count_bins(h, error) : error_memory(error, "clipping");
+    if (status == SRCFIND_OK)
+        status = clip_by_details(h, kappa, few, b, error);
+    b->n_blank = 0;
+    for (int t = 0; h->blanks && t < n_threads; t++)
+        b->n_blank += h->blanks[t];
+    histogram_free(h);
+    return status;
+}

@@ -1,0 +1,69 @@
+#include "cpu/sorted_values.h"
+
+#include <stdlib.h>
+
+#include "cpu/sort.h"
+#include "pages.h"
+
+/* Adds the values at [i, last), or takes them away. Neighbours mostly have the same sign and
+ * exponent; SAME of their squares, each below 2^48, fit in 64 bits. */
+static void add_neighbours(struct sorted *s, int64_t i, int64_t last, bool away) {
+    enum { SAME = 1 << 15 };
+    const uint32_t *keys = s->keys;
+    while (i < last) {
+        const uint32_t kind = keys[i] >> 23;
+        const int64_t end = last - i < SAME ? last : i + SAME;
+        const uint32_t first = exact_bits(exact_unkey(keys[i]));
+        int64_t sum = 0;
+        uint64_t square = 0;
+        for (; i < end && keys[i] >> 23 == kind; i++) {
+            const uint64_t m = exact_mantissa(exact_bits(exact_unkey(keys[i])));
+            sum += (int64_t)m;
+            square += m * m;
+        }
+        const int e = exact_exponent(first);
+        s->sums.sum[e] += (first >> 31 != 0) != away ? -sum : sum;
+        s->sums.square[e] += away ? -(uint128)square : square;
+    }
+}
+
+bool sorted_make(struct sorted *s, uint32_t *keys, int64_t n) {
+    uint32_t *room = malloc((size_t)n * sizeof *room + 1);
+    *s = (struct sorted){.keys = keys, .last = n};
+    if (!room)
+        return false;
+    pages_ask_for_huge(room, (size_t)n * sizeof *room);
+    sort_keys(keys, n, room);
+    free(room);
+    add_neighbours(s, 0, n, false);
+    return true;
+}
+
+void sorted_clear(struct sorted *s) {
+    free(s->keys);
+    *s = (struct sorted){0};
+}
+
+float sorted_at(const struct sorted *s, int64_t i) {
+    return exact_unkey(s->keys[s->first + i]);
+}
+
+int64_t sorted_below(const struct sorted *s, float v, bool or_equal) {
+    const uint32_t key = exact_key(v);
+    int64_t low = s->first, high = s->last;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s->keys[middle] < key || (or_equal && s->keys[middle] == key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - s->first;
+}
+
+void sorted_keep(struct sorted *s, int64_t first, int64_t last) {
+    add_neighbours(s, s->first, s->first + first, true);
+    add_neighbours(s, s->first + last, s->last, true);
+    s->last = s->first + last;
+    s->first += first;
+}

@@ -1,0 +1,380 @@
+#include "gpu/pool.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <threads.h>
+
+#include "common/clock.h"
+#include "gpu/cost.h"
+#include "gpu/module.h"
+
+/* As many threads as keep the way to a device busy; more are of better use on the CPU. */
+enum { CONTEXTS_A_DEVICE = 8 };
+
+enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
+
+struct gpu_context {
+    enum context_state state;
+    int device;
+    struct cuda *cuda;
+};
+
+enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
+
+struct gpu {
+    int device; /* or SRCFIND_DEVICE_AUTO, or _ALL */
+    int64_t memory;
+    int n_finders, n_threads;
+    const struct cuda_backend *backend; /* from here on to n_contexts: known when it has started */
+    enum srcfind_status status;         /* of the start */
+    int n_devices;
+    int n_contexts; /* that there may be; no more than n_finders */
+    mtx_t lock;     /* of all that follows */
+    cnd_t changed;
+    int n_shares;
+    enum gpu_state state;
+    double since; /* when it was started */
+    thrd_t thread;
+    bool has_thread;
+    double n_pixels, n_images; /* counted so far */
+    struct error error;        /* why a context cannot be used */
+    struct gpu_context contexts[];
+};
+
+/* --- starting --- */
+
+/* Bytes that one of the contexts of a device may use: all get the same. */
+static int64_t memory_of_others(const struct gpu *gpu, int device) {
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].cuda && gpu->contexts[i].device == device)
+            return gpu->backend->memory(gpu->contexts[i].cuda);
+    return 0;
+}
+
+/* Threads that the driver makes have the mask of the one that they are made by, for as long as the
+ * process lasts: signals are the caller's. */
+static sigset_t block_signals(void) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+static void restore_signals(const sigset_t *before) {
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static enum srcfind_status open_context(const struct gpu *gpu, const struct gpu_context *context,
+                                        int64_t memory, struct cuda **cuda, struct error *error) {
+    const int feeders = gpu->n_threads / gpu->n_finders + (gpu->n_threads % gpu->n_finders > 0);
+    const int sharing = (gpu->n_contexts + gpu->n_devices - 1) / gpu->n_devices;
+    const sigset_t before = block_signals();
+    const enum srcfind_status status =
+        memory > 0
+            ? gpu->backend->open(context->device, memory, 1, feeders, cuda, error)
+            : gpu->backend->open(context->device, gpu->memory, sharing, feeders, cuda, error);
+    restore_signals(&before);
+    return status;
+}
+
+/* Finds out which devices there are to be used, from device `first` on. */
+static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
+    const int first = gpu->device >= 0 ? gpu->device : 0;
+    gpu->backend = gpu_module_load(error);
+    const int n = gpu->backend ? gpu->backend->count(error) : 0;
+    if (n == 0)
+        return SRCFIND_ERROR_DEVICE;
+    if (first >= n)
+        return error_set(error, SRCFIND_ERROR_DEVICE,
+                         "there is no CUDA device %d: they are counted from 0, and there %s %d",
+                         first, n == 1 ? "is" : "are", n);
+    gpu->n_devices = gpu->device == SRCFIND_DEVICE_ALL ? n : 1;
+    gpu->n_contexts = gpu->n_finders < gpu->n_devices * CONTEXTS_A_DEVICE
+                          ? gpu->n_finders
+                          : gpu->n_devices * CONTEXTS_A_DEVICE;
+    for (int i = 0; i < gpu->n_contexts; i++)
+        gpu->contexts[i].device = first + i % gpu->n_devices;
+    return SRCFIND_OK;
+}
+
+static int start(void *argument) {
+    struct gpu *gpu = argument;
+    struct cuda *cuda = NULL;
+    struct error error;
+    enum srcfind_status status = find_devices(gpu, &error);
+    if (status == SRCFIND_OK)
+        status = open_context(gpu, &gpu->contexts[0], 0, &cuda, &error);
+    mtx_lock(&gpu->lock);
+    gpu->state = GPU_STARTED;
+    gpu->status = status;
+    gpu->contexts[0].cuda = cuda;
+    gpu->contexts[0].state = CONTEXT_FREE;
+    if (status != SRCFIND_OK)
+        gpu->error = error;
+    cnd_broadcast(&gpu->changed);
+    mtx_unlock(&gpu->lock);
+    return 0;
+}
+
+/* With the lock; gives it up for a while where no thread can be made. */
+static void start_locked(struct gpu *gpu) {
+    if (gpu->state != GPU_IDLE)
+        return;
+    gpu->state = GPU_STARTING;
+    gpu->since = clock_seconds();
+    const sigset_t before = block_signals();
+    gpu->has_thread = thrd_create(&gpu->thread, start, gpu) == thrd_success;
+    if (!gpu->has_thread) {
+        mtx_unlock(&gpu->lock);
+        start(gpu);
+        mtx_lock(&gpu->lock);
+    }
+    restore_signals(&before);
+}
+
+void gpu_start(struct gpu *gpu) {
+    mtx_lock(&gpu->lock);
+    start_locked(gpu);
+    mtx_unlock(&gpu->lock);
+}
+
+enum srcfind_status gpu_check(struct error *error) {
+    int built, driver = 0;
+    struct error why;
+    const struct cuda_backend *backend = gpu_module_load(&why);
+    if (backend)
+        backend->versions(&built, &driver);
+    if (driver > 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_DEVICE, "%.4000s, so only the CPU can be used (--cpu)",
+                     backend ? "no CUDA driver is installed" : why.text);
+}
+
+/* --- the pool --- */
+
+struct gpu *gpu_create(int device, int64_t memory, int n_finders, int n_threads) {
+    struct gpu *gpu = calloc(1, sizeof *gpu + (size_t)n_finders * sizeof *gpu->contexts);
+    if (!gpu)
+        return NULL;
+    gpu->device = device;
+    gpu->memory = memory;
+    gpu->n_finders = n_finders;
+    gpu->n_threads = n_threads;
+    gpu->n_shares = 1;
+    if (mtx_init(&gpu->lock, mtx_plain) != thrd_success) {
+        free(gpu);
+        return NULL;
+    }
+    if (cnd_init(&gpu->changed) != thrd_success) {
+        mtx_destroy(&gpu->lock);
+        free(gpu);
+        return NULL;
+    }
+    return gpu;
+}
+
+struct gpu *gpu_share(struct gpu *gpu) {
+    if (gpu) {
+        mtx_lock(&gpu->lock);
+        gpu->n_shares++;
+        mtx_unlock(&gpu->lock);
+    }
+    return gpu;
+}
+
+void gpu_release(struct gpu *gpu) {
+    if (!gpu)
+        return;
+    mtx_lock(&gpu->lock);
+    const bool last = --gpu->n_shares == 0;
+    mtx_unlock(&gpu->lock);
+    if (!last)
+        return;
+    if (gpu->has_thread)
+        thrd_join(gpu->thread, NULL);
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].cuda)
+            gpu->backend->close(gpu->contexts[i].cuda);
+    cnd_destroy(&gpu->changed);
+    mtx_destroy(&gpu->lock);
+    free(gpu);
+}
+
+/* The first context in a state, on whichever device, or on the first one. */
+static struct gpu_context *find(struct gpu *gpu, enum context_state state, bool first_device) {
+    for (int i = 0; i < gpu->n_contexts; i++)
+        if (gpu->contexts[i].state == state && !(first_device && i % gpu->n_devices))
+            return &gpu->contexts[i];
+    return NULL;
+}
+
+/* Makes a context of the caller's ready; it is lost where that fails. */
+static bool open_taken(struct gpu *gpu, struct gpu_context *context) {
+    struct error error;
+    const int64_t memory = memory_of_others(gpu, context->device);
+    struct cuda *cuda = NULL;
+    mtx_unlock(&gpu->lock);
+    const enum srcfind_status status = open_context(gpu, context, memory, &cuda, &error);
+    mtx_lock(&gpu->lock);
+    context->cuda = cuda;
+    if (status == SRCFIND_OK)
+        return true;
+    context->state = CONTEXT_LOST;
+    gpu->error = error;
+    cnd_broadcast(&gpu->changed); /* this may have been the last one that somebody waits for */
+    return false;
+}
+
+/* A context for the caller alone, or NULL if there is none at the moment. */
+static struct gpu_context *take(struct gpu *gpu, bool first_device) {
+    for (;;) {
+        struct gpu_context *context = find(gpu, CONTEXT_FREE, first_device);
+        if (context) {
+            context->state = CONTEXT_TAKEN;
+            return context;
+        }
+        context = find(gpu, CONTEXT_CLOSED, first_device);
+        if (!context)
+            return NULL;
+        context->state = CONTEXT_TAKEN;
+        if (open_taken(gpu, context))
+            return context;
+    }
+}
+
+static void wait_for_start(struct gpu *gpu) {
+    start_locked(gpu);
+    while (gpu->state != GPU_STARTED)
+        cnd_wait(&gpu->changed, &gpu->lock);
+}
+
+/* Whether a context is there, or will be. */
+static bool has_any(struct gpu *gpu, bool first_device) {
+    return find(gpu, CONTEXT_FREE, first_device) || find(gpu, CONTEXT_CLOSED, first_device) ||
+           find(gpu, CONTEXT_TAKEN, first_device);
+}
+
+enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
+                             struct error *error) {
+    const bool first_device = wait == GPU_WAIT_FIRST;
+    *context = NULL;
+    mtx_lock(&gpu->lock);
+    wait_for_start(gpu);
+    enum srcfind_status status = gpu->status;
+    while (status == SRCFIND_OK && !(*context = take(gpu, first_device))) {
+        if (!has_any(gpu, first_device))
+            status = SRCFIND_ERROR_DEVICE;
+        else if (wait == GPU_IF_FREE)
+            break;
+        else
+            cnd_wait(&gpu->changed, &gpu->lock);
+    }
+    if (status != SRCFIND_OK)
+        *error = gpu->error;
+    mtx_unlock(&gpu->lock);
+    return status;
+}
+
+void gpu_give(struct gpu *gpu, struct gpu_context *context) {
+    const bool lost = gpu->backend->is_lost(context->cuda);
+    mtx_lock(&gpu->lock);
+    context->state = lost ? CONTEXT_LOST : CONTEXT_FREE;
+    if (lost)
+        error_set(&gpu->error, SRCFIND_ERROR_DEVICE,
+                  "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
+                  context->device, gpu->backend->name(context->cuda));
+    cnd_broadcast(&gpu->changed);
+    mtx_unlock(&gpu->lock);
+}
+
+/* --- where to search --- */
+
+/* Whose threads search as many images at a time as there are finders. */
+static bool is_worth_a_start(const struct gpu *gpu, double n_pixels, double n_images) {
+    const struct cost_host host = {gpu->n_threads, gpu->n_finders};
+    return cost_is_worth_a_start(n_pixels, n_images, &host);
+}
+
+void gpu_expect(struct gpu *gpu, double n_pixels) {
+    if (is_worth_a_start(gpu, n_pixels, 1))
+        gpu_start(gpu);
+}
+
+const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads) {
+    static const char *const reasons[] = {
+        [COST_GPU] = NULL,
+        [COST_TOO_LITTLE_FOR_A_START] = "too little to start a GPU for",
+        [COST_SOONER_THAN_THE_START] = "the GPU is still starting",
+        [COST_SMALL] = "small enough to be sooner here",
+    };
+    mtx_lock(&gpu->lock);
+    gpu->n_pixels += n_pixels;
+    gpu->n_images++;
+    if (is_worth_a_start(gpu, gpu->n_pixels, gpu->n_images))
+        start_locked(gpu);
+    const struct cost_device device = {.started = gpu->state != GPU_IDLE,
+                                       .ready = gpu->state == GPU_STARTED,
+                                       .elapsed = clock_seconds() - gpu->since};
+    const bool failed = gpu->state == GPU_STARTED && gpu->status != SRCFIND_OK;
+    mtx_unlock(&gpu->lock);
+    return failed ? NULL : reasons[cost_choose(n_pixels, n_threads, &device)];
+}
+
+bool gpu_is_starting(struct gpu *gpu) {
+    mtx_lock(&gpu->lock);
+    const bool starting = gpu->state == GPU_STARTING;
+    mtx_unlock(&gpu->lock);
+    return starting;
+}
+
+bool gpu_is_usable(struct gpu *gpu) {
+    mtx_lock(&gpu->lock);
+    wait_for_start(gpu);
+    const bool usable = gpu->status == SRCFIND_OK && has_any(gpu, false);
+    mtx_unlock(&gpu->lock);
+    return usable;
+}
+
+/* --- the backend --- */
+
+const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context) {
+    return gpu->backend->name(context->cuda);
+}
+
+enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
+                               const struct pixel_source *source, const struct detection *detection,
+                               int n_threads, struct detection_result *result,
+                               struct error *error) {
+    return gpu->backend->detect(context->cuda, source, detection, n_threads, result, error);
+}
+
+enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
+                                      const struct device_pixels *pixels,
+                                      const struct detection *detection, int n_threads,
+                                      struct detection_result *result, struct error *error) {
+    return gpu->backend->detect_pixels(context->cuda, pixels, detection, n_threads, result, error);
+}
+
+enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
+                              const struct pixel_source *source, const struct detection *detection,
+                              int n_threads, int n, struct cuda_round *rounds,
+                              struct error *error) {
+    return gpu->backend->bench(context->cuda, source, detection, n_threads, n, rounds, error);
+}
+
+void gpu_versions(char *text, size_t size) {
+    int built, driver;
+    char driver_text[48] = "no driver";
+    struct error why;
+    const struct cuda_backend *backend = gpu_module_load(&why);
+    if (!backend) {
+        snprintf(text, size,
+                 gpu_module_exists() ? "CUDA (its module cannot be loaded)" : "built without CUDA");
+        return;
+    }
+    backend->versions(&built, &driver);
+    if (driver > 0)
+        snprintf(driver_text, sizeof driver_text, "driver for %d.%d", driver / 1000,
+                 driver % 1000 / 10);
+    snprintf(text, size, "CUDA %d.%d (%s)", built / 1000, built % 1000 / 10, driver_text);
+}

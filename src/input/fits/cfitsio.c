@@ -1,0 +1,41 @@
+#include "input/fits/cfitsio.h"
+
+#include <dlfcn.h>
+#include <threads.h>
+
+#define TEXT_OF(x) #x
+#define NAME_WITH(version) "libcfitsio.so." TEXT_OF(version)
+
+static const char library_name[] = NAME_WITH(CFITSIO_SONAME);
+
+static struct cfitsio library;
+static bool loaded;
+static char reason[256]; /* why not */
+static once_flag once = ONCE_FLAG_INIT;
+
+static void load(void) {
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    const char *problem = handle ? "it lacks a function" : dlerror();
+    snprintf(reason, sizeof reason, "%s", problem ? problem : "");
+    if (!handle)
+        return;
+    loaded = true;
+#define CFITSIO_LOOK_UP(name)                                                                      \
+    *(void **)&library.name = dlsym(handle, #name);                                                \
+    loaded = loaded && library.name;
+    CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
+#undef CFITSIO_LOOK_UP
+    /* As it does when it opens a file: else a decoder that words an error would wait for itself. */
+    library.reentrant = loaded && library.fits_is_reentrant() && library.fitsio_init_lock() == 0;
+}
+
+const struct cfitsio *cfitsio_load(struct error *error) {
+    call_once(&once, load);
+    if (loaded)
+        return &library;
+    error_set(error, SRCFIND_ERROR_INPUT,
+              "%s cannot be loaded (%s), and only uncompressed and gzipped images can be read "
+              "without it: is CFITSIO installed?",
+              library_name, reason);
+    return NULL;
+}

@@ -1,0 +1,128 @@
+#include "input/fits/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/fits/gunzip.h"
+
+static enum srcfind_status ends_early(const struct fits_file *file, int64_t at,
+                                      struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the file ends after %lld bytes, before its data do: is it still being "
+                     "written?",
+                     file->path, (long long)at);
+}
+
+enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, int64_t count,
+                                   int64_t offset, struct error *error) {
+    if (file->unpack)
+        return gunzip_copy(file->unpack, buffer, count, offset)
+                   ? SRCFIND_OK
+                   : ends_early(file, gunzip_size(file->unpack), error);
+    for (int64_t done = 0; done < count;) {
+        const ssize_t n =
+            pread(file->descriptor, (char *)buffer + done, (size_t)(count - done), offset + done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", file->path,
+                             strerror(errno));
+        if (n == 0)
+            return ends_early(file, offset + done, error);
+        done += n;
+    }
+    return SRCFIND_OK;
+}
+
+enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,
+                                    struct error *error) {
+    *reached = end <= file->size;
+    return file->unpack ? gunzip_reach(file->unpack, file->path, end, reached, error) : SRCFIND_OK;
+}
+
+enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error) {
+    return file->unpack ? gunzip_check(file->unpack, file->path, error) : SRCFIND_OK;
+}
+
+enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error) {
+    struct stat facts;
+    if (fstat(file->descriptor, &facts) == 0 && facts.st_size == file->size &&
+        facts.st_mtim.tv_sec == file->time.tv_sec && facts.st_mtim.tv_nsec == file->time.tv_nsec)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the file was changed while it was read: is it still being written?",
+                     file->path);
+}
+
+int64_t fits_file_size(const struct fits_file *file) {
+    return file->unpack ? gunzip_size(file->unpack) : file->size;
+}
+
+/* How a file is packed as a whole, by its first bytes; "" where it is not. NULL where it is neither
+ * that nor FITS. */
+static const char *packing_of(const char *start, int64_t count) {
+    static const struct {
+        const char *start, *packing;
+    } kinds[] = {{"SIMPLE  =", ""},
+                 {"\x1f\x8b", "gzip"},
+                 {"\x1f\x9d", "compress"},
+                 {"BZh", "bzip2"},
+                 {"PK\x03\x04", "zip"},
+                 {"\xfd"
+                  "7zXZ",
+                  "xz"},
+                 {"\x28\xb5\x2f\xfd", "zstd"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].start);
+        if (length <= (size_t)count && memcmp(start, kinds[i].start, length) == 0)
+            return kinds[i].packing;
+    }
+    return NULL;
+}
+
+static enum srcfind_status look_at_start(struct fits_file *file, struct error *error) {
+    char start[9] = "";
+    const int64_t count = file->size < 9 ? file->size : 9;
+    const enum srcfind_status status = fits_file_read(file, start, count, 0, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const char *packing = packing_of(start, count);
+    if (!packing)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: not a FITS file: it does not begin with SIMPLE", file->path);
+    if (strcmp(packing, "gzip") == 0)
+        return gunzip_open(&file->unpack, file->descriptor, file->size, error);
+    if (*packing)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: packed by %s: unpack it first, or pack it with gzip or fpack",
+                         file->path, packing);
+    return SRCFIND_OK;
+}
+
+/* Takes the facts from what is open, so that nobody can exchange it in between. A pipe that nobody
+ * writes to must not make it wait. */
+enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
+    struct stat facts;
+    *file = (struct fits_file){.path = path};
+    file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file->descriptor < 0 || fstat(file->descriptor, &facts) != 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(facts.st_mode))
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s, not a file with an image", path,
+                         S_ISDIR(facts.st_mode) ? "a directory" : "a device, pipe or socket");
+    if (facts.st_size == 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
+    file->size = facts.st_size;
+    file->time = facts.st_mtim;
+    return look_at_start(file, error);
+}
+
+void fits_file_close(struct fits_file *file) {
+    gunzip_close(file->unpack);
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    *file = (struct fits_file){.descriptor = -1};
+}

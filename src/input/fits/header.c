@@ -1,0 +1,251 @@
+#define _GNU_SOURCE /* strtod_l */
+#include "input/fits/header.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+enum { KEYWORD = 8, VALUE = 10 };
+
+static bool has_keyword(const char *card, const char *keyword) {
+    const size_t length = strlen(keyword);
+    if (length > KEYWORD || memcmp(card, keyword, length) != 0)
+        return false;
+    for (size_t i = length; i < KEYWORD; i++)
+        if (card[i] != ' ')
+            return false;
+    return true;
+}
+
+const char *header_next(const struct header *header, const char *keyword, int64_t *i) {
+    while (*i < header->n_cards) {
+        const char *card = header->cards + CARD * (*i)++;
+        if (has_keyword(card, keyword))
+            return card;
+    }
+    return NULL;
+}
+
+/* Where a card's value begins: CARD, if it has none. */
+static size_t begin_of_value(const char *card) {
+    size_t at = VALUE;
+    while (at < CARD && card[at] == ' ')
+        at++;
+    return at;
+}
+
+/* The value field of a keyword's first card: the text behind "= " without leading blanks, of
+ * *length characters. */
+static const char *value_of(const struct header *header, const char *keyword, size_t *length) {
+    int64_t i = 0;
+    const char *card = header_next(header, keyword, &i);
+    if (!card || card[KEYWORD] != '=')
+        return NULL;
+    const size_t at = begin_of_value(card);
+    *length = CARD - at;
+    return card + at;
+}
+
+static locale_t c_locale;
+static once_flag c_locale_once = ONCE_FLAG_INIT;
+
+static void make_c_locale(void) {
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* strtod, whatever point the program around the library has chosen for its numbers. */
+static double parse_in_c_locale(const char *text, char **end) {
+    call_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
+}
+
+bool header_parse_real(const char *text, size_t length, double *value, size_t *used) {
+    char digits[CARD + 1], *end;
+    size_t n = 0;
+    for (; n < length && n < CARD && text[n] && strchr("+-.0123456789EeDd", text[n]); n++)
+        digits[n] = text[n] == 'D' || text[n] == 'd' ? 'E' : text[n];
+    digits[n] = '\0';
+    const double number = parse_in_c_locale(digits, &end);
+    *used = (size_t)(end - digits);
+    if (*used == 0 || !isfinite(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+/* Whether nothing follows a value but a comment. */
+static bool is_comment(const char *text, size_t length) {
+    while (length > 0 && *text == ' ') {
+        text++;
+        length--;
+    }
+    return length == 0 || *text == '/';
+}
+
+static bool ends_value(const char *text, size_t length) {
+    return length == 0 || *text == ' ' || *text == '/' || *text == '\0';
+}
+
+bool header_real(const struct header *header, const char *keyword, double *value) {
+    size_t length, used;
+    double number;
+    const char *text = value_of(header, keyword, &length);
+    if (!text || !header_parse_real(text, length, &number, &used) ||
+        !ends_value(text + used, length - used))
+        return false;
+    *value = number;
+    return true;
+}
+
+/* Digits are taken as they are, since a double has too few for 64 bits; -32768.0 will do, too. */
+bool header_integer(const struct header *header, const char *keyword, int64_t *value) {
+    char digits[CARD + 1], *end;
+    size_t length;
+    double number;
+    const char *text = value_of(header, keyword, &length);
+    if (!text)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    errno = 0;
+    const long long whole = strtoll(digits, &end, 10);
+    if (end != digits && !errno && ends_value(end, strlen(end))) {
+        *value = whole;
+        return true;
+    }
+    if (!header_real(header, keyword, &number) || number != floor(number) || fabs(number) > 0x1p53)
+        return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+bool header_indexed(const struct header *header, const char *stem, int number, int64_t *value) {
+    char keyword[32];
+    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
+    return header_integer(header, keyword, value);
+}
+
+bool header_card_is_number(const char *card) {
+    const size_t at = begin_of_value(card);
+    size_t used;
+    double ignored;
+    return card[KEYWORD] == '=' && header_parse_real(card + at, CARD - at, &ignored, &used) &&
+           is_comment(card + at + used, CARD - at - used);
+}
+
+bool header_logical(const struct header *header, const char *keyword, bool *value) {
+    size_t length;
+    const char *text = value_of(header, keyword, &length);
+    if (!text || length == 0 || (*text != 'T' && *text != 'F'))
+        return false;
+    *value = *text == 'T';
+    return true;
+}
+
+bool header_text(const struct header *header, const char *keyword, char *value, size_t size) {
+    size_t length, n = 0;
+    const char *text = value_of(header, keyword, &length);
+    if (!text || length == 0 || *text != '\'')
+        return false;
+    for (size_t i = 1; i < length && n + 1 < size; i++) {
+        if (text[i] == '\'' && !(i + 1 < length && text[++i] == '\''))
+            break; /* a quote that is not doubled ends the text */
+        value[n++] = isprint((unsigned char)text[i]) ? text[i] : '?';
+    }
+    while (n > 0 && value[n - 1] == ' ')
+        n--;
+    value[n] = '\0';
+    return true;
+}
+
+/* --- for WCSLIB --- */
+
+/* Has the number at the beginning of a value written with E, not D. */
+static bool mend_number(char *value, size_t length) {
+    double ignored;
+    size_t used;
+    if (!header_parse_real(value, length, &ignored, &used) ||
+        !is_comment(value + used, length - used))
+        return false;
+    for (size_t i = 0; i < used; i++)
+        if (value[i] == 'D' || value[i] == 'd')
+            value[i] = 'E';
+    return true;
+}
+
+/* Has the text at the beginning of a value closed by a quote, and nothing but a comment behind it.
+ */
+static bool mend_text(char *value, size_t length) {
+    size_t end = 1;
+    if (*value != '\'')
+        return false;
+    while (end < length && (value[end] != '\'' || (end + 1 < length && value[end + 1] == '\'')))
+        end += value[end] == '\'' ? 2 : 1; /* a quote that is doubled is part of the text */
+    if (end < length)
+        return is_comment(value + end + 1, length - end - 1);
+    if (length < 2)
+        return false;
+    value[length - 1] = '\'';
+    if (value[length - 2] == '\'')
+        value[length - 2] = ' ';
+    return true;
+}
+
+/* WCSLIB makes room for as many axes as these keywords say, whatever that is. */
+static bool is_absurd(const char *card, const char *value, size_t length) {
+    enum { MOST_AXES = 99 };
+    double axes;
+    size_t used;
+    return (has_keyword(card, "NAXIS") || memcmp(card, "WCSAXES", 7) == 0) &&
+           header_parse_real(value, length, &axes, &used) && !(axes >= 0 && axes <= MOST_AXES);
+}
+
+/* A_p_q, B_p_q, AP_p_q and BP_p_q, of which WCSLIB believes that they are numbers. */
+static bool is_sip(const char *card) {
+    if (*card != 'A' && *card != 'B')
+        return false;
+    return card[1] == '_' || (card[1] == 'P' && card[2] == '_');
+}
+
+/* Whether a card has a keyword and a value as FITS allows them, after some mending. */
+static bool is_sound(char *card) {
+    const size_t at = begin_of_value(card);
+    if (*card == ' ' || card[KEYWORD] != '=' || card[KEYWORD + 1] != ' ')
+        return false;
+    if (at == CARD || is_absurd(card, card + at, CARD - at))
+        return false;
+    if (mend_number(card + at, CARD - at))
+        return true;
+    if (is_sip(card))
+        return false;
+    if (card[at] == 'T' || card[at] == 'F')
+        return is_comment(card + at + 1, CARD - at - 1);
+    return mend_text(card + at, CARD - at);
+}
+
+char *header_for_wcslib(const struct header *header, int *n_cards) {
+    char *copy = malloc((size_t)header->n_cards * CARD + 1);
+    *n_cards = 0;
+    if (!copy)
+        return NULL;
+    for (int64_t i = 0; i < header->n_cards; i++) {
+        char *card = copy + CARD * (int64_t)*n_cards;
+        memcpy(card, header->cards + CARD * i, CARD);
+        for (int j = 0; j < CARD; j++)
+            if (card[j] < ' ' || card[j] > '~')
+                card[j] = ' ';
+        *n_cards += is_sound(card);
+    }
+    copy[CARD * (int64_t)*n_cards] = '\0';
+    return copy;
+}
+
+void header_clear(struct header *header) {
+    free(header->cards);
+    *header = (struct header){0};
+}

@@ -1,0 +1,156 @@
+#include "input/fits/table.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "input/fits/stored.h"
+
+/* The number of a card `TTYPEn` or `TFORMn`; 0 where it is none. */
+static int column_of(const char *card, const char *stem) {
+    enum { STEM = 5, KEYWORD = 8 };
+    int number = 0;
+    if (memcmp(card, stem, STEM) != 0)
+        return 0;
+    for (int i = STEM; i < KEYWORD && isdigit((unsigned char)card[i]); i++)
+        number = 10 * number + card[i] - '0';
+    return number;
+}
+
+/* Looks once through the cards, of which there may be many, for those of columns. */
+static void list_columns(struct table *table) {
+    int64_t n_columns = 0;
+    header_integer(table->header, "TFIELDS", &n_columns);
+    table->n_columns = n_columns < 0                    ? 0
+                       : n_columns > TABLE_MOST_COLUMNS ? TABLE_MOST_COLUMNS
+                                                        : (int)n_columns;
+    for (int64_t i = 0; i < table->header->n_cards; i++) {
+        const char *card = table->header->cards + CARD * i;
+        const int name = column_of(card, "TTYPE"), form = column_of(card, "TFORM");
+        if (name > 0 && !table->names[name])
+            table->names[name] = card;
+        if (form > 0 && !table->forms[form])
+            table->forms[form] = card;
+    }
+}
+
+/* The text of a card of a column; false where there is none. */
+static bool column_text(const char *card, const char *stem, int number, char *text, size_t size) {
+    char keyword[16];
+    const struct header one = {(char *)card, 1};
+    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
+    return card && header_text(&one, keyword, text, size);
+}
+
+bool table_open(struct table *table, struct fits_file *file, const struct hdu *hdu) {
+    const struct header *header = &hdu->header;
+    int64_t bitpix = 0, n_axes = 0, pcount = 0;
+    struct error ignored;
+    bool reached;
+    *table = (struct table){.file = file, .header = header, .data = hdu->data};
+    header_integer(header, "BITPIX", &bitpix);
+    header_integer(header, "NAXIS", &n_axes);
+    header_integer(header, "PCOUNT", &pcount);
+    if (bitpix != 8 || n_axes != 2 || pcount < 0 ||
+        !header_integer(header, "NAXIS1", &table->row_bytes) ||
+        !header_integer(header, "NAXIS2", &table->n_rows))
+        return false;
+    /* that these products and sums can be is known since the HDU was found */
+    const int64_t rows = table->row_bytes * table->n_rows, end = rows + pcount;
+    int64_t heap = rows;
+    header_integer(header, "THEAP", &heap);
+    if (heap < rows || heap > end || end > INT64_MAX / 2 ||
+        fits_file_reach(file, hdu->data + end, &reached, &ignored) != SRCFIND_OK || !reached)
+        return false;
+    table->heap = hdu->data + heap;
+    table->heap_bytes = end - heap;
+    list_columns(table);
+    return true;
+}
+
+int table_element_bytes(char type) {
+    static const char types[] = "LBIJKAEDCMPQ";
+    static const int bytes[] = {1, 1, 2, 4, 8, 1, 4, 8, 8, 16, 8, 16};
+    const char *at = type ? strchr(types, type) : NULL;
+    return at ? bytes[at - types] : 0;
+}
+
+/* Reads TFORMn: `rT`, or `rPt(max)`. Returns the column's bytes in a row; -1 where it has no sense.
+ */
+static int64_t read_form(const struct table *table, int number, struct table_column *column) {
+    char form[SRCFIND_TEXT], *type;
+    if (!column_text(table->forms[number], "TFORM", number, form, sizeof form))
+        return -1;
+    column->count = isdigit((unsigned char)*form) ? strtoll(form, &type, 10) : 1;
+    if (!isdigit((unsigned char)*form))
+        type = form;
+    column->type = (char)toupper((unsigned char)*type);
+    column->element = *type ? (char)toupper((unsigned char)type[1]) : '\0';
+    if (column->count < 0 || column->count > INT64_MAX / 16)
+        return -1;
+    if (column->type == 'X')
+        return (column->count + 7) / 8;
+    const int bytes = table_element_bytes(column->type);
+    return bytes > 0 ? column->count * bytes : -1;
+}
+
+bool table_find(const struct table *table, const char *name, struct table_column *column) {
+    int64_t offset = 0;
+    for (int i = 1; i <= table->n_columns; i++) {
+        char text[SRCFIND_TEXT] = "";
+        const int64_t bytes = read_form(table, i, column);
+        if (bytes < 0 || bytes > table->row_bytes - offset)
+            return false;
+        column_text(table->names[i], "TTYPE", i, text, sizeof text);
+        column->number = i;
+        column->offset = offset;
+        if (strcasecmp(text, name) == 0)
+            return column->count > 0;
+        offset += bytes;
+    }
+    return false;
+}
+
+int table_bitpix(char type) {
+    static const char types[] = "BIJKED";
+    static const int bitpix[] = {8, 16, 32, 64, -32, -64};
+    const char *at = type ? strchr(types, type) : NULL;
+    return at ? bitpix[at - types] : 0;
+}
+
+bool table_integer(const struct table_column *column, const unsigned char *row, int64_t *value) {
+    const int bitpix = table_bitpix(column->type);
+    if (bitpix > 0)
+        *value = load_integer(row + column->offset, bitpix, 1);
+    return bitpix > 0;
+}
+
+bool table_number(const struct table_column *column, const unsigned char *row, double *value) {
+    const int bitpix = table_bitpix(column->type);
+    int64_t integer;
+    if (bitpix < 0)
+        *value = load_real(row + column->offset, bitpix, 1);
+    else if (table_integer(column, row, &integer))
+        *value = (double)integer;
+    else
+        return false;
+    return isfinite(*value);
+}
+
+bool table_array(const struct table *table, const struct table_column *column,
+                 const unsigned char *row, int64_t *count, int64_t *offset) {
+    const unsigned char *bytes = row + column->offset;
+    const int size = table_element_bytes(column->element);
+    const int bitpix = column->type == 'P' ? 32 : 64;
+    if ((column->type != 'P' && column->type != 'Q') || size == 0)
+        return false;
+    *count = load_integer(bytes, bitpix, 1);
+    *offset = load_integer(bytes + bitpix / 8, bitpix, 1);
+    if (*count < 0 || *offset < 0 || *offset > table->heap_bytes ||
+        *count > (table->heap_bytes - *offset) / size)
+        return false;
+    *offset += table->heap;
+    return true;
+}

@@ -1,0 +1,487 @@
+#include "input/fits/tiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "input/fits/dither.h"
+#include "input/fits/table.h"
+#include "input/fits/tile_codec.h"
+
+enum {
+    PIECE = 1 << 16, /* pixels; these stay in the processor's cache until they are scanned */
+    LEAST_SAMPLE_ROWS = 4,
+    MOST_SAMPLE_ROWS = 64,
+    MOST_TILE_PIXELS = 1 << 28,
+    MOST_ROW_BYTES = 1 << 16, /* of the table */
+};
+
+/* How the integers of quantised floats become floats again: (q - dither + 0.5) scale + zero. */
+struct quantisation {
+    bool is_used, dithered, keeps_zeros;
+    int64_t seed; /* ZDITHER0 */
+};
+
+/* A column, or else a keyword of the same name. */
+struct setting {
+    bool in_column, in_header;
+    struct table_column column;
+    double value;
+};
+
+/* What one thread at a time reads with. */
+struct workspace {
+    unsigned char *row; /* of the table */
+    unsigned char *packed;
+    void *room;
+    int64_t packed_bytes, room_bytes;
+    struct workspace *next;
+};
+
+struct tiles {
+    const struct fits_file *file;
+    struct table table;
+    struct tile_codec codec;
+    bool has_gzipped, has_plain;
+    bool has_blank_column;
+    struct table_column compressed, gzipped, plain, blank;
+    struct setting scale, zero;
+    struct quantisation quantisation;
+    struct scaling scaling;
+    int64_t axes[2], tile[2], count[2]; /* of the plane: pixels, pixels a tile, tiles */
+    int64_t depth;                      /* planes that the tiles hold */
+    int64_t first_row;                  /* of the table, for the plane's first tile */
+    int64_t plane;                      /* which of its tiles' planes it is */
+    mtx_t lock;
+    struct workspace *idle; /* under lock */
+};
+
+/* One tile, unpacked. */
+struct tile {
+    int64_t x, y, width, height; /* its corner and shape in the plane */
+    struct tile_pixels pixels;
+    struct scaling scaling;
+    double scale, zero;
+    struct dither dither;
+    bool quantised;
+};
+
+/* --- workspaces: one for each thread that reads --- */
+
+static void free_workspace(struct workspace *w) {
+    if (!w)
+        return;
+    free(w->row);
+    free(w->packed);
+    free(w->room);
+    free(w);
+}
+
+static struct workspace *make_workspace(const struct tiles *t) {
+    struct workspace *w = calloc(1, sizeof *w);
+    if (w && !(w->row = malloc((size_t)t->table.row_bytes))) {
+        free_workspace(w);
+        w = NULL;
+    }
+    return w;
+}
+
+static struct workspace *take_workspace(struct tiles *t) {
+    mtx_lock(&t->lock);
+    struct workspace *w = t->idle;
+    if (w)
+        t->idle = w->next;
+    mtx_unlock(&t->lock);
+    return w ? w : make_workspace(t);
+}
+
+static void give_back(struct tiles *t, struct workspace *w) {
+    mtx_lock(&t->lock);
+    w->next = t->idle;
+    t->idle = w;
+    mtx_unlock(&t->lock);
+}
+
+/* Makes a buffer hold at least so many bytes, and keeps what it has. */
+static bool make_room(void *buffer, int64_t *bytes, int64_t wanted) {
+    void **room = buffer;
+    if (wanted <= *bytes)
+        return true;
+    void *grown = realloc(*room, (size_t)wanted);
+    if (!grown)
+        return false;
+    *room = grown;
+    *bytes = wanted;
+    return true;
+}
+
+/* --- unpacking a tile --- */
+
+static enum srcfind_status damaged(const struct tiles *t, const struct tile *tile,
+                                   struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: rows %lld to %lld cannot be read: the tile at pixel %lld, %lld cannot be "
+                     "unpacked: is the file damaged?",
+                     t->file->path, (long long)tile->y + 1, (long long)(tile->y + tile->height),
+                     (long long)tile->x + 1, (long long)tile->y + 1);
+}
+
+static double setting_of(const struct setting *setting, const unsigned char *row) {
+    double value = setting->value;
+    return setting->in_column && !table_number(&setting->column, row, &value) ? NAN : value;
+}
+
+/* Reads the bytes of an array in the heap, and makes room for what they are unpacked to. */
+static enum srcfind_status read_array(const struct tiles *t, struct workspace *w, int64_t bytes,
+                                      int64_t offset, int64_t n_pixels, struct error *error) {
+    const int64_t spare = tile_codec_spare(&t->codec, n_pixels);
+    if (!make_room(&w->packed, &w->packed_bytes, bytes + spare) ||
+        !make_room(&w->room, &w->room_bytes, tile_codec_room(&t->codec, n_pixels)))
+        return error_memory(error, "unpacking an image");
+    return fits_file_read(t->file, w->packed, bytes, offset, error);
+}
+
+/* Values that were left as they are. */
+static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t count,
+                       int64_t n_pixels, struct tile_pixels *pixels) {
+    const int bitpix = table_bitpix(t->plain.element);
+    if (bitpix == 0 || count != n_pixels)
+        return false;
+    *pixels = (struct tile_pixels){
+        .stored = w->packed, .bitpix = bitpix, .pixel_step = abs(bitpix) / 8, .byte_step = 1};
+    return true;
+}
+
+/* Where a tile's bytes are. */
+struct array {
+    const struct table_column *column; /* NULL where there are none */
+    int64_t count, bytes, offset;      /* elements of the column's type; in the file */
+};
+
+/* In the first of the columns that has some. */
+static struct array find_array(const struct tiles *t, const unsigned char *row) {
+    const struct table_column *columns[] = {&t->compressed, t->has_plain ? &t->plain : NULL,
+                                            t->has_gzipped ? &t->gzipped : NULL};
+    struct array a = {0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        if (!columns[i])
+            continue;
+        if (!table_array(&t->table, columns[i], row, &a.count, &a.offset))
+            return a;
+        if (a.count > 0) {
+            a.column = columns[i];
+            a.bytes = a.count * table_element_bytes(a.column->element);
+            return a;
+        }
+    }
+    return a;
+}
+
+/* What a row of the table says of its tile's values. A scale that is NaN makes all of them NaN: so
+ * are blank tiles kept. */
+static void read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
+                       struct tile *tile) {
+    tile->scaling = t->scaling;
+    if (t->has_blank_column)
+        tile->scaling.has_blank = table_integer(&t->blank, row, &tile->scaling.blank);
+    if (!tile->quantised)
+        return;
+    tile->scale = setting_of(&t->scale, row) * t->scaling.bscale;
+    tile->zero = setting_of(&t->zero, row) * t->scaling.bscale + t->scaling.bzero;
+    if (t->quantisation.dithered)
+        tile->dither = dither_start(number + t->quantisation.seed);
+}
+
+/* False where the bytes, which were read, are damaged. */
+static bool unpack_array(const struct tiles *t, struct workspace *w, const struct array *a,
+                         int64_t n_pixels, struct tile *tile) {
+    if (a->column == &t->plain)
+        return take_plain(t, w, a->count, n_pixels, &tile->pixels);
+    if (a->column == &t->gzipped)
+        return tile_codec_gunzip_reals(&t->codec, w->packed, a->bytes, n_pixels, w->room,
+                                       &tile->pixels);
+    tile->quantised = t->quantisation.is_used;
+    return tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
+                             a->bytes, tile->width, n_pixels, w->room, &tile->pixels);
+}
+
+/* The tile of this number in the plane. */
+static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int64_t number,
+                                       struct tile *tile, struct error *error) {
+    const int64_t n_pixels = tile->width * tile->height * t->depth;
+    const int64_t row = t->first_row + number;
+    enum srcfind_status status = fits_file_read(t->file, w->row, t->table.row_bytes,
+                                                t->table.data + row * t->table.row_bytes, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const struct array array = find_array(t, w->row);
+    if (!array.column || array.bytes > tile_codec_most_bytes(n_pixels))
+        return damaged(t, tile, error);
+    status = read_array(t, w, array.bytes, array.offset, n_pixels, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!unpack_array(t, w, &array, n_pixels, tile))
+        return damaged(t, tile, error);
+    read_scale(t, w->row, row, tile);
+    return SRCFIND_OK;
+}
+
+/* --- values --- */
+
+static int64_t integer_at(const struct tile_pixels *p, int64_t i) {
+    return p->integers ? p->integers[i]
+                       : load_integer(p->stored + i * p->pixel_step, p->bitpix, p->byte_step);
+}
+
+static bool is_blank(const struct tile *tile, int64_t q) {
+    return tile->scaling.has_blank && q == tile->scaling.blank;
+}
+
+static void convert_quantised(const struct tile *tile, int64_t first, int64_t count,
+                              float *values) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t q = integer_at(&tile->pixels, first + i);
+        values[i] = is_blank(tile, q) ? NAN : (float)((double)q * tile->scale + tile->zero);
+    }
+}
+
+/* FITS standard 10.2. In the second way of dithering, one integer stands for 0. */
+static void convert_dithered(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                             float *values) {
+    enum { ZERO = -2147483646 };
+    for (int64_t done = 0, n; done < count; done += n) {
+        n = count - done;
+        const float *number = dither_numbers(&tile->dither, first + done, &n);
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t q = integer_at(&tile->pixels, first + done + i);
+            const double value = ((double)q - number[i] + 0.5) * tile->scale + tile->zero;
+            const bool is_zero = t->quantisation.keeps_zeros && q == ZERO;
+            values[done + i] = is_blank(tile, q) ? NAN : is_zero ? 0 : (float)value;
+        }
+    }
+}
+
+/* Pixels of the tile from the first-th on. */
+static void convert(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                    float *values) {
+    const struct tile_pixels *p = &tile->pixels;
+    if (tile->quantised && t->quantisation.dithered)
+        convert_dithered(t, tile, first, count, values);
+    else if (tile->quantised)
+        convert_quantised(tile, first, count, values);
+    else if (p->integers)
+        for (int64_t i = 0; i < count; i++)
+            values[i] = integer_value(p->integers[first + i], &tile->scaling);
+    else
+        for (int64_t i = 0; i < count; i++)
+            values[i] = stored_value(p->stored + (first + i) * p->pixel_step, p->bitpix,
+                                     p->byte_step, &tile->scaling);
+}
+
+/* --- reading --- */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static struct tile tile_at(const struct tiles *t, int64_t column, int64_t row) {
+    struct tile tile = {.x = column * t->tile[0], .y = row * t->tile[1]};
+    tile.width = least(t->tile[0], t->axes[0] - tile.x);
+    tile.height = least(t->tile[1], t->axes[1] - tile.y);
+    return tile;
+}
+
+/* Gives those of the pixels [first, first + count) that are in the tile. */
+static void hand_out(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                     float *values) {
+    const int64_t width = t->axes[0], last = first + count;
+    const int64_t before = t->plane * tile->width * tile->height;
+    const int64_t from_row = most(tile->y, first / width);
+    const int64_t to_row = least(tile->y + tile->height, (last - 1) / width + 1);
+    for (int64_t y = from_row; y < to_row; y++) {
+        const int64_t from = most(y * width + tile->x, first);
+        const int64_t to = least(y * width + tile->x + tile->width, last);
+        const int64_t x = from - y * width - tile->x;
+        if (from < to)
+            convert(t, tile, before + (y - tile->y) * tile->width + x, to - from,
+                    values + (from - first));
+    }
+}
+
+static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    struct tiles *t = state;
+    struct workspace *w = take_workspace(t);
+    enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
+    const int64_t from = first / t->axes[0] / t->tile[1];
+    const int64_t to = (first + count - 1) / t->axes[0] / t->tile[1];
+    for (int64_t i = from * t->count[0]; status == SRCFIND_OK && i < (to + 1) * t->count[0]; i++) {
+        struct tile tile = tile_at(t, i % t->count[0], i / t->count[0]);
+        status = unpack_tile(t, w, i, &tile, error);
+        if (status == SRCFIND_OK)
+            hand_out(t, &tile, first, count, (float *)(void *)buffer);
+    }
+    if (w)
+        give_back(t, w);
+    return status == SRCFIND_OK ? buffer : NULL;
+}
+
+/* --- opening --- */
+
+/* Pixels of a tile along an axis, counted from 0; 0 where that cannot be. */
+static int64_t tile_size(const struct hdu *hdu, int axis) {
+    int64_t size = axis == 0 ? hdu->axes[0] : 1;
+    header_indexed(&hdu->header, "ZTILE", axis + 1, &size);
+    return size < 1 ? 0 : least(size, hdu->axes[axis]);
+}
+
+static bool tiles_can_be(const struct hdu *hdu) {
+    int64_t most = MOST_TILE_PIXELS;
+    for (int i = 0; i < hdu->n_axes; i++) {
+        const int64_t size = tile_size(hdu, i);
+        if (size == 0 || size > most)
+            return false;
+        most /= size;
+    }
+    return true;
+}
+
+/* Sizes of tiles, and which of them hold the plane whose first pixel is `plane`. */
+static void lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
+    for (int i = 0; i < 2; i++) {
+        t->axes[i] = hdu->axes[i];
+        t->tile[i] = tile_size(hdu, i);
+        t->count[i] = (t->axes[i] - 1) / t->tile[i] + 1;
+    }
+    int64_t place = plane / (t->axes[0] * t->axes[1]), rows = t->count[0] * t->count[1];
+    t->depth = 1;
+    for (int i = 2; i < hdu->n_axes; i++) {
+        const int64_t length = hdu->axes[i], size = tile_size(hdu, i), at = place % length;
+        place /= length;
+        t->first_row += at / size * rows;
+        rows *= (length - 1) / size + 1;
+        t->plane += at % size * t->depth;
+        t->depth *= least(size, length - at / size * size);
+    }
+}
+
+static void find_setting(const struct tiles *t, const char *name, double otherwise,
+                         struct setting *setting) {
+    setting->value = otherwise;
+    setting->in_column = table_find(&t->table, name, &setting->column);
+    setting->in_header = header_real(t->table.header, name, &setting->value);
+}
+
+/* ZBLANK, or BLANK, for which the image's scaling was looked through already. */
+static void find_blank(struct tiles *t, const struct header *header) {
+    int64_t blank;
+    t->has_blank_column = table_find(&t->table, "ZBLANK", &t->blank);
+    if (!t->has_blank_column &&
+        (header_integer(header, "ZBLANK", &blank) || header_integer(header, "BLANK", &blank))) {
+        t->scaling.has_blank = true;
+        t->scaling.blank = blank;
+    }
+}
+
+/* Floats without a scale were not quantised, whatever else the header says. */
+static void find_quantisation(struct tiles *t, const struct header *header) {
+    struct quantisation *q = &t->quantisation;
+    char method[SRCFIND_TEXT] = "";
+    q->seed = 1;
+    header_text(header, "ZQUANTIZ", method, sizeof method);
+    header_integer(header, "ZDITHER0", &q->seed);
+    q->seed %= DITHER_NUMBERS; /* the table begins anew */
+    find_setting(t, "ZSCALE", 1, &t->scale);
+    find_setting(t, "ZZERO", 0, &t->zero);
+    q->is_used = t->codec.bitpix < 0 && strcmp(method, "NONE") != 0 &&
+                 (t->scale.in_column || t->scale.in_header);
+    q->keeps_zeros = strcmp(method, "SUBTRACTIVE_DITHER_2") == 0;
+    q->dithered = q->keeps_zeros || strcmp(method, "SUBTRACTIVE_DITHER_1") == 0;
+}
+
+/* PLIO has no negative numbers: unsigned integers of 16 bits are stored as they are. */
+static void mend_scaling(struct tiles *t) {
+    if (t->codec.packing == TILE_PLIO && t->scaling.bzero == 32768)
+        t->scaling.bzero = 0;
+}
+
+static enum srcfind_status cannot_be(const struct fits_file *file, const struct hdu *hdu,
+                                     const char *what, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: %s: is the file damaged?", file->path,
+                     hdu->number, what);
+}
+
+static enum srcfind_status describe(struct tiles *t, struct fits_file *file, const struct hdu *hdu,
+                                    int64_t plane, struct error *error) {
+    const enum srcfind_status status = tile_codec_read(&t->codec, file, hdu, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!table_open(&t->table, file, hdu) || t->table.row_bytes < 1 ||
+        t->table.row_bytes > MOST_ROW_BYTES)
+        return cannot_be(file, hdu, "no table that tiles could be in", error);
+    if (!tiles_can_be(hdu))
+        return cannot_be(file, hdu, "tiles of more than 2^28 pixels, or none", error);
+    lay_out(t, hdu, plane);
+    const bool has_tiles = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
+    t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
+    t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);
+    if (!has_tiles)
+        return cannot_be(file, hdu, "no column COMPRESSED_DATA", error);
+    find_quantisation(t, &hdu->header);
+    if (t->codec.bitpix < 0 && !t->quantisation.is_used && !tile_codec_takes_reals(&t->codec))
+        return cannot_be(file, hdu, "floats in integers (RICE_1 and the like) without a ZSCALE",
+                         error);
+    find_blank(t, &hdu->header);
+    mend_scaling(t);
+    return SRCFIND_OK;
+}
+
+/* Pieces are whole rows of tiles, so that none is unpacked twice. What is unpacked for a sample is
+ * so for it alone: mostly no more than a sixteenth. */
+static void choose_pieces(const struct tiles *t, struct pixel_source *source) {
+    const int64_t rows = t->tile[1], tile = rows * source->width;
+    const int64_t piece = (tile < PIECE ? PIECE / tile : 1) * tile;
+    const int64_t n = source->width * source->height, bands = source->height / (16 * rows);
+    source->piece = least(piece, n);
+    source->sample_rows = bands > MOST_SAMPLE_ROWS    ? MOST_SAMPLE_ROWS
+                          : bands < LEAST_SAMPLE_ROWS ? LEAST_SAMPLE_ROWS
+                                                      : (int)bands;
+}
+
+enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, const struct hdu *hdu,
+                               const struct scaling *scaling, int64_t plane,
+                               struct pixel_source *source, struct error *error) {
+    struct tiles *t = calloc(1, sizeof *t);
+    if (!t || mtx_init(&t->lock, mtx_plain) != thrd_success) {
+        free(t);
+        return error_memory(error, "opening an image");
+    }
+    *tiles = t;
+    t->file = file;
+    t->scaling = *scaling;
+    const enum srcfind_status status = describe(t, file, hdu, plane, error);
+    if (status != SRCFIND_OK)
+        return status;
+    choose_pieces(t, source);
+    source->packed = true;
+    source->parallel = !t->codec.cfitsio || t->codec.cfitsio->reentrant;
+    source->state = t;
+    source->read = read_tiles;
+    return SRCFIND_OK;
+}
+
+void tiles_close(struct tiles *t) {
+    if (!t)
+        return;
+    while (t->idle) {
+        struct workspace *next = t->idle->next;
+        free_workspace(t->idle);
+        t->idle = next;
+    }
+    mtx_destroy(&t->lock);
+    free(t);
+}

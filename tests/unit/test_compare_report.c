@@ -1,0 +1,139 @@
+/* What --compare-cpu says of two catalogues: every difference is found, and named. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli/compare_report.h"
+#include "unit.h"
+
+static struct srcfind_catalogue catalogue(double rms, double scan) {
+    return (struct srcfind_catalogue){
+        .image = {.path = "image.fits", .width = 30, .height = 20},
+        .background = {.median = 0.5, .rms = rms, .n_kept = 590, .n_blank = 7, .rounds = 4},
+        .n_sources = 2,
+        .timings = {.transfer = 0.25, .scan = scan, .clip = 0.5, .path = "one read"},
+        .device = "a GPU",
+        .threads = 3,
+    };
+}
+
+static struct comparison compare(const struct srcfind_catalogue *cpu,
+                                 const struct srcfind_catalogue *gpu, char *cpu_csv,
+                                 char *gpu_csv) {
+    static char json[] = "{}";
+    const struct srcfind_catalogue *const catalogues[SIDES] = {cpu, gpu};
+    char *const text[COMPARED_FORMATS][SIDES] = {{cpu_csv, gpu_csv}, {json, json}};
+    const size_t size[COMPARED_FORMATS][SIDES] = {{strlen(cpu_csv), strlen(gpu_csv)}, {2, 2}};
+    return comparison_make(catalogues, text, size);
+}
+
+static char *text_of(const struct comparison *c, bool as_json) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (as_json)
+        assert_true(comparison_write_json(c, stream));
+    else
+        comparison_write_text(c, stream);
+    fclose(stream);
+    return text;
+}
+
+static void assert_says(const struct comparison *c, const char *words) {
+    char *text = text_of(c, false);
+    if (!strstr(text, words))
+        print_message("not found: %s\nin:\n%s", words, text);
+    assert_non_null(strstr(text, words));
+    free(text);
+}
+
+static char csv[] = "a,b,c\n1,2,3\n4,5,6\n";
+
+static void same(void **state) {
+    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    const struct comparison c = compare(&cpu, &gpu, csv, csv);
+    (void)state;
+    assert_true(c.same && c.n_differences == 0);
+    assert_says(&c, "the catalogues are the same, byte for byte");
+    assert_says(&c, "4 x"); /* the scan */
+    assert_says(&c, "CPU, 3 threads");
+    assert_says(&c, "a GPU");
+}
+
+static void different_cells(void **state) {
+    static char other[] = "a,b,c\n1,2,3\n4,5.5,\n";
+    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    const struct comparison c = compare(&cpu, &gpu, csv, other);
+    (void)state;
+    assert_false(c.same || c.same_bytes[SRCFIND_CSV]);
+    assert_true(c.same_bytes[SRCFIND_JSON]);
+    assert_int_equal(c.n_differences, 2);
+    assert_says(&c, "row 2, b: '5' on the CPU, '5.5' on the GPU");
+    assert_says(&c, "row 2, c: '6' on the CPU, '' on the GPU");
+    assert_says(&c, "DIFFERENT");
+}
+
+static void missing_row(void **state) {
+    static char other[] = "a,b,c\n1,2,3\n";
+    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    const struct comparison less = compare(&cpu, &gpu, csv, other);
+    const struct comparison more = compare(&cpu, &gpu, other, csv);
+    (void)state;
+    assert_false(less.same || more.same);
+    assert_says(&less, "row 2, a: '4' on the CPU, '' on the GPU");
+    assert_says(&more, "row 2, a: '' on the CPU, '4' on the GPU");
+}
+
+/* A statistic that differs in its last bit, in catalogues of the same text. */
+static void different_statistic(void **state) {
+    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1 + 0x1p-52, 1);
+    const struct comparison c = compare(&cpu, &gpu, csv, csv);
+    (void)state;
+    assert_false(c.same);
+    assert_says(&c, "1.0000000000000002  DIFFERENT");
+}
+
+static void most_differences(void **state) {
+    static char one[] = "a,b,c\n1,2,3\n4,5,6\n7,8,9\n", other[] = "a,b,c\n0,0,0\n0,0,0\n0,0,0\n";
+    const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
+    const struct comparison c = compare(&cpu, &gpu, one, other);
+    (void)state;
+    assert_int_equal(c.n_differences, MOST_DIFFERENCES);
+}
+
+static double number_at(const cJSON *object, const char *a, const char *b) {
+    return cJSON_GetObjectItem(cJSON_GetObjectItem(object, a), b)->valuedouble;
+}
+
+static void as_json(void **state) {
+    static char other[] = "a,b,c\n1,2,3\n4,5.5,6\n";
+    const struct srcfind_catalogue cpu = catalogue(0.1, 4), gpu = catalogue(0.1, 1);
+    const struct comparison c = compare(&cpu, &gpu, csv, other);
+    char *text = text_of(&c, true);
+    cJSON *json = cJSON_Parse(text);
+    (void)state;
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItem(json, "same")));
+    assert_true(number_at(cJSON_GetObjectItem(json, "statistics"), "rms", "gpu") == 0.1);
+    assert_true(number_at(json, "csv_bytes", "gpu") == 20);
+    assert_true(number_at(cJSON_GetObjectItem(json, "seconds"), "scan", "cpu") == 4);
+    assert_true(cJSON_GetObjectItem(json, "speedup_with_transfer")->valuedouble == 4.75 / 1.75);
+    assert_true(cJSON_GetObjectItem(json, "speedup_without_transfer")->valuedouble == 4.5 / 1.5);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "differences"), 0);
+    assert_string_equal(cJSON_GetObjectItem(first, "gpu")->valuestring, "5.5");
+    cJSON_Delete(json);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same),
+        cmocka_unit_test(different_cells),
+        cmocka_unit_test(missing_row),
+        cmocka_unit_test(different_statistic),
+        cmocka_unit_test(most_differences),
+        cmocka_unit_test(as_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
