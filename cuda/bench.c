@@ -1,13 +1,12 @@
-/* Measures a device: what it takes at least to read and to copy an image, and what a search takes.
- */
+/* Measures the time of a plain read and of a copy of an image, as lower bounds, and of a search. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "upload.h"
 
 enum {
-    WARM_UP = 3, /* rounds: the third search of an image is launched as the later ones are */
-    PINNED_MOST = 1 << 26, /* bytes that are copied at a time */
+    WARM_UP = 3, /* rounds: from the third search on, an image's recorded graph is launched */
+    PINNED_MOST = 1 << 26, /* bytes copied at a time */
 };
 
 struct bench {
@@ -19,7 +18,8 @@ struct bench {
     cudaEvent_t start, end;
 };
 
-static enum srcfind_status check(const struct bench *b, cudaError_t code, struct error *error) {
+static enum srcfind_status bench_check(const struct bench *b, cudaError_t code,
+                                       struct error *error) {
     return cuda_check(b->cuda, code, "measuring", error);
 }
 
@@ -51,7 +51,7 @@ static cudaError_t launch_floor(const struct bench *b) {
     return launch_read(b->image, b->size / (int64_t)sizeof *b->image, b->sink, b->cuda->stream);
 }
 
-/* Over the image, so that it must be brought there again. */
+/* Copies over the image. The pixels must be uploaded again afterwards. */
 static cudaError_t launch_copy(const struct bench *b) {
     cudaError_t code = cudaSuccess;
     for (int64_t i = 0; !code && i < b->size; i += b->pinned_size) {
@@ -78,9 +78,9 @@ static cudaError_t measure(const struct bench *b, cudaError_t (*launch)(const st
     return code;
 }
 
-static enum srcfind_status search(const struct bench *b, const struct pixel_source *source,
-                                  const struct detection *detection, int n_threads,
-                                  struct srcfind_timings *timings, struct error *error) {
+static enum srcfind_status bench_search(const struct bench *b, const struct pixel_source *source,
+                                        const struct detection *detection, struct threads *threads,
+                                        struct srcfind_timings *timings, struct error *error) {
     const struct device_pixels pixels = {.pixels = (const float *)(const void *)b->image,
                                          .width = source->width,
                                          .height = source->height,
@@ -89,33 +89,33 @@ static enum srcfind_status search(const struct bench *b, const struct pixel_sour
                                          .stream = b->cuda->stream};
     struct detection_result result = {0};
     const enum srcfind_status status =
-        cuda_detect_pixels(b->cuda, &pixels, detection, n_threads, &result, error);
+        cuda_detect_pixels(b->cuda, &pixels, detection, threads, &result, error);
     *timings = result.timings;
     if (status == SRCFIND_OK)
-        free(result.list.islands);
+        segments_clear(&result.segments);
     return status;
 }
 
-static enum srcfind_status run(const struct bench *b, const struct pixel_source *source,
-                               const struct detection *detection, int n_threads, int n,
-                               struct cuda_round *rounds, struct error *error) {
+static enum srcfind_status bench_run(const struct bench *b, const struct pixel_source *source,
+                                     const struct detection *detection, struct threads *threads,
+                                     int n, struct cuda_round *rounds, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + n; i++)
-        status =
-            check(b, measure(b, launch_copy, &rounds[i < WARM_UP ? 0 : i - WARM_UP].copy), error);
+        status = bench_check(
+            b, measure(b, launch_copy, &rounds[i < WARM_UP ? 0 : i - WARM_UP].copy), error);
     if (status == SRCFIND_OK)
-        status = feed_image(b->cuda, source, n_threads, b->image, error);
+        status = upload_image(b->cuda, source, threads, b->image, error);
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + n; i++) {
         struct cuda_round *round = &rounds[i < WARM_UP ? 0 : i - WARM_UP];
-        status = check(b, measure(b, launch_floor, &round->read), error);
+        status = bench_check(b, measure(b, launch_floor, &round->read), error);
         if (status == SRCFIND_OK)
-            status = search(b, source, detection, n_threads, &round->search, error);
+            status = bench_search(b, source, detection, threads, &round->search, error);
     }
     return status;
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,
-                               const struct detection *detection, int n_threads, int n,
+                               const struct detection *detection, struct threads *threads, int n,
                                struct cuda_round *rounds, struct error *error) {
     struct bench b = {.cuda = cuda,
                       .size = source->width * source->height * (int64_t)sizeof(uint32_t)};
@@ -125,9 +125,9 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
                          "search is measured; --cpu works without it",
                          cuda->device, cuda->name);
     const int callers_device = cuda_enter(cuda);
-    enum srcfind_status status = check(&b, open_bench(&b), error);
+    enum srcfind_status status = bench_check(&b, open_bench(&b), error);
     if (status == SRCFIND_OK)
-        status = run(&b, source, detection, n_threads, n, rounds, error);
+        status = bench_run(&b, source, detection, threads, n, rounds, error);
     close_bench(&b);
     cuda_leave(callers_device);
     return status;

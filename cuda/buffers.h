@@ -1,33 +1,35 @@
-/* How much room a search has on the device: for which numbers of elements, and in which buffers. */
-#ifndef ROOMS_H
-#define ROOMS_H
+/* The capacities of a search's device buffers, and the buffers themselves. Capacities are
+ * estimates. On overflow a kernel still counts what it needed; the host enlarges the buffer and
+ * reruns the stage. */
+#ifndef BUFFERS_H
+#define BUFFERS_H
 
 #include "device.h"
 
-/* More pixels than this are not listed whole without need; fewer always are. */
+/* All pixels of an image with no more than LIST_PIXELS are listed. Of a larger image they are
+ * listed only if the prediction failed. */
 enum { LIST_PIXELS = 1 << 18 };
 
-/* Up to so many pixels of an image that is kept, and is not listed whole, all is launched at once.
- */
-enum { WHOLE_PIXELS = 1 << 24 };
+/* A larger image that is kept on the device is searched with one launch, in which the host does not
+ * wait for intermediate results, if it has no more than AT_ONCE_PIXELS. */
+enum { AT_ONCE_PIXELS = 1 << 24 };
 
-/* Chooses the rooms for an image whose shape the job has: what ordinary images need, or what
- * earlier ones did. */
-void rooms_choose(struct job *job, const struct cuda *cuda);
+/* Sets the capacities for an image whose shape is in params: what ordinary images need, or more if
+ * earlier images needed more and it fits. */
+void buffers_choose(struct params *params, const struct cuda *cuda);
 
-/* Whether a list may be narrowed, whose rooms have been chosen: keys are counted in 32 bits. */
-bool rooms_may_narrow(const struct job *job);
+/* Returns whether all buffers of params fit within cuda->limit. */
+bool buffers_fit(const struct cuda *cuda, const struct params *params);
 
-/* Whether the device may hold all that the job has room for. */
-bool rooms_fit(const struct cuda *cuda, const struct job *job);
+/* Allocates all buffers that params needs, and sets the pointers in params. If memory is scarce,
+ * buffers that are larger than needed are freed first: any of them for a `new_image`, else only
+ * those of the clip, since the others are in use. SRCFIND_ERROR_DEVICE if the buffers do not
+ * fit. */
+enum srcfind_status buffers_reserve(struct cuda *cuda, struct params *params, bool new_image,
+                                    struct error *error);
 
-/* Makes all buffers as large as the job says, and lays them out. Where memory is scarce, what they
- * have too much is freed: of all of them for a `new_image`; else of those only that a clip needs,
- * since the others are in use. */
-enum srcfind_status rooms_reserve(struct cuda *cuda, struct job *job, bool new_image,
-                                  struct error *error);
-
-/* Makes a room large enough, and remembers for images to come what share of the pixels it took. */
-void rooms_grow(int64_t *room, int64_t wanted, double *share, int64_t n_pixels);
+/* Raises a capacity to `wanted` if it is less, and stores its share of n_pixels for later
+ * images. */
+void buffers_grow(int64_t *capacity, int64_t wanted, double *share, int64_t n_pixels);
 
 #endif

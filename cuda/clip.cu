@@ -1,6 +1,7 @@
-/* The clip, on the device, by the sorted keys of the listed values. A block of one thread for each
- * exponent goes through the rounds, by the same rules as the CPU (listed_ranks.h). */
-#include "bins.cuh"
+/* The clip, from the sorted keys of the listed values. One block computes the rounds, by the same
+ * rules as the CPU (listed_ranks.h); each of its threads sums the pixels of one exponent. */
+#include "backend/listed_ranks.h"
+#include "device.cuh"
 
 enum { THREADS = EXACT_EXPONENTS, WARPS = THREADS / WARP, TOPS = WARP * WARP };
 
@@ -10,16 +11,16 @@ static __device__ inline key_sums operator-(const key_sums &a, const key_sums &b
     return {a.m - b.m, a.square_low - b.square_low, a.square_high - b.square_high};
 }
 
-/* Of one key; nothing of what pads a list. */
+/* The sums of one key; zeros for padding. */
 static __device__ inline key_sums sums_of_key(uint32_t key) {
     const uint64_t m = key <= KEY_LAST ? exact_mantissa(exact_bits(exact_unkey(key))) : 0;
     const uint64_t square = m * m;
     return {m, (uint32_t)square, square >> 32};
 }
 
-/* Of four keys a lane: each of the parts that are added up here fits in 32 bits. */
+/* Sums of four keys per lane: each sum over the warp that is computed here fits in 32 bits. */
 static __device__ inline key_sums warp_sum_keys(const key_sums &s) {
-    static_assert(KEYS_A_SUM == 4 * WARP, "four keys a lane");
+    static_assert(KEYS_A_SUM == 4 * WARP, "four keys per lane");
     const uint64_t lower = warp_sum((unsigned)(s.square_low & 0xffff));
     const uint64_t upper = warp_sum((unsigned)(s.square_low >> 16));
     return {warp_sum((unsigned)s.m), lower + (upper << 16), warp_sum((unsigned)s.square_high)};
@@ -29,37 +30,38 @@ static __device__ inline key_sums warp_sum_before(const key_sums &s) {
     return {warp_sum_before(s.m), warp_sum_before(s.square_low), warp_sum_before(s.square_high)};
 }
 
-/* Four keys at a time; what pads a list where there are fewer. */
+/* Four consecutive keys, with padding behind the last key of the list. */
 struct four_keys {
     uint32_t key[4];
 };
 
-static __device__ four_keys load_keys(const uint32_t *keys, int64_t place, int64_t n) {
+static __device__ four_keys load_keys(const uint32_t *keys, int64_t index, int64_t n) {
     four_keys four;
     for (int i = 0; i < 4; i++)
-        four.key[i] = place + i < n ? keys[place + i] : KEY_PADDING;
+        four.key[i] = index + i < n ? keys[index + i] : KEY_PADDING;
     return four;
 }
 
-/* Notes where the groups of keys begin, for the places of a warp, and the sums since the warp's
- * first; `before` is the key before the lane's. */
-static __device__ void write_groups(const four_keys &four, int64_t place, int before,
+/* Writes the groups of keys that begin among the lane's keys: the index of the first key, and the
+ * sums from the warp's first key to there. `before` is the group of the key before the lane's;
+ * `sum` are the sums of the lane's keys. */
+static __device__ void write_groups(const four_keys &four, int64_t index, int before,
                                     const key_sums &sum, key_group *groups) {
-    key_sums rest = warp_sum_before(sum);
+    key_sums remainder = warp_sum_before(sum);
     for (int i = 0; i < 4; i++) {
         const int group = (int)(four.key[i] >> 23);
         for (int g = before + 1; g <= group; g++)
-            groups[g] = {place + i, rest};
+            groups[g] = {index + i, remainder};
         before = group;
-        rest = rest + sums_of_key(four.key[i]);
+        remainder = remainder + sums_of_key(four.key[i]);
     }
 }
 
-/* The sum of the i-th KEYS_A_SUM keys, by a warp; and which groups begin there. */
-static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i, key_sums *sums,
+/* Writes the sums of the i-th KEYS_A_SUM keys, and the groups that begin among them. By a warp. */
+static __device__ void sum_warp_keys(const uint32_t *keys, int64_t n, int64_t i, key_sums *sums,
                                      key_group *groups) {
-    const int64_t place = i * KEYS_A_SUM + 4 * lane_of_thread();
-    const four_keys four = load_keys(keys, place, n);
+    const int64_t index = i * KEYS_A_SUM + 4 * lane_of_thread();
+    const four_keys four = load_keys(keys, index, n);
     const key_sums mine = sums_of_key(four.key[0]) + sums_of_key(four.key[1]) +
                           (sums_of_key(four.key[2]) + sums_of_key(four.key[3]));
     const key_sums sum = warp_sum_keys(mine);
@@ -67,48 +69,42 @@ static __device__ void sum_some_keys(const uint32_t *keys, int64_t n, int64_t i,
         sums[i] = sum;
     int before = __shfl_up_sync(ALL_LANES, (int)(four.key[3] >> 23), 1);
     if (lane_of_thread() == 0)
-        before = place > 0 ? (int)(keys[place - 1] >> 23) : -1;
+        before = index > 0 ? (int)(keys[index - 1] >> 23) : -1;
     if (__any_sync(ALL_LANES, before < (int)(four.key[3] >> 23)))
-        write_groups(four, place, before, mine, groups);
+        write_groups(four, index, before, mine, groups);
 }
 
-/* How many keys there are, in order. */
-static __device__ int64_t count_sorted(const job &j) {
-    return j.state->narrowing.done ? j.state->narrowing.n : count_keys(j);
+/* The number of listed keys; 0 if the list overflowed. */
+static __device__ int64_t count_keys(const params &params) {
+    const int64_t n = (int64_t)params.state->totals.n_listed;
+    return params.state->scan_wanted && n <= params.list_capacity ? n : 0;
 }
 
-/* Begins the words anew by which the blocks that look for islands tell each other their sums; by
- * all threads. */
-static __device__ void clear_blocks(const job &j) {
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < j.tile_words + j.run_words;
-         i += (int64_t)gridDim.x * blockDim.x)
-        j.tile_blocks[i] = 0;
+/* Clears the words with which the blocks of launch_islands publish their sums. By all threads of
+ * the grid. */
+static __device__ void clear_blocks(const params &params) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+         i < params.tile_words + params.run_words; i += (int64_t)gridDim.x * blockDim.x)
+        params.tile_blocks[i] = 0;
 }
 
-/* All sums, one more than there are whole ones, so that there is one for each place; and where the
- * groups of keys begin. Where there are fewer keys than n_sums are for, the other sums are 0. */
+/* Writes one sum per KEYS_A_SUM keys, the last one over the remaining keys, and the groups. Sums
+ * behind the list's end, up to n_sums of them, become 0. */
 static __global__ void __launch_bounds__(THREADS)
-    sum_keys(const __grid_constant__ job j, const uint32_t *keys, int64_t n_sums) {
+    sum_keys(const __grid_constant__ params params, const uint32_t *keys, int64_t n_sums) {
     const int64_t i = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / WARP;
     wait_for_earlier();
-    clear_blocks(j);
-    const int64_t n = count_sorted(j);
+    clear_blocks(params);
+    const int64_t n = count_keys(params);
     if (i <= n / KEYS_A_SUM)
-        sum_some_keys(keys, n, i, j.key_sums, j.key_groups);
+        sum_warp_keys(keys, n, i, params.key_sums, params.key_groups);
     else if (i < n_sums && lane_of_thread() == 0)
-        j.key_sums[i] = {0, 0, 0};
+        params.key_sums[i] = {0, 0, 0};
 }
 
-/* How a list was narrowed, at hand. */
-struct narrowed_list {
-    narrowing how;
-    bin_parts parts[BINS];
-    uint8_t use[PARTS];
-};
-
-/* Sorted keys, the sums of those before each KEYS_A_SUM-th, and the groups. Every step-th key, the
- * last of those steps, is at hand in shared memory; `step` is a multiple of KEYS_A_SUM. Keys are
- * known by their places here, or by their ranks in the list, which differ where it was narrowed. */
+/* The sorted keys, the sums of the keys before each KEYS_A_SUM-th one, and the groups. tops, in
+ * shared memory, holds every step-th key, the last one of each step; `step` is a multiple of
+ * KEYS_A_SUM. */
 struct sorted {
     const uint32_t *keys;
     int64_t n;
@@ -116,21 +112,20 @@ struct sorted {
     const key_group *groups;
     uint32_t *tops;
     int64_t step;
-    const narrowed_list *narrowed; /* NULL: it was not */
 };
 
-/* By all threads of the block. */
+/* Fills s.tops; by all threads of the block. */
 static __device__ void load_tops(const sorted &s) {
     for (int i = threadIdx.x; i < TOPS; i += THREADS) {
-        const int64_t place = (i + 1) * s.step - 1;
-        s.tops[i] = place < s.n ? s.keys[place] : KEY_PADDING;
+        const int64_t index = (i + 1) * s.step - 1;
+        s.tops[i] = index < s.n ? s.keys[index] : KEY_PADDING;
     }
     __syncthreads();
 }
 
-/* How many of the TOPS keys are below one; by a warp. */
+/* The number of tops below a key; by a warp. */
 static __device__ int warp_count_tops(const sorted &s, uint32_t key) {
-    static_assert(TOPS == WARP * WARP, "two looks by a warp");
+    static_assert(TOPS == WARP * WARP, "a warp compares WARP tops, twice");
     const bool all_below = s.tops[WARP * lane_of_thread() + WARP - 1] < key;
     const int rows = __popc(__ballot_sync(ALL_LANES, all_below));
     if (rows == WARP)
@@ -139,35 +134,34 @@ static __device__ int warp_count_tops(const sorted &s, uint32_t key) {
            __popc(__ballot_sync(ALL_LANES, s.tops[WARP * rows + lane_of_thread()] < key));
 }
 
-/* Where a key that need not be in the list stands in its order. */
+/* The position of a key in the sorted list; the key itself need not be in the list. */
 struct cut {
-    int64_t rank, place; /* keys below it, of the whole list and of the narrowed one */
-    int part;            /* of the key, in a narrowed list */
-    key_sums sums;       /* of the keys before the place */
+    int64_t index; /* the number of keys below it */
+    key_sums sums; /* over the keys before `index` */
 };
 
-/* Of the KEYS_A_SUM keys at a time that begin at or behind a step's first, those that have the
- * place of a key: all before them are below it, and none behind them. By a warp, 32 at a time. */
-static __device__ int64_t find_block(const sorted &s, uint32_t key) {
+/* Returns i such that a key belongs among the i-th KEYS_A_SUM keys: the keys before these are below
+ * it, and those behind them are not. By a warp, which compares 32 keys at a time. */
+static __device__ int64_t find_sums_index(const sorted &s, uint32_t key) {
     const int64_t first = warp_count_tops(s, key) * s.step;
-    int64_t block = first / KEYS_A_SUM;
+    int64_t index = first / KEYS_A_SUM;
     int64_t end = (min(first + s.step, s.n) + KEYS_A_SUM - 1) / KEYS_A_SUM;
-    while (end - block > 1) {
-        const int64_t step = (end - block + WARP - 1) / WARP;
-        const int64_t at = block + (lane_of_thread() + 1) * step;
+    while (end - index > 1) {
+        const int64_t step = (end - index + WARP - 1) / WARP;
+        const int64_t at = index + (lane_of_thread() + 1) * step;
         const bool below = at < end && s.keys[at * KEYS_A_SUM] < key;
         const int n = __popc(__ballot_sync(ALL_LANES, below));
-        end = min(block + (n + 1) * step, end);
-        block += n * step;
+        end = min(index + (n + 1) * step, end);
+        index += n * step;
     }
-    return block;
+    return index;
 }
 
-/* The place of a key, and the sums before it; by a warp. */
-static __device__ cut find_place(const sorted &s, uint32_t key) {
-    const int64_t block = find_block(s, key), first = block * KEYS_A_SUM;
+/* The cut before a key; by a warp. */
+static __device__ cut find_key_cut(const sorted &s, uint32_t key) {
+    const int64_t sums_index = find_sums_index(s, key), first = sums_index * KEYS_A_SUM;
     const four_keys four = load_keys(s.keys, first + 4 * lane_of_thread(), s.n);
-    const key_sums before = s.sums[block];
+    const key_sums before = s.sums[sums_index];
     key_sums sum = {0, 0, 0};
     int n = 0;
     for (const uint32_t other : four.key) {
@@ -176,76 +170,31 @@ static __device__ cut find_place(const sorted &s, uint32_t key) {
         sum = sum + sums_of_key(below ? other : KEY_PADDING);
     }
     n = warp_sum(n);
-    return {first + n, first + n, 0, before + warp_sum_keys(sum)};
+    return {first + n, before + warp_sum_keys(sum)};
 }
 
-/* --- what was taken out of a narrowed list --- */
-
-/* The number of the last gap for which is_before(gap), or -1; it is so for no gap behind one for
- * which it is not. By a warp. */
-template <typename Predicate>
-static __device__ int warp_last_gap(const narrowing &n, const Predicate &is_before) {
-    static_assert((int)GAPS % WARP == 0, "whole warps");
-    int gaps = 0;
-    for (int i = lane_of_thread(); i < GAPS; i += WARP)
-        gaps += __popc(__ballot_sync(ALL_LANES, i < n.n_gaps && is_before(n.gaps[i])));
-    return gaps - 1;
-}
-
-/* How many keys were taken out up to the end of a gap. */
-static __device__ int64_t taken_out(const gap &g) {
-    return g.rank + g.n - g.place;
-}
-
-/* Finds where a value stands, before or behind the keys that are equal. Sets *in_gap unless its
- * part was left, and the sums of all zones are of one side if it is a bound. By a warp. */
-static __device__ cut find_cut(const job &j, const sorted &s, float value, bool behind,
-                               bool is_bound, bool *in_gap) {
-    const uint32_t key = exact_key(value);
-    cut c = find_place(s, key + behind);
-    if (!s.narrowed)
-        return c;
-    const narrowing &how = s.narrowed->how;
-    c.part = (int)part_of(s.narrowed->parts, j.state->bin_scale, key);
-    const int last = warp_last_gap(how, [&](const gap &g) { return g.part < c.part; });
-    const int use = s.narrowed->use[c.part];
-    if (last >= 0)
-        c.rank += taken_out(how.gaps[last]);
-    if (use != LEFT && (is_bound || use != LEFT_BETWEEN))
-        *in_gap = true;
-    return c;
-}
-
-/* The key of some rank, if it is there. By a warp. */
-static __device__ bool find_key(const sorted &s, int64_t rank, uint32_t *key) {
-    int64_t place = rank;
-    if (s.narrowed) {
-        const narrowing &how = s.narrowed->how;
-        const int last = warp_last_gap(how, [&](const gap &g) { return g.rank <= rank; });
-        if (last >= 0 && rank < how.gaps[last].rank + how.gaps[last].n)
-            return false;
-        place -= last >= 0 ? taken_out(how.gaps[last]) : 0;
-    }
-    *key = s.keys[place];
-    return true;
+/* The cut before, or behind, the keys equal to a value's. By a warp. */
+static __device__ cut find_value_cut(const sorted &s, float value, bool behind) {
+    return find_key_cut(s, exact_key(value) + behind);
 }
 
 /* --- the pixels of one exponent --- */
 
-/* [first, last) of the sorted keys, with the sums before both: those of one sign and exponent. */
-struct stretch {
+/* The range [first, last) of the sorted keys of one sign and exponent, with the sums of the keys
+ * before first and before last. */
+struct key_range {
     int64_t first, last;
     key_sums sums_first, sums_last;
 };
 
 static __device__ key_sums sums_before_group(const sorted &s, const key_group &g) {
-    return s.sums[g.first / KEYS_A_SUM] + g.rest;
+    return s.sums[g.first / KEYS_A_SUM] + g.remainder;
 }
 
-/* Groups first to last - 1 in one. */
-static __device__ stretch find_group(const sorted &s, int first, int last) {
+/* The range of the groups first to last - 1. */
+static __device__ key_range find_group(const sorted &s, int first, int last) {
     const key_group from = s.groups[first], to = s.groups[last];
-    stretch g = {from.first, to.first, {}, {}};
+    key_range g = {from.first, to.first, {}, {}};
     if (g.first < g.last) {
         g.sums_first = sums_before_group(s, from);
         g.sums_last = sums_before_group(s, to);
@@ -253,23 +202,22 @@ static __device__ stretch find_group(const sorted &s, int first, int last) {
     return g;
 }
 
-/* The sums of what is left of a group. */
-static __device__ key_sums group_sums(const stretch &g, const cut &first, const cut &last) {
-    const bool all_gone = g.first >= last.place || g.last <= first.place || g.first == g.last;
+/* The sums over the keys of a range that are between two cuts. */
+static __device__ key_sums group_sums(const key_range &g, const cut &first, const cut &last) {
+    const bool all_gone = g.first >= last.index || g.last <= first.index || g.first == g.last;
     if (all_gone)
         return {0, 0, 0};
-    return (g.last <= last.place ? g.sums_last : last.sums) -
-           (g.first >= first.place ? g.sums_first : first.sums);
+    return (g.last <= last.index ? g.sums_last : last.sums) -
+           (g.first >= first.index ? g.sums_first : first.sums);
 }
 
-/* A thread's bin of exact_sums: the core's share, and the keys of its exponent. */
+/* A thread's bin of exact_sums: the inliers that belong to it, and the keys of its exponent. */
 struct bin {
-    stretch negative, positive;
-    core_totals core;
-    unsigned zones; /* a bit for each that is added up in this bin's unit */
+    key_range negative, positive;
+    inlier_totals inliers;
 };
 
-/* Exponent 1 also has the subnormals of 0. */
+/* Subnormals, whose exponent bits are 0, belong to exponent 1. */
 static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &plan,
                                const scan_totals &totals) {
     bin b = {};
@@ -280,55 +228,44 @@ static __device__ bin find_bin(const sorted &s, int exponent, const scan_plan &p
     b.negative = find_group(s, zero - exponent - 1, zero - least);
     const int unit = plan.exponent - 31 + EXACT_UNIT;
     if (exponent == unit)
-        b.core = totals.core;
+        b.inliers = totals.inliers;
     if (exponent == unit - SCAN_PLAN_SMALLER)
-        b.core = totals.small;
-    for (int i = 0; s.narrowed && i < ZONES; i++)
-        b.zones |= (unsigned)(s.narrowed->how.zones[i].exponent == exponent) << i;
+        b.inliers = totals.small;
     return b;
 }
 
-/* The bin's sums over what is left between two cuts. */
-static __device__ void sum_bin(const sorted &s, const bin &b, const cut &first, const cut &last,
-                               int128 *sum, uint128 *square) {
+/* The bin's sums over the inliers and the keys between two cuts. */
+static __device__ void sum_bin(const bin &b, const cut &first, const cut &last, int128 *sum,
+                               uint128 *square) {
     const key_sums minus = group_sums(b.negative, first, last);
     const key_sums plus = group_sums(b.positive, first, last);
     const key_sums both = minus + plus;
-    *sum = b.core.sum + (int128)plus.m - (int128)minus.m;
-    *square = b.core.square + both.square_low + ((uint128)both.square_high << 32);
-    for (unsigned rest = b.zones; rest; rest &= rest - 1) {
-        const zone &z = s.narrowed->how.zones[__ffs((int)rest) - 1];
-        if (first.part < z.part && z.part < last.part) {
-            *sum += z.sums.sum;
-            *square += z.sums.square;
-        }
-    }
+    *sum = b.inliers.sum + (int128)plus.m - (int128)minus.m;
+    *square = b.inliers.square + both.square_low + ((uint128)both.square_high << 32);
 }
 
 /* --- rounds --- */
 
-/* What the threads tell each other in a round: between two barriers, nobody reads what another one
- * writes there. */
+/* The state of the rounds, shared by all threads. Between two barriers no thread reads a member
+ * that another one writes. */
 struct clip_shared {
     listed_ranks ranks;
-    cut first, last; /* between them is what is left */
+    cut first, last; /* the keys between them are kept so far */
     int64_t n;
     int rounds;
     bool ended;
     double median;
     bool median_known;
     float low, high;
-    bool bounded; /* the bounds are known, and take nothing of the core away */
+    bool bounded; /* the bounds are known, and keep all inliers */
     cut cuts[2];  /* at low and high */
-    bool in_gap;  /* something was looked for where keys were taken out */
     int128 sum[WARPS];
     uint128 square[WARPS];
     int top;
     uint32_t tops[TOPS];
-    narrowed_list narrowed;
 };
 
-/* All bins in one unit, in the first thread. */
+/* Adds all bins, in one unit; returns the sums in the first thread. */
 static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 square) {
     const int warp = threadIdx.x / WARP;
     exact_aligned all = {0, 0, 0};
@@ -354,21 +291,19 @@ static __device__ exact_aligned align_bins(clip_shared *s, int128 sum, uint128 s
     return all;
 }
 
-/* The median's two values; by a warp. */
+/* Sets s->median, the mean of the two middle values. Returns false if one of them is an inlier,
+ * whose value is not known. By a warp. */
 static __device__ bool select_median(const sorted &list, const scan_plan &plan, clip_shared *s) {
     int64_t i = 0, k = 0;
-    const listed_place lower = listed_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
-    const listed_place upper = listed_locate(&s->ranks, &plan, s->n / 2, &k);
-    uint32_t low = exact_key(0), high = low;
-    const bool found = (lower != LISTED_VALUE || find_key(list, i, &low)) &
-                       (upper != LISTED_VALUE || find_key(list, k, &high));
-    s->median = ((double)exact_unkey(low) + (double)exact_unkey(high)) / 2;
-    if (!found)
-        s->in_gap = true;
-    return found && lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
+    const listed_kind lower = ranks_locate(&s->ranks, &plan, (s->n - 1) / 2, &i);
+    const listed_kind upper = ranks_locate(&s->ranks, &plan, s->n / 2, &k);
+    const float low = lower == LISTED_VALUE ? exact_unkey(list.keys[i]) : 0;
+    const float high = upper == LISTED_VALUE ? exact_unkey(list.keys[k]) : 0;
+    s->median = ((double)low + (double)high) / 2;
+    return lower != LISTED_UNKNOWN && upper != LISTED_UNKNOWN;
 }
 
-/* The first thread's part of a round: rms, and the bounds that follow from it and the median. */
+/* Computes the rms, and from it and the median the next bounds. By the first thread. */
 static __device__ void find_bounds(clip_shared *s, const scan_plan &plan, double kappa,
                                    const exact_aligned &aligned, clip_outcome *o) {
     s->bounded = s->median_known && s->rounds < ROUNDS_MOST;
@@ -381,33 +316,33 @@ static __device__ void find_bounds(clip_shared *s, const scan_plan &plan, double
     const float low = exact_above(median - kappa * rms), high = exact_below(median + kappa * rms);
     s->low = low;
     s->high = high;
-    s->bounded = listed_keeps_core(&s->ranks, &plan, low, high);
+    s->bounded = ranks_keep_inliers(&s->ranks, &plan, low, high);
     o->n_kept = s->n;
     o->median = median;
     o->rms = rms;
 }
 
-/* Finds the places of the bounds; by two warps. */
-static __device__ void find_cuts(const job &j, const sorted &list, clip_shared *s) {
+/* Finds the cuts at the bounds; by two warps. */
+static __device__ void find_cuts(const sorted &list, clip_shared *s) {
     const int warp = threadIdx.x / WARP;
     if (warp >= 2)
         return;
-    const cut c = find_cut(j, list, warp == 0 ? s->low : s->high, warp == 1, true, &s->in_gap);
+    const cut c = find_value_cut(list, warp == 0 ? s->low : s->high, warp == 1);
     if (lane_of_thread() == 0)
         s->cuts[warp] = c;
 }
 
-/* The cut at a rank that is that of a bound, or an end of what was left. */
-static __device__ cut cut_at(const clip_shared *s, int64_t rank) {
-    return rank == s->cuts[0].rank   ? s->cuts[0]
-           : rank == s->cuts[1].rank ? s->cuts[1]
-           : rank == s->first.rank   ? s->first
-                                     : s->last;
+/* The cut at an index that is one of a bound or an end of the kept range. */
+static __device__ cut cut_at(const clip_shared *s, int64_t index) {
+    return index == s->cuts[0].index   ? s->cuts[0]
+           : index == s->cuts[1].index ? s->cuts[1]
+           : index == s->first.index   ? s->first
+                                       : s->last;
 }
 
-/* Cuts the ends off; by the first thread. */
-static __device__ void trim(clip_shared *s) {
-    const int64_t n = listed_keep(&s->ranks, s->cuts[0].rank, s->cuts[1].rank, s->low, s->high);
+/* Removes the keys outside the bounds; by the first thread. */
+static __device__ void clip_trim(clip_shared *s) {
+    const int64_t n = ranks_keep(&s->ranks, s->cuts[0].index, s->cuts[1].index, s->low, s->high);
     const cut first = cut_at(s, s->ranks.first), last = cut_at(s, s->ranks.last);
     s->first = first;
     s->last = last;
@@ -417,23 +352,23 @@ static __device__ void trim(clip_shared *s) {
     s->top = 0;
 }
 
-/* Before the first round; by the first warp. */
+/* Sets the state before the first round; by the first warp. */
 static __device__ void start_rounds(const sorted &list, clip_shared *s) {
-    const cut end = find_place(list, KEY_PADDING);
+    const cut end = find_key_cut(list, KEY_PADDING);
     if (lane_of_thread() > 0)
         return;
-    s->first = {0, 0, -1, {0, 0, 0}};
-    s->last = {s->ranks.last, end.place, PARTS, end.sums};
-    s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_core;
+    s->first = {0, {0, 0, 0}};
+    s->last = {s->ranks.last, end.sums};
+    s->n = s->ranks.last + s->ranks.n_zero + s->ranks.n_inliers;
     s->rounds = 0;
     s->bounded = true;
     s->ended = s->n == 0;
     s->top = 0;
 }
 
-/* Clips; all threads of the block take part. The ranks in `s` are set. The outcome's sums are those
- * of the last round. */
-static __device__ void clip_list(const job &j, const sorted &list, const scan_plan &plan,
+/* Clips. s->ranks must be set. o->sums become those of the last round. By all threads of the
+ * block. */
+static __device__ void clip_list(const params &params, const sorted &list, const scan_plan &plan,
                                  const scan_totals &totals, clip_shared *s, clip_outcome *o) {
     const bin b = find_bin(list, threadIdx.x, plan, totals);
     if (threadIdx.x < WARP)
@@ -444,90 +379,77 @@ static __device__ void clip_list(const job &j, const sorted &list, const scan_pl
         uint128 square;
         if (threadIdx.x / WARP == WARPS - 1)
             s->median_known = select_median(list, plan, s);
-        sum_bin(list, b, s->first, s->last, &sum, &square);
+        sum_bin(b, s->first, s->last, &sum, &square);
         o->sums.sum[threadIdx.x] = sum;
         o->sums.square[threadIdx.x] = square;
         const exact_aligned aligned = align_bins(s, sum, square);
         if (threadIdx.x == 0)
-            find_bounds(s, plan, j.detection.kappa, aligned, o);
+            find_bounds(s, plan, params.detection.kappa, aligned, o);
         __syncthreads();
         if (!s->bounded)
             break;
-        find_cuts(j, list, s);
+        find_cuts(list, s);
         __syncthreads();
         if (threadIdx.x == 0)
-            trim(s);
+            clip_trim(s);
         __syncthreads();
     }
 }
 
-/* Copies what is some words long. By all threads of the block. */
-template <typename T> static __device__ void copy_words(const void *from, T *to) {
-    static_assert(sizeof *to % sizeof(uint32_t) == 0, "whole words");
-    for (int i = threadIdx.x; i < (int)(sizeof *to / sizeof(uint32_t)); i += THREADS)
-        reinterpret_cast<uint32_t *>(to)[i] = static_cast<const uint32_t *>(from)[i];
+/* Sets the members of the ranks that need no search in the list: all keys are kept. */
+static __device__ void start_ranks(const params &params, listed_ranks *r) {
+    const scan_totals &t = params.state->totals;
+    r->first = 0;
+    r->last = (int64_t)t.n_listed;
+    r->n_zero = (int64_t)t.n_zero;
+    r->n_inliers = params.width * params.height - r->last - (int64_t)(t.n_zero + t.n_blank);
+    r->n_below = (int64_t)t.n_below;
 }
 
-/* By all threads of the block. */
-static __device__ void load_narrowed(const job &j, narrowed_list *to) {
-    copy_words(&j.state->narrowing, &to->how);
-    copy_words(j.bin_parts, &to->parts);
-    copy_words(j.part_use, &to->use);
-    __syncthreads();
-}
-
-/* All threads of the block take part. */
-static __device__ void find_ranks(const job &j, const sorted &list, const scan_plan &plan,
+/* Sets s->ranks; by all threads of the block. */
+static __device__ void find_ranks(const params &params, const sorted &list, const scan_plan &plan,
                                   clip_shared *s) {
     listed_ranks *const r = &s->ranks;
     const float values[] = {0, plan.median_low, plan.median_high};
     int64_t *const ranks[] = {&r->zero, &r->median_first, &r->median_last};
     const int warp = threadIdx.x / WARP;
     if (warp < 3) {
-        const cut c = find_cut(j, list, values[warp], warp == 2, false, &s->in_gap);
+        const cut c = find_value_cut(list, values[warp], warp == 2);
         if (lane_of_thread() == 0)
-            *ranks[warp] = c.rank;
+            *ranks[warp] = c.index;
     }
     if (threadIdx.x == 0)
-        start_ranks(j, r);
+        start_ranks(params, r);
     __syncthreads();
 }
 
-/* --- the list --- */
+/* --- the kernel --- */
 
-static __device__ bool find_extremes(const sorted &list, const scan_plan &plan, clip_shared *s,
-                                     clip_outcome *o) {
-    const listed_ranks &r = s->ranks;
+static __device__ bool find_extremes(const sorted &list, const scan_plan &plan,
+                                     const listed_ranks &r, clip_outcome *o) {
     const bool any = r.first < r.last;
-    uint32_t low = exact_key(0), high = low;
-    if (any && !(find_key(list, r.first, &low) & find_key(list, r.last - 1, &high)))
-        s->in_gap = true;
-    return !s->in_gap &&
-           listed_extremes_of(&r, &plan, exact_unkey(low), exact_unkey(high), &o->min, &o->max);
+    const float low = any ? exact_unkey(list.keys[r.first]) : 0;
+    const float high = any ? exact_unkey(list.keys[r.last - 1]) : 0;
+    return ranks_extremes(&r, &plan, low, high, &o->min, &o->max);
 }
 
-static __device__ sorted list_of(const job &j, const uint32_t *keys, clip_shared *s) {
-    const int64_t n = count_sorted(j), step = (n / TOPS / KEYS_A_SUM + 1) * KEYS_A_SUM;
-    const narrowed_list *narrowed = j.state->narrowing.done ? &s->narrowed : NULL;
-    return {keys, n, j.key_sums, j.key_groups, s->tops, step, narrowed};
+static __device__ sorted list_of(const params &params, const uint32_t *keys, clip_shared *s) {
+    const int64_t n = count_keys(params), step = (n / TOPS / KEYS_A_SUM + 1) * KEYS_A_SUM;
+    return {keys, n, params.key_sums, params.key_groups, s->tops, step};
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    clip(const __grid_constant__ job j, const uint32_t *keys) {
+    clip(const __grid_constant__ params params, const uint32_t *keys) {
     __shared__ clip_shared s;
     wait_for_earlier();
-    state *st = j.state;
+    state *st = params.state;
     clip_outcome *o = &st->clip;
     const scan_plan plan = st->plan;
     const scan_totals totals = st->totals;
-    const sorted list = list_of(j, keys, &s);
-    const bool foreseen = !list.narrowed || st->narrowing.n_written == st->narrowing.n;
-    const bool complete = st->scan_wanted && (int64_t)totals.n_listed <= j.list_room &&
-                          !st->list_unsorted && foreseen;
-    __syncthreads(); /* all have read the state */
+    const sorted list = list_of(params, keys, &s);
+    const bool complete = st->scan_wanted && (int64_t)totals.n_listed <= params.list_capacity;
+    __syncthreads(); /* all threads have read the state */
     if (threadIdx.x == 0) {
-        s.in_gap = false;
-        st->list_unsorted |= !foreseen;
         o->known = false;
         o->n_kept = 0;
         st->thresholds.island = st->thresholds.detection = INFINITY;
@@ -535,50 +457,49 @@ static __global__ void __launch_bounds__(THREADS)
     if (!complete)
         return;
     load_tops(list);
-    if (list.narrowed)
-        load_narrowed(j, &s.narrowed);
-    find_ranks(j, list, plan, &s);
-    clip_list(j, list, plan, totals, &s, o);
+    find_ranks(params, list, plan, &s);
+    clip_list(params, list, plan, totals, &s, o);
     if (threadIdx.x >= WARP)
         return;
-    const bool known = s.bounded && (o->n_kept == 0 || find_extremes(list, plan, &s, o));
+    const bool known = s.bounded && (o->n_kept == 0 || find_extremes(list, plan, s.ranks, o));
     if (threadIdx.x > 0)
         return;
     o->rounds = s.rounds;
     o->empty = s.rounds > 0 && s.n == 0;
-    o->known = known && !s.in_gap;
-    if (s.in_gap)
-        st->list_unsorted = true;
-    if (o->known && o->n_kept > 0)
-        st->thresholds = thresholds_of(o->median, o->rms, o->empty, &j.detection);
+    o->known = known;
+    if (o->known && o->n_kept > 0) {
+        const noise_map noise = noise_of_clip(o->median, o->rms, &params.detection);
+        st->thresholds = thresholds_of(&noise, o->empty, &params.detection);
+    }
 }
 
-/* --- putting it to work --- */
+/* --- launchers --- */
 
-static cudaError_t sum_up(const struct job *job, const uint32_t *keys, int64_t n,
-                          cudaStream_t stream) {
+static cudaError_t launch_key_sums(const struct params *params, const uint32_t *keys, int64_t n,
+                                   cudaStream_t stream) {
     const int64_t n_sums = n / KEYS_A_SUM + 1;
-    size_t size = job->temporary_size;
+    size_t size = params->temporary_size;
     const cudaError_t status = launch_next(sum_keys, (unsigned)((n_sums + WARPS - 1) / WARPS),
-                                           THREADS, stream, *job, keys, n_sums);
-    return status ? status : cub_sum_keys(job->temporary, &size, job->key_sums, n_sums, stream);
+                                           THREADS, stream, *params, keys, n_sums);
+    return status ? status
+                  : cub_sum_keys(params->temporary, &size, params->key_sums, n_sums, stream);
 }
 
-cudaError_t launch_clip(const struct job *job, const uint32_t *keys, int64_t n_keys,
+cudaError_t launch_clip(const struct params *params, const uint32_t *keys, int64_t n_keys,
                         cudaStream_t stream) {
-    const cudaError_t status = sum_up(job, keys, n_keys, stream);
-    return status ? status : launch_next(clip, 1, THREADS, stream, *job, keys);
+    const cudaError_t status = launch_key_sums(params, keys, n_keys, stream);
+    return status ? status : launch_next(clip, 1, THREADS, stream, *params, keys);
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    set_thresholds(const __grid_constant__ job j, thresholds t) {
-    clear_blocks(j);
+    set_thresholds(const __grid_constant__ params params, thresholds t) {
+    clear_blocks(params);
     if (threadIdx.x == 0)
-        j.state->thresholds = t;
+        params.state->thresholds = t;
 }
 
-cudaError_t launch_thresholds(const struct job *job, const struct thresholds *thresholds,
+cudaError_t launch_thresholds(const struct params *params, const struct thresholds *thresholds,
                               cudaStream_t stream) {
-    set_thresholds<<<1, THREADS, 0, stream>>>(*job, *thresholds);
+    set_thresholds<<<1, THREADS, 0, stream>>>(*params, *thresholds);
     return cudaGetLastError();
 }

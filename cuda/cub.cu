@@ -1,4 +1,4 @@
-/* What CUB does for the backend. Its headers take long to compile, so they stay here. */
+/* The calls of CUB. They have a file of their own, since CUB's headers take long to compile. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Left to others, and to what the driver takes for itself. */
+#include "common/hook.h"
+
+/* The share of the free memory that may be used; other programs and the driver need some. */
 static const double SHARE_OF_FREE = 0.9;
 
 /* --- errors --- */
@@ -23,17 +25,17 @@ enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *
         return SRCFIND_OK;
     if (code != cudaErrorMemoryAllocation)
         atomic_store(&cuda->lost, true);
-    cudaGetLastError(); /* so that nobody finds this one again */
+    cudaGetLastError(); /* clears the error */
     return device_error(cuda, cudaGetErrorString(code), doing, error);
 }
 
-/* --- the calling thread --- */
+/* --- the calling thread's device --- */
 
 int cuda_enter(const struct cuda *cuda) {
     int device = cuda->device;
     cudaGetDevice(&device);
     cudaSetDevice(cuda->device);
-    cudaGetLastError(); /* the caller's own errors are not ours */
+    cudaGetLastError(); /* clears the caller's own errors */
     return device;
 }
 
@@ -62,7 +64,7 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
         return status;
     b->size = size;
     cuda->used += size;
-    /* The host takes the state whole, with what lies between its members. */
+    /* The host copies the state with its padding bytes, which must be initialized. */
     return kind == BUFFER_STATE
                ? cuda_check(cuda, cudaMemset(b->memory, 0, (size_t)size), "clearing memory", error)
                : SRCFIND_OK;
@@ -70,10 +72,10 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
 
 /* --- opening and closing --- */
 
-static cudaError_t open_feeder(struct feeder *f) {
-    cudaError_t code = cudaStreamCreateWithFlags(&f->stream, cudaStreamNonBlocking);
+static cudaError_t open_uploader(struct uploader *uploader) {
+    cudaError_t code = cudaStreamCreateWithFlags(&uploader->stream, cudaStreamNonBlocking);
     for (int i = 0; !code && i < SLOTS; i++)
-        code = cudaEventCreateWithFlags(&f->copied[i], cudaEventDisableTiming);
+        code = cudaEventCreateWithFlags(&uploader->copied[i], cudaEventDisableTiming);
     return code;
 }
 
@@ -93,17 +95,13 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
     cuda->limit /= n_sharing;
     if (!code)
         code = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
-    if (!code)
-        code = cudaStreamCreateWithFlags(&cuda->aside, cudaStreamNonBlocking);
     for (int i = 0; !code && i < MARKS; i++)
         code = cudaEventCreate(&cuda->mark[i]);
     if (!code)
         code = cudaEventCreateWithFlags(&cuda->before, cudaEventDisableTiming);
-    if (!code)
-        code = cudaEventCreateWithFlags(&cuda->foreseen, cudaEventDisableTiming);
-    for (int i = 0; !code && i < cuda->n_feeders; i++)
-        code = open_feeder(&cuda->feeders[i]);
-    cuda->pinned_pixels = (int64_t)SLOTS * SLOT_PIXELS * cuda->n_feeders;
+    for (int i = 0; !code && i < cuda->n_uploaders; i++)
+        code = open_uploader(&cuda->uploaders[i]);
+    cuda->pinned_pixels = (int64_t)SLOTS * SLOT_PIXELS * cuda->n_uploaders;
     if (cuda->pinned_pixels < SLOTS * LONGEST_SLOT)
         cuda->pinned_pixels = SLOTS * LONGEST_SLOT;
     if (!code)
@@ -112,15 +110,15 @@ static cudaError_t open_all(struct cuda *cuda, int64_t memory, int n_sharing) {
     return code ? code : cudaMallocHost((void **)&cuda->state, sizeof *cuda->state);
 }
 
-enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_feeders,
+enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_uploaders,
                               struct cuda **result, struct error *error) {
-    const char *failing = getenv("SRCFIND_FAILING_CUDA_CALL");
+    const char *failing = hook("SRCFIND_FAILING_CUDA_CALL");
     struct cuda *cuda = *result = calloc(1, sizeof *cuda);
     if (!cuda)
         return error_memory(error, "starting CUDA");
     cuda->device = device;
     cuda->keeps_images = true;
-    cuda->n_feeders = n_feeders < FEEDERS ? n_feeders : FEEDERS;
+    cuda->n_uploaders = n_uploaders < UPLOADERS ? n_uploaders : UPLOADERS;
     enum srcfind_status status =
         cuda_check(cuda, open_all(cuda, memory, n_sharing), "starting", error);
     cuda->failing_call = failing ? atoi(failing) : 0;
@@ -132,12 +130,12 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_f
     return status;
 }
 
-static void close_feeder(struct feeder *f) {
+static void close_uploader(struct uploader *uploader) {
     for (int i = 0; i < SLOTS; i++)
-        if (f->copied[i])
-            cudaEventDestroy(f->copied[i]);
-    if (f->stream)
-        cudaStreamDestroy(f->stream);
+        if (uploader->copied[i])
+            cudaEventDestroy(uploader->copied[i]);
+    if (uploader->stream)
+        cudaStreamDestroy(uploader->stream);
 }
 
 void cuda_close(struct cuda *cuda) {
@@ -146,8 +144,8 @@ void cuda_close(struct cuda *cuda) {
     const int callers_device = cuda_enter(cuda);
     if (cuda->recording.graph)
         cudaGraphExecDestroy(cuda->recording.graph);
-    for (int i = 0; i < cuda->n_feeders; i++)
-        close_feeder(&cuda->feeders[i]);
+    for (int i = 0; i < cuda->n_uploaders; i++)
+        close_uploader(&cuda->uploaders[i]);
     for (int i = 0; i < BUFFERS; i++)
         cuda_release(cuda, i);
     for (int i = 0; i < MARKS; i++)
@@ -155,19 +153,15 @@ void cuda_close(struct cuda *cuda) {
             cudaEventDestroy(cuda->mark[i]);
     if (cuda->before)
         cudaEventDestroy(cuda->before);
-    if (cuda->foreseen)
-        cudaEventDestroy(cuda->foreseen);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
-    if (cuda->aside)
-        cudaStreamDestroy(cuda->aside);
     cudaFreeHost(cuda->pinned);
     cudaFreeHost(cuda->state);
     cuda_leave(callers_device);
     free(cuda);
 }
 
-/* --- what there is --- */
+/* --- properties --- */
 
 bool cuda_is_lost(const struct cuda *cuda) {
     return cuda->lost;

@@ -1,4 +1,4 @@
-/* What the kernels share. */
+/* Device functions and launchers that the kernels share. */
 #ifndef DEVICE_CUH
 #define DEVICE_CUH
 
@@ -11,33 +11,33 @@ static __device__ inline int lane_of_thread() {
     return threadIdx.x % WARP;
 }
 
-/* A bit for each lane before this one. */
+/* A mask of the lanes before this one. */
 static __device__ inline unsigned lanes_before() {
     return (1u << lane_of_thread()) - 1;
 }
 
-/* A pixel's value from what lies in memory. */
-static __device__ inline float value_of(uint32_t bits, bool swapped) {
+/* The value of a pixel from its bits in memory, in either byte order. */
+static __device__ inline float pixel_value(uint32_t bits, bool swapped) {
     return exact_float(__byte_perm(bits, 0, swapped ? 0x0123 : 0x3210));
 }
 
-/* Whether a number below n_pixels belongs to a pixel. */
-static __device__ inline bool is_pixel(const job &j, int64_t number) {
-    return j.pitch == j.width || number % j.pitch < j.width;
+/* Whether a number below n_pixels is that of a pixel. */
+static __device__ inline bool is_pixel(const params &params, int64_t number) {
+    return params.pitch == params.width || number % params.pitch < params.width;
 }
 
 static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
     return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
 }
 
-/* Sums over the lanes of a warp, of which all take part; every lane gets them. */
+/* The sum over the lanes of a warp, returned to each. All lanes take part. */
 template <typename T> static __device__ inline T warp_sum(T value) {
     for (int step = WARP / 2; step > 0; step /= 2)
         value += __shfl_xor_sync(ALL_LANES, value, step);
     return value;
 }
 
-/* The same in one instruction, where there is one. */
+/* The same, in one instruction on devices that have it. */
 static __device__ inline unsigned warp_sum(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, value);
@@ -71,7 +71,7 @@ template <typename T> static __device__ inline T warp_max(T value) {
     return value;
 }
 
-/* The sum over the lanes before this one. */
+/* The sum over the lanes before this one. All lanes take part. */
 template <typename T> static __device__ inline T warp_sum_before(T value) {
     T sum = value;
     for (int step = 1; step < WARP; step *= 2) {
@@ -81,7 +81,8 @@ template <typename T> static __device__ inline T warp_sum_before(T value) {
     return sum - value;
 }
 
-/* The sum over the threads of the block before this one; `shared` has a place for each warp. */
+/* The sum over the threads before this one in the block; all threads take part. `shared` has one
+ * element per warp. */
 template <typename T> static __device__ inline T block_sum_before(T value, T *shared) {
     const T before = warp_sum_before(value);
     if (lane_of_thread() == WARP - 1)
@@ -93,14 +94,16 @@ template <typename T> static __device__ inline T block_sum_before(T value, T *sh
     return sum;
 }
 
-/* What a kernel begins with that is launched by launch_next: waits for the end of all before it. */
+/* Waits until the kernels before this one have ended. Every kernel that launch_next launches calls
+ * it before it touches global memory. */
 static __device__ inline void wait_for_earlier() {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
 
-/* Launches a kernel whose blocks may be made ready while those of the kernel before it end. */
+/* Launches a kernel with programmatic stream serialization: its blocks may start while the kernel
+ * before it ends, and then wait in wait_for_earlier. */
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t launch_next(void (*kernel)(Parameters...), unsigned blocks, int threads,
                                       cudaStream_t stream, const Arguments &...arguments) {
@@ -114,11 +117,11 @@ static inline cudaError_t launch_next(void (*kernel)(Parameters...), unsigned bl
     config.stream = stream;
     config.attrs = &early;
     const cudaError_t status = cudaFuncGetAttributes(&compiled, kernel);
-    config.numAttrs = !status && compiled.ptxVersion >= 90 ? 1 : 0; /* else it would not wait */
+    config.numAttrs = !status && compiled.ptxVersion >= 90 ? 1 : 0; /* older code has no wait */
     return status ? status : cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 
-/* How many blocks of a kernel fill the device; no more than there is work for. */
+/* Sets *blocks to the number of blocks that fill the device, at most `work` and at least 1. */
 template <typename Kernel>
 static inline cudaError_t blocks_for(Kernel *kernel, int threads, int64_t work, unsigned *blocks) {
     int device = 0, processors = 0, each = 0;

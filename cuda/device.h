@@ -1,4 +1,4 @@
-/* A device that has been made ready, as the host's part of the backend sees it. */
+/* An opened device, as the host code of the backend sees it. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -13,7 +13,6 @@ enum buffer_kind {
     BUFFER_CHUNKS,
     BUFFER_SAMPLE,
     BUFFER_LIST,
-    BUFFER_BUCKETS,
     BUFFER_KEY_SUMS,
     BUFFER_MAPS,
     BUFFER_TILES,
@@ -25,37 +24,37 @@ enum buffer_kind {
     BUFFERS
 };
 
-/* Device memory that is kept from one image to the next, and only grows. */
+/* Device memory, kept from one image to the next. It grows, and shrinks only by cuda_release. */
 struct buffer {
     void *memory;
     int64_t size;
 };
 
 enum {
-    FEEDERS = 8,            /* threads that read an image and copy it to the device, at most */
-    SLOTS = 2,              /* of each: one is copied while the other is filled */
-    SLOT_PIXELS = 1 << 17,  /* where all feeders are at work */
-    LONGEST_SLOT = 1 << 19, /* where there are few */
+    UPLOADERS = 8,          /* most threads that read an image and copy it to the device */
+    SLOTS = 2,              /* buffers per thread: one is copied while the other is filled */
+    SLOT_PIXELS = 1 << 17,  /* of a slot if all uploaders work */
+    LONGEST_SLOT = 1 << 19, /* of a slot, at most */
 };
 
-/* What one thread needs to bring pixels to the device. */
-struct feeder {
+/* What one thread needs to copy pixels to the device. */
+struct uploader {
     cudaStream_t stream;
-    cudaEvent_t copied[SLOTS]; /* nothing reads the slot any more */
+    cudaEvent_t copied[SLOTS]; /* complete when the slot has been copied (and scanned) */
     int next;
 };
 
-/* Between the stages of a search. */
+/* Events that separate the stages of a search, for the timings. */
 enum mark { MARK_START, MARK_SCANNED, MARK_CLIPPED, MARK_ENDED, MARKS };
 
-/* A search that was launched before, for being launched again at once. */
+/* The last search's parameters, and its CUDA graph if it was recorded. */
 struct recording {
-    struct job job;
-    bool valid; /* job is that of the last search */
+    struct params params;
+    bool valid; /* params are those of the last search */
     cudaGraphExec_t graph;
 };
 
-/* Elements that an image needs room for, as shares of its pixels. */
+/* Capacities that an image needs, as shares of its number of pixels. */
 struct shares {
     double values, runs, counting;
 };
@@ -63,38 +62,39 @@ struct shares {
 struct cuda {
     int device;
     char name[SRCFIND_TEXT];
-    int64_t limit, used;        /* bytes of device memory */
-    bool keeps_images;          /* those for which there is room; tests take that away */
-    int64_t n_repeated;         /* searches done again with the whole list; tests look at it */
-    struct shares shares;       /* the greatest so far */
-    cudaStream_t stream, aside; /* the second, to look at the state while the first goes on */
+    int64_t limit, used;  /* bytes of device memory: allowed, and allocated in buffers */
+    bool keeps_images;    /* if they fit; false in tests of streamed images */
+    struct shares shares; /* what earlier images needed */
+    cudaStream_t stream;
     cudaEvent_t mark[MARKS], before;
-    cudaEvent_t foreseen; /* the state says how long a narrowed list will be */
     struct buffer buffers[BUFFERS];
-    struct feeder feeders[FEEDERS];
-    int n_feeders;
-    uint32_t *pinned; /* the slots of the feeders that are at work */
+    struct uploader uploaders[UPLOADERS];
+    int n_uploaders;
+    uint32_t *pinned; /* the slots of the uploaders at work */
     int64_t pinned_pixels;
-    struct state *state; /* pinned; a copy of the device's */
+    struct state *state; /* pinned; the host's copy of the device's state */
     struct recording recording;
     atomic_bool lost; /* an error has left the device unusable */
-    atomic_int calls; /* that were checked so far */
-    int failing_call; /* one that is to fail, in a test; 0: none */
+    atomic_int calls; /* CUDA calls checked so far */
+    int failing_call; /* number of the call that a test makes fail; 0: none */
 };
 
-/* Words an error unless code is cudaSuccess. Every CUDA call goes through here. */
+/* Returns SRCFIND_OK if code is cudaSuccess; else formats an error that says what the backend was
+ * `doing`. An error other than of allocation marks the device as lost. Every checked CUDA call goes
+ * through this function, so that tests can make any of them fail. */
 enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
                                struct error *error);
 
-/* Makes the device that of the calling thread, and returns which one was; cuda_leave makes it that
- * again. */
+/* cuda_enter makes cuda's device the current one of the calling thread, and returns the previous
+ * one, which the caller passes to cuda_leave. */
 int cuda_enter(const struct cuda *cuda);
 void cuda_leave(int device);
 
-/* Frees a buffer. */
+/* Frees a buffer; its size becomes 0. */
 void cuda_release(struct cuda *cuda, enum buffer_kind kind);
 
-/* Makes a buffer no smaller than this, whatever the limit. What was in it is lost if it grows. */
+/* Makes a buffer at least `size` bytes large; cuda->limit is not checked. If it grows, its contents
+ * are lost. A new BUFFER_STATE is zeroed. */
 enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
                                  struct error *error);
 

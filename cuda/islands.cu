@@ -1,58 +1,61 @@
-/* From candidates to the moments of islands: pixels above the threshold become runs, which are cut
- * at the ends of tiles; runs that touch are joined by union-find, where the earlier root wins, so
- * that an island's root is its first run and the roots' order is that of the labels; and what
- * belongs to an island is added up by integer atomics, in no order. */
-#include "device.cuh"
+/* From candidates to the moments of islands. Pixels above the threshold become runs, which are cut
+ * at the ends of tiles. Runs that touch are joined by union-find, where the earlier root wins: an
+ * island's root is its first run, and the order of the roots is that of the labels. What belongs to
+ * an island is added by integer atomics, so the order does not matter. */
 #include "backend/edges.h"
 #include "backend/moments.h"
+#include "device.cuh"
 
 enum {
     THREADS = 256,
     WARPS = THREADS / WARP,
-    WORD = 32, /* pixels of a word of a map */
+    WORD = 32, /* pixels in a word of a bitmap */
     BLOCK_WORDS = TILES_A_BLOCK * TILE / WORD,
     WARP_TILES = TILES_A_BLOCK / WARPS,
     THREAD_RUNS = RUNS_A_BLOCK / THREADS,
 };
 
-/* Blocks of find_runs, which mostly waits, on a multiprocessor, where that has the threads. */
+/* Blocks of find_runs per multiprocessor. The kernel mostly waits for memory, so that it profits
+ * from as many as the multiprocessor has threads for. */
 #if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 enum { FIND_BLOCKS = 7 };
 #else
 enum { FIND_BLOCKS = 1 };
 #endif
 
-static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0, "whole shares");
-static_assert(TILE == WARP * WORD, "a word a lane");
+static_assert((int)TILES_A_BLOCK % WARPS == 0 && (int)RUNS_A_BLOCK % THREADS == 0,
+              "each warp and thread has the same number");
+static_assert(TILE == WARP * WORD, "one word per lane");
 
-/* Whether there is something to find, and all candidates are at hand. */
-static __device__ bool is_ready(const job &j) {
-    const state &s = *j.state;
+/* Whether islands are to be found, and all candidates have been stored. */
+static __device__ bool is_ready(const params &params) {
+    const state &s = *params.state;
     return s.thresholds.detection < INFINITY && s.plan.candidate <= s.thresholds.island &&
-           s.totals.n_candidates <= (unsigned long long)j.values_room;
+           s.totals.n_candidates <= (unsigned long long)params.values_capacity;
 }
 
-/* The row of a pixel. Divisions of 64 bits take long. */
-static __device__ int64_t row_of(const job &j, int64_t pixel) {
-    return j.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)j.pitch : pixel / j.pitch;
+/* The row of a pixel. 64-bit divisions are slow and avoided where numbers fit in 32 bits. */
+static __device__ int64_t row_of(const params &params, int64_t pixel) {
+    return params.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)params.pitch
+                                              : pixel / params.pitch;
 }
 
-/* --- sums over the blocks before one --- */
+/* --- prefix sums over blocks --- */
 
-/* What a block has found, and its kind, in one word. A block publishes its own sum at once, and
- * that up to its end as soon as it knows it; so that whoever looks back need not look far, and one
- * read does for counting and for writing (Merrill and Garland 2016, NVIDIA technical report
- * 2016-002). The first of the words counts blocks as they begin: those before a block have begun,
- * too. */
+/* A block publishes one word: its own sum, as soon as it has it, and then the sum up to its end. A
+ * block that looks back for the sum before it thus need not look far, and find_runs can count and
+ * write in one pass (decoupled look-back: Merrill and Garland 2016, NVIDIA technical report
+ * 2016-002). words[0] counts the blocks that have begun and gives each its number, so that all
+ * blocks with lower numbers have begun, too. */
 enum word_kind { NOTHING, OWN, COMPLETE };
 enum { KIND_BITS = 2 };
 
 struct block_shared {
     int64_t warps[WARPS];
-    int64_t block, before, end; /* its number, and the sums before it and to its end */
+    int64_t block, before, end; /* number of the block, and the sums before it and up to its end */
 };
 
-/* The number of the block, in the order in which blocks begin. */
+/* Returns the number of the block, in the order in which blocks begin. */
 static __device__ int64_t take_ticket(unsigned long long *words, block_shared *shared) {
     if (threadIdx.x == 0)
         shared->block = (int64_t)atomicAdd(&words[0], 1);
@@ -65,7 +68,7 @@ static __device__ void publish(unsigned long long *words, int64_t block, word_ki
     atomicExch(&words[1 + block], (unsigned long long)sum << KIND_BITS | kind);
 }
 
-/* The sum over all blocks before one; by a warp. */
+/* The sum over all blocks before `block`; by a warp. */
 static __device__ int64_t look_back(unsigned long long *words, int64_t block) {
     int64_t sum = 0;
     for (int64_t at = block - 1 - lane_of_thread();; at -= WARP) {
@@ -82,8 +85,8 @@ static __device__ int64_t look_back(unsigned long long *words, int64_t block) {
     }
 }
 
-/* The sum of n over the threads before this one, of this block and of all before it; all threads
- * take part. */
+/* The sum of n over the threads before this one, of this block and of all blocks before it. By all
+ * threads of the block. */
 static __device__ int64_t sum_before(unsigned long long *words, int64_t block, int n,
                                      block_shared *shared) {
     const int warp = threadIdx.x / WARP;
@@ -112,36 +115,36 @@ static __device__ int64_t sum_before(unsigned long long *words, int64_t block, i
 
 /* --- runs --- */
 
-/* A word of the map of candidates that has some: most have none. */
+/* A word of the candidates' bitmap that is not 0; most words are 0. */
 struct word {
-    uint32_t candidates, above; /* and those above the threshold */
-    uint16_t place;             /* of the word, in its block */
-    uint16_t value;             /* of its first candidate, behind the first of the tile */
+    uint32_t candidates, above; /* bits of the candidates, and of those above the threshold */
+    uint16_t index;             /* of the word, in the block's tiles */
+    uint16_t value; /* index of its first candidate's value, from the tile's first value */
 };
 
 struct words_shared {
     word words[BLOCK_WORDS];
-    uint16_t runs_before[BLOCK_WORDS + 1]; /* each of them, in the block; the last unless all are */
+    uint16_t runs_before[BLOCK_WORDS + 1]; /* in the block, before each word; then all */
     int64_t tile_value[TILES_A_BLOCK];
-    int tile_first[TILES_A_BLOCK]; /* the first of the words in a tile, or after it */
+    int tile_first[TILES_A_BLOCK]; /* index in `words`, of its first word or a later tile's */
     int warps[WARPS];
     block_shared sums;
 };
-static_assert((int)TILES_A_BLOCK * TILE <= UINT16_MAX + 1, "16 bits count what is before a pixel");
+static_assert((int)TILES_A_BLOCK * TILE <= UINT16_MAX + 1, "16 bits count the pixels before one");
 
-/* Gathers the words of a block's tiles, in their order; returns how many there are. What is to be
- * loaded for a warp's tiles is under way together. */
-static __device__ int collect_words(const job &j, int64_t first, words_shared *s) {
-    static_assert((int)WARP_TILES <= WARP, "a tile a lane");
+/* Collects the words of a block's tiles, in their order; returns how many there are. The loads for
+ * all tiles of a warp are issued together. */
+static __device__ int collect_words(const params &params, int64_t first, words_shared *s) {
+    static_assert((int)WARP_TILES <= WARP, "one tile per lane");
     const int lane = lane_of_thread(), warp_first = (int)threadIdx.x / WARP * WARP_TILES;
-    const bool ready = is_ready(j);
+    const bool ready = is_ready(params);
     uint32_t candidates[WARP_TILES];
     unsigned filled[WARP_TILES], filled_tiles = 0;
     int n = 0;
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
         const int64_t tile = first + warp_first + i;
-        candidates[i] = ready && tile < j.n_tiles ? j.candidates[tile * WARP + lane] : 0;
+        candidates[i] = ready && tile < params.n_tiles ? params.candidates[tile * WARP + lane] : 0;
     }
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
@@ -150,78 +153,80 @@ static __device__ int collect_words(const job &j, int64_t first, words_shared *s
         n += __popc(filled[i]);
     }
     if (filled_tiles >> lane & 1)
-        s->tile_value[warp_first + lane] = j.tile_value[first + warp_first + lane];
+        s->tile_value[warp_first + lane] = params.tile_value[first + warp_first + lane];
     if (lane == 0)
         s->warps[threadIdx.x / WARP] = n;
     __syncthreads();
     const int of_warps = lane < WARPS ? s->warps[lane] : 0;
-    int place = warp_sum(lane < (int)threadIdx.x / WARP ? of_warps : 0);
+    int index = warp_sum(lane < (int)threadIdx.x / WARP ? of_warps : 0);
 #pragma unroll
     for (int i = 0; i < WARP_TILES; i++) {
         const int tile = warp_first + i;
         if (lane == 0)
-            s->tile_first[tile] = place;
+            s->tile_first[tile] = index;
         if (filled[i] == 0)
             continue;
         const int before = warp_sum_before(__popc(candidates[i]));
         if (candidates[i])
-            s->words[place + __popc(filled[i] & lanes_before())] = {
+            s->words[index + __popc(filled[i] & lanes_before())] = {
                 candidates[i], 0, (uint16_t)(tile * WARP + lane), (uint16_t)before};
-        place += __popc(filled[i]);
+        index += __popc(filled[i]);
     }
     __syncthreads();
     return warp_sum(of_warps);
 }
 
-/* The number of a word's first value. */
+/* The index in params.values of a word's first value. */
 static __device__ int64_t first_value(const words_shared &s, const word &w) {
-    return s.tile_value[w.place / WARP] + w.value;
+    return s.tile_value[w.index / WARP] + w.value;
 }
 
-/* Which of a word's candidates are above the threshold. */
-static __device__ uint32_t find_above(const job &j, const words_shared &s, const word &w) {
+/* The candidates of a word that are above the threshold. */
+static __device__ uint32_t find_above(const params &params, const words_shared &s, const word &w) {
     enum { AT_ONCE = 8 };
-    const float threshold = j.state->thresholds.island;
-    const float *values = j.values + first_value(s, w);
+    const float threshold = params.state->thresholds.island;
+    const float *values = params.values + first_value(s, w);
     uint32_t above = 0;
-    for (uint32_t rest = w.candidates; rest; values += AT_ONCE) {
+    for (uint32_t remaining = w.candidates; remaining; values += AT_ONCE) {
         float v[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            v[i] = i < __popc(rest) ? values[i] : -INFINITY;
+            v[i] = i < __popc(remaining) ? values[i] : -INFINITY;
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++, rest &= rest - 1)
-            above |= v[i] >= threshold ? rest & -rest : 0;
+        for (int i = 0; i < AT_ONCE; i++, remaining &= remaining - 1)
+            above |= v[i] >= threshold ? remaining & -remaining : 0;
     }
     return above;
 }
 
-/* The runs of a word. Those that go on are cut at the ends of tiles only. */
+/* The runs of a word. A run that continues in the next word of the same tile is not cut. */
 struct word_runs {
-    uint32_t starts, ends; /* their first and last pixels, a bit each */
-    bool open;             /* the first one began in the word before */
+    uint32_t starts, ends; /* bits of the runs' first and last pixels */
+    bool open;             /* the first run began in the word before */
 };
 
-/* Pixels that are the first of a row, from one to the first of the next word. */
-static __device__ uint64_t row_starts(const job &j, int64_t first) {
+/* A bit for each of the 33 pixels from `first` on that begins a row; bit 32 is the next word's
+ * first pixel. */
+static __device__ uint64_t row_starts(const params &params, int64_t first) {
     uint64_t starts = 0;
-    for (int64_t i = row_of(j, first + j.pitch - 1) * j.pitch - first; i <= WORD; i += j.pitch)
+    for (int64_t i = row_of(params, first + params.pitch - 1) * params.pitch - first; i <= WORD;
+         i += params.pitch)
         starts |= (uint64_t)1 << i;
     return starts;
 }
 
 static __device__ int64_t first_pixel(int64_t tile, const word &w) {
-    return tile * TILE + (int64_t)w.place * WORD;
+    return tile * TILE + (int64_t)w.index * WORD;
 }
 
-/* The i-th of n words; the block's first tile is `tile`. */
-static __device__ word_runs find_word_runs(const job &j, int64_t tile, const word *words, int n,
-                                           int i) {
+/* The runs of the i-th of n words; the block's first tile is `tile`. */
+static __device__ word_runs find_word_runs(const params &params, int64_t tile, const word *words,
+                                           int n, int i) {
     const word &w = words[i];
-    const uint64_t rows = row_starts(j, first_pixel(tile, w));
-    const bool goes_back = i > 0 && w.place % WARP > 0 && words[i - 1].place == w.place - 1;
-    const bool goes_on = i + 1 < n && w.place % WARP < WARP - 1 &&
-                         words[i + 1].place == w.place + 1 && !(rows >> WORD);
+    const uint64_t rows = row_starts(params, first_pixel(tile, w));
+    const bool goes_back = i > 0 && w.index % WARP > 0 && words[i - 1].index == w.index - 1;
+    const bool goes_on = i + 1 < n && w.index % WARP < WARP - 1 &&
+                         words[i + 1].index == w.index + 1 && !(rows >> WORD);
     const uint32_t last_before = goes_back ? words[i - 1].above >> (WORD - 1) : 0;
     const uint32_t first_after = goes_on ? words[i + 1].above & 1 : 0;
     const uint32_t row = (uint32_t)rows;
@@ -232,113 +237,115 @@ static __device__ word_runs find_word_runs(const job &j, int64_t tile, const wor
     return r;
 }
 
-/* Writes a word's runs, of which the first to begin there has the number `start`; its first value
- * has the number `value`. */
-static __device__ void write_word_runs(const job &j, const word &w, const word_runs &r,
+/* Writes a word's runs: the first that begins in the word has the index `start`, and the word's
+ * first value the index `value`. */
+static __device__ void write_word_runs(const params &params, const word &w, const word_runs &r,
                                        int64_t pixel, int64_t value, int64_t start) {
     int64_t end = r.open ? start - 1 : start;
-    for (uint32_t rest = r.starts; rest; rest &= rest - 1) {
-        const uint32_t before = (rest & -rest) - 1;
-        j.runs[start].first = pixel + __popc(before);
-        j.runs[start].value = value + __popc(w.candidates & before);
-        j.parent[start] = (int)start;
+    for (uint32_t remaining = r.starts; remaining; remaining &= remaining - 1) {
+        const uint32_t before = (remaining & -remaining) - 1;
+        params.runs[start].first = pixel + __popc(before);
+        params.runs[start].value = value + __popc(w.candidates & before);
+        params.parent[start] = (int)start;
         start++;
     }
-    for (uint32_t rest = r.ends; rest; rest &= rest - 1)
-        j.runs[end++].last = pixel + __ffs(rest) - 1;
+    for (uint32_t remaining = r.ends; remaining; remaining &= remaining - 1)
+        params.runs[end++].last = pixel + __ffs(remaining) - 1;
 }
 
-/* How many runs there are before each of a block's tiles; the last tile is none. */
-static __device__ void write_tile_runs(const job &j, int64_t first, const words_shared &s) {
+/* Writes the number of runs before each of a block's tiles. The tile params.n_tiles does not exist:
+ * it gets the number of all runs. */
+static __device__ void write_tile_runs(const params &params, int64_t first, const words_shared &s) {
     const int64_t tile = first + threadIdx.x;
-    if (threadIdx.x >= TILES_A_BLOCK || tile > j.n_tiles)
+    if (threadIdx.x >= TILES_A_BLOCK || tile > params.n_tiles)
         return;
     const int64_t before = s.sums.before + s.runs_before[s.tile_first[threadIdx.x]];
-    j.tile_runs[tile] = before;
-    if (tile == j.n_tiles)
-        j.state->n_runs = before;
+    params.tile_runs[tile] = before;
+    if (tile == params.n_tiles)
+        params.state->n_runs = before;
 }
 
-/* Counts the runs of a thread's words [first, end), of n, also before each of them. */
-static __device__ int count_word_runs(const job &j, int64_t tile, int n, int first, int end,
+/* Counts the runs that begin in a thread's words [first, end), of n, and sets how many of them
+ * begin before each word. */
+static __device__ int count_word_runs(const params &params, int64_t tile, int n, int first, int end,
                                       words_shared *s) {
     int n_runs = 0;
     for (int i = first; i < end; i++) {
         s->runs_before[i] = (uint16_t)n_runs;
-        n_runs += __popc(find_word_runs(j, tile, s->words, n, i).starts);
+        n_runs += __popc(find_word_runs(params, tile, s->words, n, i).starts);
     }
     return n_runs;
 }
 
-/* A block takes TILES_A_BLOCK tiles apart, and writes their runs behind those of all blocks before
- * it. Each thread has some words that follow each other; that it finds their runs twice takes less
- * than to keep them meanwhile. */
+/* A block finds the runs of TILES_A_BLOCK tiles, and writes them behind those of all blocks before
+ * it. Each thread has some consecutive words. It finds their runs twice, which is faster than to
+ * store them in between. */
 static __global__ void __launch_bounds__(THREADS, FIND_BLOCKS)
-    find_runs(const __grid_constant__ job j) {
+    find_runs(const __grid_constant__ params params) {
     __shared__ words_shared s;
     wait_for_earlier();
-    const int64_t block = take_ticket(j.tile_blocks, &s.sums), tile = block * TILES_A_BLOCK;
-    const int n = collect_words(j, tile, &s), each = (n + THREADS - 1) / THREADS;
+    const int64_t block = take_ticket(params.tile_blocks, &s.sums), tile = block * TILES_A_BLOCK;
+    const int n = collect_words(params, tile, &s), each = (n + THREADS - 1) / THREADS;
     const int first = min((int)threadIdx.x * each, n), end = min(first + each, n);
     for (int i = first; i < end; i++)
-        s.words[i].above = find_above(j, s, s.words[i]);
+        s.words[i].above = find_above(params, s, s.words[i]);
     __syncthreads();
-    const int n_runs = count_word_runs(j, tile, n, first, end, &s);
-    int64_t start = sum_before(j.tile_blocks, block, n_runs, &s.sums);
+    const int n_runs = count_word_runs(params, tile, n, first, end, &s);
+    int64_t start = sum_before(params.tile_blocks, block, n_runs, &s.sums);
     const int before = (int)(start - s.sums.before);
     for (int i = first; i < end; i++)
         s.runs_before[i] += (uint16_t)before;
     if (threadIdx.x == THREADS - 1)
         s.runs_before[n] = (uint16_t)(before + n_runs);
     __syncthreads();
-    write_tile_runs(j, tile, s);
-    if (s.sums.end > j.runs_room)
+    write_tile_runs(params, tile, s);
+    if (s.sums.end > params.runs_capacity)
         return;
     for (int i = first; i < end; i++) {
         const word &w = s.words[i];
-        const word_runs runs = find_word_runs(j, tile, s.words, n, i);
-        write_word_runs(j, w, runs, first_pixel(tile, w), first_value(s, w), start);
+        const word_runs runs = find_word_runs(params, tile, s.words, n, i);
+        write_word_runs(params, w, runs, first_pixel(tile, w), first_value(s, w), start);
         start += __popc(runs.starts);
     }
 }
 
-/* How many runs there are, if there is room for them; else none. */
-static __device__ int64_t runs_with_room(const job &j) {
-    const int64_t n = j.tile_runs[j.n_tiles];
-    return n <= j.runs_room ? n : 0;
+/* The number of runs; 0 if their buffer overflowed. */
+static __device__ int64_t runs_that_fit(const params &params) {
+    const int64_t n = params.tile_runs[params.n_tiles];
+    return n <= params.runs_capacity ? n : 0;
 }
 
 /* --- joining --- */
 
-/* Other threads may shorten the path meanwhile; it leads to the root all the same. */
+/* The root of a run. Other threads may shorten the path meanwhile; it still leads to the root. */
 static __device__ int root_of(volatile int *parent, int i) {
     for (int next = parent[i]; next != i; next = parent[i])
         i = next;
     return i;
 }
 
-/* Makes the earlier one the parent of the later one, which mostly has none yet; then that of the
- * roots above both, until they have the same (Komura 2015,
- * Comput. Phys. Commun. 194, 54; Playne and Hawick 2018, IEEE TPDS 29, 1217). */
-static __device__ void join(int *parent, int a, int b) {
+/* Joins the trees of two runs. The earlier run becomes the parent of the later one, which usually
+ * has none yet; if it has one, the roots above both are joined in the same way, until they agree
+ * (Komura 2015, Comput. Phys. Commun. 194, 54; Playne and Hawick 2018, IEEE TPDS 29, 1217). */
+static __device__ void islands_join(int *parent, int a, int b) {
     for (;;) {
         const int earlier = min(a, b), later = max(a, b);
         const int before = atomicMin(&parent[later], earlier);
         if (before == later || before == earlier)
             return;
-        a = root_of(parent, earlier); /* `later` had a parent, which is to be joined too */
+        a = root_of(parent, earlier); /* `later` had a parent, which must be joined too */
         b = root_of(parent, before);
         if (a == b)
             return;
     }
 }
 
-/* The first run whose last pixel is not before `pixel`. */
-static __device__ int64_t find_run(const job &j, int64_t pixel) {
-    int64_t low = j.tile_runs[pixel / TILE], high = j.tile_runs[pixel / TILE + 1];
+/* The index of the first run whose last pixel is not before `pixel`. */
+static __device__ int64_t find_run(const params &params, int64_t pixel) {
+    int64_t low = params.tile_runs[pixel / TILE], high = params.tile_runs[pixel / TILE + 1];
     while (low < high) {
         const int64_t middle = (low + high) / 2;
-        if (j.runs[middle].last < pixel)
+        if (params.runs[middle].last < pixel)
             low = middle + 1;
         else
             high = middle;
@@ -346,48 +353,49 @@ static __device__ int64_t find_run(const job &j, int64_t pixel) {
     return low;
 }
 
-/* A run as a part of an island. */
-struct part {
+/* The pixels of a run: [x0, x1] of row y. */
+struct row_range {
     int x0, x1, y;
 };
 
-static __device__ part part_of(const job &j, const run &r) {
-    const int y = (int)row_of(j, r.first);
-    const int x0 = (int)(r.first - y * j.pitch);
+static __device__ row_range row_range_of(const params &params, const device_run &r) {
+    const int y = (int)row_of(params, r.first);
+    const int x0 = (int)(r.first - y * params.pitch);
     return {x0, x0 + (int)(r.last - r.first), y};
 }
 
-/* Joins a run with those it touches in the row above, and with the one before it where a tile's end
- * has cut a run in two. */
-static __device__ void join_run(const job &j, int i, const run &r) {
-    const int reach = j.detection.connectivity == 8 ? 1 : 0;
-    const int64_t row = row_of(j, r.first) * j.pitch; /* its first pixel */
-    if (i > 0 && r.first > row && j.runs[i - 1].last == r.first - 1)
-        join(j.parent, i - 1, i);
+/* Joins a run with the runs that it touches in the row above, and with the run before it if a
+ * tile's end has cut one run in two. */
+static __device__ void join_run(const params &params, int i, const device_run &r) {
+    const int reach = params.detection.connectivity == 8 ? 1 : 0;
+    const int64_t row = row_of(params, r.first) * params.pitch; /* first pixel of the row */
+    if (i > 0 && r.first > row && params.runs[i - 1].last == r.first - 1)
+        islands_join(params.parent, i - 1, i);
     if (row == 0)
         return;
-    const int64_t above = row - j.pitch;
-    const int64_t first = max(r.first - j.pitch - reach, above);
-    const int64_t last = min(r.last - j.pitch + reach, above + j.width - 1);
-    for (int64_t k = find_run(j, first); k < i && j.runs[k].first <= last; k++)
-        join(j.parent, (int)k, i);
+    const int64_t above = row - params.pitch;
+    const int64_t first = max(r.first - params.pitch - reach, above);
+    const int64_t last = min(r.last - params.pitch + reach, above + params.width - 1);
+    for (int64_t k = find_run(params, first); k < i && params.runs[k].first <= last; k++)
+        islands_join(params.parent, (int)k, i);
 }
 
-static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ job j) {
+static __global__ void __launch_bounds__(THREADS) join_runs(const __grid_constant__ params params) {
     wait_for_earlier();
-    const int n = (int)runs_with_room(j);
+    const int n = (int)runs_that_fit(params);
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS)
-        join_run(j, (int)i, j.runs[i]);
+        join_run(params, (int)i, params.runs[i]);
 }
 
-/* --- what tells whether an island counts --- */
+/* --- extents of islands --- */
 
-/* Of run i, as if it were an island. */
-static __device__ extent extent_of(const job &j, int i, const run &r) {
-    const uint64_t *blank = j.state->totals.n_blank > 0 ? (const uint64_t *)j.blank : NULL;
-    const part p = part_of(j, r);
-    const float *value = j.values + r.value;
+/* The extent of run i. */
+static __device__ extent extent_of(const params &params, int i, const device_run &r) {
+    const uint64_t *blank =
+        params.state->totals.n_blank > 0 ? (const uint64_t *)params.blank : NULL;
+    const row_range p = row_range_of(params, r);
+    const float *value = params.values + r.value;
     uint32_t key = 0;
 #pragma unroll 8
     for (int x = p.x0; x <= p.x1; x++)
@@ -398,21 +406,23 @@ static __device__ extent extent_of(const job &j, int i, const run &r) {
     e.reach[LEFT_END] = -p.x0;
     e.reach[RIGHT_END] = p.x1;
     e.reach[UPPER_END] = p.y;
-    e.reach[ON_EDGE] = edges_touch(p.x0, p.x1, p.y, j.width, j.height, j.pitch, blank);
+    e.reach[ON_EDGE] =
+        edges_touch(p.x0, p.x1, p.y, params.width, params.height, params.pitch, blank);
     return e;
 }
 
-/* Leads each run to its root, which begins with its own extent. */
-static __global__ void __launch_bounds__(THREADS) find_roots(const __grid_constant__ job j) {
+/* Makes its root the parent of each run. The extent of a root begins as that of its own run. */
+static __global__ void __launch_bounds__(THREADS)
+    find_roots(const __grid_constant__ params params) {
     wait_for_earlier();
-    const int64_t n = runs_with_room(j);
+    const int64_t n = runs_that_fit(params);
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS) {
-        const int root = root_of(j.parent, (int)i);
+        const int root = root_of(params.parent, (int)i);
         if (root == i)
-            j.extents[i] = extent_of(j, (int)i, j.runs[i]);
+            params.extents[i] = extent_of(params, (int)i, params.runs[i]);
         else
-            j.parent[i] = root;
+            params.parent[i] = root;
     }
 }
 
@@ -423,59 +433,61 @@ static __device__ extent warp_extent(const extent &e) {
     return all;
 }
 
-/* What the runs of a warp add to the extents of their roots. */
+/* What the runs of a warp add to the extents of their roots, in shared memory. */
 struct warp_extents {
-    int root[WARP]; /* -1 where there are none */
+    int root[WARP]; /* -1: nothing to add */
     int reach[WARP * REACHES];
 };
 
-/* Adds a lane's extent to that of a root, if it has pixels. Neighbouring lanes take what goes to
- * neighbouring places, so that memory has less to do. By a warp. */
-static __device__ void add_extent(const job &j, int root, const extent &e, warp_extents *s) {
+/* Adds a lane's extent to that of its root, if it has pixels. Neighbouring lanes add to
+ * neighbouring addresses, so that the memory has fewer transactions. By a warp. */
+static __device__ void add_extent(const params &params, int root, const extent &e,
+                                  warp_extents *s) {
     const int lane = lane_of_thread();
     s->root[lane] = e.n_pixels > 0 ? root : -1;
     for (int i = 0; i < REACHES; i++)
         s->reach[lane * REACHES + i] = e.reach[i];
     if (e.n_pixels > 0) {
-        atomicAdd(&j.extents[root].n_pixels, e.n_pixels);
-        atomicMax(&j.extents[root].peak, e.peak);
+        atomicAdd(&params.extents[root].n_pixels, e.n_pixels);
+        atomicMax(&params.extents[root].peak, e.peak);
     }
     __syncwarp();
 #pragma unroll
     for (int k = lane; k < WARP * REACHES; k += WARP) {
         const int to = s->root[k / REACHES];
         if (to >= 0)
-            atomicMax(&j.extents[to].reach[k % REACHES], s->reach[k]);
+            atomicMax(&params.extents[to].reach[k % REACHES], s->reach[k]);
     }
     __syncwarp();
 }
 
-/* Whether all lanes have runs of one island: then they add up first, so that large islands do not
- * make all threads of the device wait for one number. */
+/* Whether all lanes have runs of one island. Then the warp adds them up first, so that the threads
+ * of the device do not all wait for the sums of one large island. */
 static __device__ bool is_one_island(int root) {
     const int first = __shfl_sync(ALL_LANES, root, 0);
     return __all_sync(ALL_LANES, root >= 0 && root == first);
 }
 
-/* Adds each run's extent to that of its root, which is there. */
-static __global__ void __launch_bounds__(THREADS) add_extents(const __grid_constant__ job j) {
+/* Adds the extent of each run to that of its root, which find_roots has set. */
+static __global__ void __launch_bounds__(THREADS)
+    add_extents(const __grid_constant__ params params) {
     __shared__ warp_extents of_warp[WARPS];
     warp_extents *const s = &of_warp[threadIdx.x / WARP];
     wait_for_earlier();
-    const int64_t n = runs_with_room(j);
+    const int64_t n = runs_that_fit(params);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
-        const int root = i < n ? j.parent[i] : -1;
+        const int root = i < n ? params.parent[i] : -1;
         extent e = {0, 0, {INT_MIN, INT_MIN, INT_MIN, 0}};
         if (i < n && root != i)
-            e = extent_of(j, (int)i, j.runs[i]);
+            e = extent_of(params, (int)i, params.runs[i]);
         if (is_one_island(root)) {
             e = warp_extent(e);
             if (lane_of_thread() > 0)
                 e.n_pixels = 0;
         }
-        add_extent(j, root, e, s);
+        add_extent(params, root, e, s);
     }
 }
 
@@ -483,21 +495,21 @@ static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
-/* Whether an island is one of the catalogue's. */
-static __device__ bool counts(const job &j, int64_t root) {
-    return peak_of(j.extents[root]) >= j.state->thresholds.detection &&
-           j.extents[root].n_pixels >= (unsigned long long)j.detection.min_pixels;
+/* Whether an island enters the catalogue. */
+static __device__ bool counts(const params &params, int64_t root) {
+    return peak_of(params.extents[root]) >= params.state->thresholds.detection &&
+           params.extents[root].n_pixels >= (unsigned long long)params.detection.min_pixels;
 }
 
-/* All that is known of an island before its pixels are summed up. */
-static __device__ void start_island(const job &j, int64_t root, island *start) {
-    const extent e = j.extents[root]; /* all of it at once, before anything is written */
-    const int64_t first = j.runs[root].first;
-    const float threshold = j.state->thresholds.island;
+/* Sets what is known of an island before its pixels are summed. */
+static __device__ void start_island(const params &params, int64_t root, island *start) {
+    const extent e = params.extents[root]; /* one load, before anything is written */
+    const int64_t first = params.runs[root].first;
+    const float threshold = params.state->thresholds.island;
     start->n_pixels = (int64_t)e.n_pixels;
     start->x_min = -e.reach[LEFT_END];
     start->x_max = e.reach[RIGHT_END];
-    start->y_min = (int)row_of(j, first);
+    start->y_min = (int)row_of(params, first);
     start->y_max = e.reach[UPPER_END];
     start->peak = peak_of(e);
     start->edge = e.reach[ON_EDGE];
@@ -505,22 +517,25 @@ static __device__ void start_island(const job &j, int64_t root, island *start) {
     start->small = moments_are_small(start, threshold);
 }
 
-/* The host takes islands whole, with what lies between their members. By all threads. */
+/* Clears islands with their padding bytes, since the host copies these, too. By all threads of the
+ * block. */
 static __device__ void clear_islands(island *islands, int64_t n) {
-    static_assert(sizeof *islands % sizeof(uint4) == 0, "an island is a number of 16 bytes");
-    uint4 *const parts = reinterpret_cast<uint4 *>(islands);
-    for (int64_t i = threadIdx.x; i < n * (int64_t)(sizeof *islands / sizeof *parts); i += THREADS)
-        parts[i] = make_uint4(0, 0, 0, 0);
+    static_assert(sizeof *islands % sizeof(uint4) == 0, "an island is a multiple of 16 bytes");
+    uint4 *const quads = reinterpret_cast<uint4 *>(islands);
+    for (int64_t i = threadIdx.x; i < n * (int64_t)(sizeof *islands / sizeof *quads); i += THREADS)
+        quads[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* Numbers the roots of islands that count, in their order, which is that of the labels, and begins
- * their islands. A block has RUNS_A_BLOCK runs; those behind the last one leave. */
-static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_constant__ job j) {
+/* Numbers the islands of the catalogue in the order of their roots, which is that of the labels,
+ * and sets what is known of them. A block has RUNS_A_BLOCK runs; a block without runs returns, but
+ * for the first. */
+static __global__ void __launch_bounds__(THREADS)
+    number_islands(const __grid_constant__ params params) {
     __shared__ block_shared shared;
-    __shared__ int roots[RUNS_A_BLOCK]; /* of the islands that count */
+    __shared__ int roots[RUNS_A_BLOCK]; /* of the block's islands in the catalogue */
     wait_for_earlier();
-    const int64_t n = runs_with_room(j);
-    const int64_t block = take_ticket(j.run_blocks, &shared);
+    const int64_t n = runs_that_fit(params);
+    const int64_t block = take_ticket(params.run_blocks, &shared);
     const int64_t first = block * RUNS_A_BLOCK + threadIdx.x * THREAD_RUNS;
     bool counting[THREAD_RUNS];
     int parents[THREAD_RUNS], n_counting = 0;
@@ -528,45 +543,45 @@ static __global__ void __launch_bounds__(THREADS) number_islands(const __grid_co
         return;
 #pragma unroll
     for (int i = 0; i < THREAD_RUNS; i++)
-        parents[i] = first + i < n ? j.parent[first + i] : -1;
+        parents[i] = first + i < n ? params.parent[first + i] : -1;
 #pragma unroll
     for (int i = 0; i < THREAD_RUNS; i++) {
-        counting[i] = parents[i] == first + i && counts(j, first + i);
+        counting[i] = parents[i] == first + i && counts(params, first + i);
         n_counting += counting[i];
     }
-    int64_t place = sum_before(j.run_blocks, block, n_counting, &shared);
+    int64_t index = sum_before(params.run_blocks, block, n_counting, &shared);
     const int64_t end = shared.end;
     if ((block + 1) * RUNS_A_BLOCK >= n && threadIdx.x == 0)
-        j.state->n_counting = end;
-    if (end > j.counting_room)
+        params.state->n_counting = end;
+    if (end > params.counting_capacity)
         return;
     for (int i = 0; i < THREAD_RUNS && first + i < n; i++) {
-        j.place[first + i] = counting[i] ? (int)place : -1;
+        params.island_index[first + i] = counting[i] ? (int)index : -1;
         if (counting[i])
-            roots[place++ - shared.before] = (int)(first + i);
+            roots[index++ - shared.before] = (int)(first + i);
     }
-    clear_islands(j.islands + shared.before, end - shared.before);
+    clear_islands(params.islands + shared.before, end - shared.before);
     __syncthreads();
     for (int64_t i = shared.before + threadIdx.x; i < end; i += THREADS)
-        start_island(j, roots[i - shared.before], &j.islands[i]);
+        start_island(params, roots[i - shared.before], &params.islands[i]);
 }
 
 /* --- moments --- */
 
-/* How many runs there are to sum up: all, if there is room for the islands that count; else none.
- */
-static __device__ int64_t runs_to_sum(const job &j) {
-    return j.state->n_counting <= j.counting_room ? runs_with_room(j) : 0;
+/* The number of runs to sum; 0 if the buffer of islands overflowed. */
+static __device__ int64_t runs_to_sum(const params &params) {
+    return params.state->n_counting <= params.counting_capacity ? runs_that_fit(params) : 0;
 }
 
-/* Of one of an island's sums. */
+/* The address of the lower half of one of an island's sums. */
 static __device__ unsigned long long *lower_half(island *i, int moment) {
     return (unsigned long long *)&i->low[moment];
 }
 
-/* What the runs of a warp add to islands whose sums are small; no place for other islands. */
+/* What the runs of a warp add to islands with small sums, in shared memory; island is -1 for
+ * others. */
 struct small_moments {
-    int place[WARP];
+    int island[WARP];
     unsigned long long values[WARP * MOMENTS];
 };
 
@@ -576,18 +591,20 @@ static __device__ void put_small_moments(const island &m, small_moments *s) {
         s->values[lane_of_thread() * MOMENTS + i] = m.low[i];
 }
 
-/* The upper halves stay 0; nobody waits for what was there. Neighbouring lanes add to neighbouring
- * places, which go to the memory together; many of the first row's and column's sums are 0. */
-static __device__ void add_small_moments(const job &j, const small_moments &s) {
+/* Adds to the lower halves; the upper halves stay 0, so no thread needs the old values.
+ * Neighbouring lanes add to neighbouring addresses, in one transaction. Many sums of an island's
+ * first row and column are 0 and skipped. */
+static __device__ void add_small_moments(const params &params, const small_moments &s) {
 #pragma unroll
     for (int k = lane_of_thread(); k < WARP * MOMENTS; k += WARP) {
-        const int place = s.place[k / MOMENTS];
-        if (place >= 0 && s.values[k])
-            atomicAdd(lower_half(&j.islands[place], k % MOMENTS), s.values[k]);
+        const int index = s.island[k / MOMENTS];
+        if (index >= 0 && s.values[k])
+            atomicAdd(lower_half(&params.islands[index], k % MOMENTS), s.values[k]);
     }
 }
 
-/* The additions of lower halves are under way together, before any of them is waited for. */
+/* Adds moments to an island. The additions to all lower halves are issued before the first old
+ * value is used. */
 static __device__ void add_moments(island *to, const island &m) {
     unsigned long long low[MOMENTS];
 #pragma unroll
@@ -610,85 +627,89 @@ static __device__ void warp_moments(island *m) {
     }
 }
 
-/* Adds a run's pixels up, in its island's units; and if it has the peak, says where. */
-static __device__ island sum_run(const job &j, int64_t i, int root, island *to) {
-    const run r = j.runs[i];
-    const part p = part_of(j, r);
-    const float *value = j.values + r.value;
+/* Returns the moments of a run, in its island's units; sets the island's peak if it is in this
+ * run. */
+static __device__ island sum_run(const params &params, int64_t i, int root, island *to) {
+    const device_run r = params.runs[i];
+    const row_range p = row_range_of(params, r);
+    const float *value = params.values + r.value;
     const double per_unit = ldexp(1.0, -to->unit);
     island m = {};
     moments_add_row(&m, value, (int64_t)p.x1 - p.x0 + 1, (int64_t)p.x0 - to->x_min,
                     (int64_t)p.y - to->y_min, per_unit);
-    if ((uint32_t)j.extents[root].peak == (uint32_t)~i) {
+    if ((uint32_t)params.extents[root].peak == (uint32_t)~i) {
         int x = p.x0;
         while (value[x - p.x0] != to->peak)
             x++;
         to->x_peak = x;
         to->y_peak = p.y;
-        to->peak = value[x - p.x0]; /* the sign of a zero is that of the pixel */
+        to->peak = value[x - p.x0]; /* with the sign of a zero */
     }
     return m;
 }
 
-/* Each branch has a call of sum_run of its own: where sums are small, only their lower halves are
- * computed then. Most of the time goes into waiting, so that four blocks of a multiprocessor are
- * worth the few registers that do not suffice. */
-static __global__ void __launch_bounds__(THREADS, 4) sum_moments(const __grid_constant__ job j) {
+/* Each branch calls sum_run itself, so that the compiler computes only the lower halves for small
+ * sums. The kernel mostly waits for memory: four blocks per multiprocessor are faster, although
+ * some registers then spill. */
+static __global__ void __launch_bounds__(THREADS, 4)
+    sum_moments(const __grid_constant__ params params) {
     __shared__ small_moments of_warp[WARPS];
     small_moments *const s = &of_warp[threadIdx.x / WARP];
     wait_for_earlier();
-    const int64_t n = runs_to_sum(j);
+    const int64_t n = runs_to_sum(params);
     for (int64_t warp = (int64_t)blockIdx.x * THREADS + threadIdx.x - lane_of_thread(); warp < n;
          warp += (int64_t)gridDim.x * THREADS) {
         const int64_t i = warp + lane_of_thread();
-        const int root = i < n ? j.parent[i] : -1;
-        const int place = i < n ? j.place[root] : -1;
-        const bool counted = place >= 0;
-        island *const to = counted ? &j.islands[place] : NULL;
+        const int root = i < n ? params.parent[i] : -1;
+        const int index = i < n ? params.island_index[root] : -1;
+        const bool counted = index >= 0;
+        island *const to = counted ? &params.islands[index] : NULL;
         if (is_one_island(counted ? root : -1)) {
-            island m = sum_run(j, i, root, to);
+            island m = sum_run(params, i, root, to);
             warp_moments(&m);
             if (lane_of_thread() == 0)
                 add_moments(to, m);
             continue;
         }
-        s->place[lane_of_thread()] = counted && to->small ? place : -1;
+        s->island[lane_of_thread()] = counted && to->small ? index : -1;
         if (counted && to->small) {
-            island m = sum_run(j, i, root, to);
+            island m = sum_run(params, i, root, to);
             put_small_moments(m, s);
         } else if (counted) {
-            island m = sum_run(j, i, root, to);
+            island m = sum_run(params, i, root, to);
             add_moments(to, m);
         }
         __syncwarp();
-        add_small_moments(j, *s);
+        add_small_moments(params, *s);
         __syncwarp();
     }
 }
 
-/* --- putting it to work --- */
+/* --- launchers --- */
 
-typedef void job_kernel(const job j);
+typedef void params_kernel(const params params);
 
-/* A kernel that takes a run a thread. */
-static cudaError_t launch_for_runs(job_kernel *kernel, const job *job, cudaStream_t stream) {
+/* Launches a kernel that handles one run per thread. */
+static cudaError_t launch_for_runs(params_kernel *kernel, const params *params,
+                                   cudaStream_t stream) {
     unsigned blocks;
-    const int64_t work = (job->runs_room + THREADS - 1) / THREADS;
+    const int64_t work = (params->runs_capacity + THREADS - 1) / THREADS;
     const cudaError_t status = blocks_for(kernel, THREADS, work, &blocks);
-    return status ? status : launch_next(kernel, blocks, THREADS, stream, *job);
+    return status ? status : launch_next(kernel, blocks, THREADS, stream, *params);
 }
 
-/* find_runs and number_islands have a block for each of their words but the first. */
-cudaError_t launch_islands(const struct job *job, cudaStream_t stream) {
+/* find_runs and number_islands need one block for each word behind words[0]. */
+cudaError_t launch_islands(const struct params *params, cudaStream_t stream) {
     cudaError_t status =
-        launch_next(find_runs, (unsigned)(job->tile_words - 1), THREADS, stream, *job);
+        launch_next(find_runs, (unsigned)(params->tile_words - 1), THREADS, stream, *params);
     if (!status)
-        status = launch_for_runs(join_runs, job, stream);
+        status = launch_for_runs(join_runs, params, stream);
     if (!status)
-        status = launch_for_runs(find_roots, job, stream);
+        status = launch_for_runs(find_roots, params, stream);
     if (!status)
-        status = launch_for_runs(add_extents, job, stream);
+        status = launch_for_runs(add_extents, params, stream);
     if (!status)
-        status = launch_next(number_islands, (unsigned)(job->run_words - 1), THREADS, stream, *job);
-    return status ? status : launch_for_runs(sum_moments, job, stream);
+        status = launch_next(number_islands, (unsigned)(params->run_words - 1), THREADS, stream,
+                             *params);
+    return status ? status : launch_for_runs(sum_moments, params, stream);
 }

@@ -4,147 +4,155 @@
 
 #include "input/chunks.h"
 
-enum { LONG_PIECE = 1 << 20 }; /* pixels */
+enum { LONG_CHUNK = 1 << 20 }; /* pixels */
 
-struct feed {
+struct upload {
     struct cuda *cuda;
-    int n_workers;         /* threads that read and send */
-    int64_t slot_pixels;   /* of pinned memory that a worker fills at a time */
-    uint32_t *image;       /* where all pixels go; NULL if they are only scanned */
-    const struct job *job; /* of the scan */
-    enum srcfind_status status[FEEDERS];
-    struct error error[FEEDERS];
+    int n_workers;               /* threads that read chunks and copy them */
+    int64_t slot_pixels;         /* pinned memory that a worker fills at a time */
+    uint32_t *image;             /* destination on the device; NULL if pixels are only scanned */
+    const struct params *params; /* of the scan */
+    enum srcfind_status status[UPLOADERS];
+    struct error error[UPLOADERS];
 };
 
-static bool check(struct feed *feed, int worker, cudaError_t code) {
-    if (feed->status[worker] == SRCFIND_OK)
-        feed->status[worker] = cuda_check(feed->cuda, code, "copying pixels", &feed->error[worker]);
-    return feed->status[worker] == SRCFIND_OK;
+static bool upload_check(struct upload *upload, int worker, cudaError_t code) {
+    if (upload->status[worker] == SRCFIND_OK)
+        upload->status[worker] =
+            cuda_check(upload->cuda, code, "copying pixels", &upload->error[worker]);
+    return upload->status[worker] == SRCFIND_OK;
 }
 
-/* All that is pinned, shared out among the workers. Longer slots take fewer calls of CUDA, but they
- * should stay in a processor's cache. */
+/* The pinned memory is divided among the workers. Longer slots need fewer CUDA calls, but a slot
+ * should stay in the processor's cache. */
 static int64_t slot_pixels(const struct cuda *cuda, int n_workers) {
     const int64_t n = cuda->pinned_pixels / (SLOTS * n_workers) / TILE * TILE;
     return n < LONGEST_SLOT ? n : LONGEST_SLOT;
 }
 
-static int64_t slot_offset(const struct feed *feed, int worker) {
-    return (SLOTS * worker + feed->cuda->feeders[worker].next) * feed->slot_pixels;
+static int64_t slot_offset(const struct upload *upload, int worker) {
+    return (SLOTS * worker + upload->cuda->uploaders[worker].next) * upload->slot_pixels;
 }
 
-static uint32_t *slot_of(const struct feed *feed, int worker) {
-    return feed->cuda->pinned + slot_offset(feed, worker);
+static uint32_t *slot_of(const struct upload *upload, int worker) {
+    return upload->cuda->pinned + slot_offset(upload, worker);
 }
 
-/* Waits until the worker's next slot is free. */
+/* Waits until the worker's next slot may be overwritten. Returns NULL after an error. */
 static uint32_t *next_slot(void *context, int worker) {
-    struct feed *feed = context;
-    const struct feeder *f = &feed->cuda->feeders[worker];
-    const bool ok = check(feed, worker, cudaSetDevice(feed->cuda->device)) &&
-                    check(feed, worker, cudaEventSynchronize(f->copied[f->next]));
-    return ok ? slot_of(feed, worker) : NULL;
+    struct upload *upload = context;
+    const struct uploader *uploader = &upload->cuda->uploaders[worker];
+    const bool ok =
+        upload_check(upload, worker, cudaSetDevice(upload->cuda->device)) &&
+        upload_check(upload, worker, cudaEventSynchronize(uploader->copied[uploader->next]));
+    return ok ? slot_of(upload, worker) : NULL;
 }
 
-/* Where a chunk goes on the device. */
-static uint32_t *destination(const struct feed *feed, int worker, int64_t first) {
-    uint32_t *chunks = feed->cuda->buffers[BUFFER_CHUNKS].memory;
-    return feed->image ? feed->image + first : chunks + slot_offset(feed, worker);
+/* The address on the device to which a chunk is copied. */
+static uint32_t *destination(const struct upload *upload, int worker, int64_t first) {
+    uint32_t *chunks = upload->cuda->buffers[BUFFER_CHUNKS].memory;
+    return upload->image ? upload->image + first : chunks + slot_offset(upload, worker);
 }
 
-/* Copies what is in the next slot to the device, and has it scanned there. */
-static bool send(struct feed *feed, int worker, int64_t first, int64_t count) {
-    struct feeder *f = &feed->cuda->feeders[worker];
-    uint32_t *to = destination(feed, worker, first);
-    bool ok = check(feed, worker,
-                    cudaMemcpyAsync(to, slot_of(feed, worker), (size_t)count * sizeof *to,
-                                    cudaMemcpyHostToDevice, f->stream));
-    if (ok && !feed->image)
-        ok = check(feed, worker, launch_scan(feed->job, to, first, count, f->stream));
-    ok = ok && check(feed, worker, cudaEventRecord(f->copied[f->next], f->stream));
-    f->next = (f->next + 1) % SLOTS;
+/* Copies the worker's next slot to the device and, if the image is not kept, scans it there. */
+static bool send(struct upload *upload, int worker, int64_t first, int64_t count) {
+    struct uploader *uploader = &upload->cuda->uploaders[worker];
+    uint32_t *to = destination(upload, worker, first);
+    bool ok = upload_check(upload, worker,
+                           cudaMemcpyAsync(to, slot_of(upload, worker), (size_t)count * sizeof *to,
+                                           cudaMemcpyHostToDevice, uploader->stream));
+    if (ok && !upload->image)
+        ok = upload_check(upload, worker,
+                          launch_scan(upload->params, to, first, count, uploader->stream));
+    ok = ok && upload_check(upload, worker,
+                            cudaEventRecord(uploader->copied[uploader->next], uploader->stream));
+    uploader->next = (uploader->next + 1) % SLOTS;
     return ok;
 }
 
-/* A piece was read into the next slot, or is elsewhere in memory and may take several. */
-static bool send_piece(void *context, int worker, const struct piece *piece) {
-    struct feed *feed = context;
-    for (int64_t i = 0; i < piece->count; i += feed->slot_pixels) {
-        const int64_t rest = piece->count - i;
-        const int64_t n = rest < feed->slot_pixels ? rest : feed->slot_pixels;
-        if (piece->pixels != slot_of(feed, worker)) {
-            uint32_t *slot = next_slot(feed, worker);
+/* Sends a chunk. Its pixels are in the worker's next slot, or elsewhere in memory; then they may
+ * take several slots. */
+static bool send_chunk(void *context, int worker, const struct chunk *chunk) {
+    struct upload *upload = context;
+    for (int64_t i = 0; i < chunk->count; i += upload->slot_pixels) {
+        const int64_t remaining = chunk->count - i;
+        const int64_t n = remaining < upload->slot_pixels ? remaining : upload->slot_pixels;
+        if (chunk->pixels != slot_of(upload, worker)) {
+            uint32_t *slot = next_slot(upload, worker);
             if (!slot)
                 return false;
-            memcpy(slot, piece->pixels + i, (size_t)n * sizeof *slot);
+            memcpy(slot, chunk->pixels + i, (size_t)n * sizeof *slot);
         }
-        if (!send(feed, worker, piece->first + i, n))
+        if (!send(upload, worker, chunk->first + i, n))
             return false;
     }
     return true;
 }
 
-/* Pieces of a slot each, but where these are best taken as the source likes them. Scanned ones
- * begin at a tile; where the source's do not, they are many tiles long, so that few pixels are
- * unpacked for two of them. */
-static int64_t piece_size(const struct feed *feed, const struct pixel_source *source) {
-    const bool scanned = !feed->image;
+/* A chunk fills a slot, unless the source unpacks chunks of its own size. Chunks that are scanned
+ * must begin at a tile. If the source's do not, they become many tiles long, so that few pixels are
+ * unpacked twice. */
+static int64_t chunk_pixels(const struct upload *upload, const struct pixel_source *source) {
+    const bool scanned = !upload->image;
     if (!source->packed)
-        return feed->slot_pixels;
-    if (!scanned || source->piece % TILE == 0)
-        return source->piece;
-    return (source->piece > LONG_PIECE ? source->piece : LONG_PIECE) / TILE * TILE;
+        return upload->slot_pixels;
+    if (!scanned || source->chunk_pixels % TILE == 0)
+        return source->chunk_pixels;
+    return (source->chunk_pixels > LONG_CHUNK ? source->chunk_pixels : LONG_CHUNK) / TILE * TILE;
 }
 
-/* Makes the main stream wait for all that the feeders have put into theirs. */
-static void join_streams(struct feed *feed) {
-    for (int i = 0; i < feed->n_workers; i++)
+/* Makes the main stream wait for all work in the uploaders' streams. */
+static void join_streams(struct upload *upload) {
+    for (int i = 0; i < upload->n_workers; i++)
         for (int slot = 0; slot < SLOTS; slot++)
-            check(feed, i,
-                  cudaStreamWaitEvent(feed->cuda->stream, feed->cuda->feeders[i].copied[slot], 0));
+            upload_check(upload, i,
+                         cudaStreamWaitEvent(upload->cuda->stream,
+                                             upload->cuda->uploaders[i].copied[slot], 0));
 }
 
-/* After an error: nothing of this image may arrive later, among another one's pixels. */
-static void wait_for_streams(struct feed *feed) {
-    for (int i = 0; i < feed->cuda->n_feeders; i++)
-        cudaStreamSynchronize(feed->cuda->feeders[i].stream);
+/* After an error: waits for the uploaders' streams, so that no pixel of this image arrives among
+ * those of the next one. */
+static void wait_for_streams(struct upload *upload) {
+    for (int i = 0; i < upload->cuda->n_uploaders; i++)
+        cudaStreamSynchronize(upload->cuda->uploaders[i].stream);
     cudaGetLastError();
 }
 
-static enum srcfind_status run(struct feed *feed, const struct pixel_source *source, int n_threads,
-                               struct error *error) {
-    struct pixel_source pieces = *source;
-    const struct piece_work work = {
-        .work = send_piece, .room = source->packed ? NULL : next_slot, .context = feed};
-    const int n_feeders = feed->cuda->n_feeders;
-    feed->n_workers = n_threads < n_feeders ? n_threads : n_feeders;
-    feed->slot_pixels = slot_pixels(feed->cuda, feed->n_workers);
-    pieces.piece = piece_size(feed, source);
-    enum srcfind_status status = pieces_run(&pieces, feed->n_workers, &work, error);
-    join_streams(feed);
-    for (int i = 0; i < feed->n_workers; i++) {
-        if (feed->status[i] != SRCFIND_OK) {
-            *error = feed->error[i];
-            status = feed->status[i];
+static enum srcfind_status upload_run(struct upload *upload, const struct pixel_source *source,
+                                      struct threads *threads, struct error *error) {
+    struct pixel_source chunks = *source;
+    const struct chunk_work work = {
+        .work = send_chunk, .buffer = source->packed ? NULL : next_slot, .context = upload};
+    const int n_uploaders = upload->cuda->n_uploaders;
+    upload->n_workers = threads_count(threads) < n_uploaders ? threads_count(threads) : n_uploaders;
+    upload->slot_pixels = slot_pixels(upload->cuda, upload->n_workers);
+    chunks.chunk_pixels = chunk_pixels(upload, source);
+    enum srcfind_status status = chunks_run(&chunks, threads, upload->n_workers, &work, error);
+    join_streams(upload);
+    for (int i = 0; i < upload->n_workers; i++) {
+        if (upload->status[i] != SRCFIND_OK) {
+            *error = upload->error[i];
+            status = upload->status[i];
         }
     }
     if (status != SRCFIND_OK)
-        wait_for_streams(feed);
+        wait_for_streams(upload);
     return status;
 }
 
-enum srcfind_status feed_image(struct cuda *cuda, const struct pixel_source *source, int n_threads,
-                               uint32_t *image, struct error *error) {
-    struct feed feed = {.cuda = cuda, .image = image};
-    return run(&feed, source, n_threads, error);
+enum srcfind_status upload_image(struct cuda *cuda, const struct pixel_source *source,
+                                 struct threads *threads, uint32_t *image, struct error *error) {
+    struct upload upload = {.cuda = cuda, .image = image};
+    return upload_run(&upload, source, threads, error);
 }
 
-int64_t feed_scan_size(const struct cuda *cuda) {
+int64_t upload_scan_size(const struct cuda *cuda) {
     return cuda->pinned_pixels * (int64_t)sizeof(uint32_t);
 }
 
-enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,
-                              const struct job *job, struct error *error) {
-    struct feed feed = {.cuda = cuda, .job = job};
-    return run(&feed, source, n_threads, error);
+enum srcfind_status upload_and_scan(struct cuda *cuda, const struct pixel_source *source,
+                                    struct threads *threads, const struct params *params,
+                                    struct error *error) {
+    struct upload upload = {.cuda = cuda, .params = params};
+    return upload_run(&upload, source, threads, error);
 }

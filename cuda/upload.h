@@ -1,20 +1,22 @@
-/* From a pixel source on the host to the device: threads read pieces into pinned memory, from where
- * they are copied while the next ones are read. */
-#ifndef FEED_H
-#define FEED_H
+/* Copies the pixels of a source from the host to the device. Several threads read chunks into
+ * pinned memory; each chunk is copied while the next one is read. */
+#ifndef UPLOAD_H
+#define UPLOAD_H
 
 #include "device.h"
 
-/* Copies all pixels to `image` on the device. */
-enum srcfind_status feed_image(struct cuda *cuda, const struct pixel_source *source, int n_threads,
-                               uint32_t *image, struct error *error);
+/* Copies all pixels to `image` on the device. cuda->stream waits for the copies; the host does
+ * not. */
+enum srcfind_status upload_image(struct cuda *cuda, const struct pixel_source *source,
+                                 struct threads *threads, uint32_t *image, struct error *error);
 
-/* Scans all pixels as they arrive, by the plan in the job's state, which is there already, and
- * keeps none. BUFFER_CHUNKS has feed_scan_size(cuda) bytes. */
-enum srcfind_status feed_scan(struct cuda *cuda, const struct pixel_source *source, int n_threads,
-                              const struct job *job, struct error *error);
+/* Scans all pixels as they arrive, with the plan and the window in params->state on the device, and
+ * does not keep them. BUFFER_CHUNKS has upload_scan_size(cuda) bytes. */
+enum srcfind_status upload_and_scan(struct cuda *cuda, const struct pixel_source *source,
+                                    struct threads *threads, const struct params *params,
+                                    struct error *error);
 
-/* How much device memory feed_scan takes for itself. */
-int64_t feed_scan_size(const struct cuda *cuda);
+/* Returns the bytes of device memory that upload_and_scan needs for its chunks. */
+int64_t upload_scan_size(const struct cuda *cuda);
 
 #endif

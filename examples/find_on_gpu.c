@@ -1,13 +1,16 @@
-/* Pixels that are on a GPU already, as those of an imager: searched where they are, when the work
- * of a stream that makes them is done. Exit status 77 where no device can be used. Linked with
- * libsrcfind and libcudart. */
+/* Finds the sources of pixels in the memory of a GPU, as an imager may leave them, without copying
+ * them to the host. The search waits for the stream that writes the pixels. The exit status is 77
+ * if no device can be used.
+ *
+ *     cc find_on_gpu.c $(pkg-config --cflags --libs srcfind) -lcudart -o find_on_gpu
+ */
 #include <cuda_runtime_api.h>
 #include <srcfind.h>
 #include <stdlib.h>
 
 enum { WIDTH = 640, HEIGHT = 480, SOURCE = 200 * WIDTH + 300 };
 
-/* Noise of a kind, and one source. */
+/* An image of uniform noise and one source; NULL where memory ran out. */
 static float *draw(void) {
     unsigned seed = 1;
     float *pixels = malloc(WIDTH * HEIGHT * sizeof *pixels);
@@ -19,7 +22,6 @@ static float *draw(void) {
 }
 
 int main(void) {
-    struct srcfind_options options = srcfind_default_options();
     struct srcfind *finder;
     struct srcfind_catalogue *catalogue = NULL;
     float *on_host = draw(), *on_device = NULL;
@@ -32,15 +34,17 @@ int main(void) {
     }
     cudaMemcpyAsync(on_device, on_host, WIDTH * HEIGHT * sizeof *on_device, cudaMemcpyHostToDevice,
                     stream);
-    enum srcfind_status status = srcfind_create(&options, &finder);
+    const struct srcfind_pixels pixels = {
+        .size = sizeof pixels, .values = on_device, .width = WIDTH, .height = HEIGHT};
+    enum srcfind_status status = srcfind_create(NULL, &finder); /* with the default options */
     if (status == SRCFIND_OK)
-        status =
-            srcfind_find_device_pixels(finder, on_device, WIDTH, HEIGHT, WIDTH, stream, &catalogue);
+        status = srcfind_find_device_pixels(finder, &pixels, stream, &catalogue);
     if (status != SRCFIND_OK)
         fprintf(stderr, "%s\n", srcfind_message(finder));
-    for (int64_t i = 0; catalogue && i < catalogue->n_sources; i++)
-        printf("a source at %g, %g\n", catalogue->sources[i].x, catalogue->sources[i].y);
-    const bool right = catalogue && catalogue->n_sources == 1;
+    for (int64_t i = 0; catalogue && i < srcfind_catalogue_size(catalogue); i++)
+        printf("a source at %g, %g\n", srcfind_catalogue_source(catalogue, i)->x,
+               srcfind_catalogue_source(catalogue, i)->y);
+    const bool right = catalogue && srcfind_catalogue_size(catalogue) == 1;
     srcfind_catalogue_destroy(catalogue);
     srcfind_destroy(finder);
     cudaFree(on_device);

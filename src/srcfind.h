@@ -1,34 +1,42 @@
 /* srcfind: finds the sources in a radio-astronomy image.
  *
- * The one public header of libsrcfind. The usual order of calls:
+ * The public header of libsrcfind. The usual order of calls:
  *
- *     struct srcfind_options options = srcfind_default_options();
- *     struct srcfind *finder;
+ *     struct srcfind_options *options = srcfind_options_create();
+ *     struct srcfind *finder = NULL;
  *     struct srcfind_catalogue *catalogue = NULL;
- *     if (srcfind_create(&options, &finder) == SRCFIND_OK &&
- *         srcfind_find_file(finder, "image.fits", &catalogue) == SRCFIND_OK)
- *         printf("%lld sources\n", (long long)catalogue->n_sources);
+ *     if (srcfind_options_set(options, "threshold", "6") != SRCFIND_OK)
+ *         fprintf(stderr, "%s\n", srcfind_options_message(options));
+ *     else if (srcfind_create(options, &finder) == SRCFIND_OK &&
+ *              srcfind_find_file(finder, "image.fits", &catalogue) == SRCFIND_OK)
+ *         printf("%lld sources\n", (long long)srcfind_catalogue_size(catalogue));
  *     else
  *         fprintf(stderr, "%s\n", srcfind_message(finder));
  *     srcfind_catalogue_destroy(catalogue);
  *     srcfind_destroy(finder);
+ *     srcfind_options_destroy(options);
  *
- * Threads: two finders may work at the same time in two threads; one finder serves one thread at a
- * time. A catalogue belongs to the caller and does not refer to the finder that made it.
+ * Threads: several threads may use different finders at the same time, but only one thread at a
+ * time may use the same finder. A catalogue belongs to the caller and does not refer to the finder
+ * that made it.
  *
- * Until version 1.0 structs may grow from one version to the next: build with the header of the
- * library that you link with.
+ * Binary compatibility: a program that was linked with one version works with the next. Options are
+ * set by name, with the texts that the command takes. New members of structs are added at the end.
+ * The library allocates these structs: read them through the pointers that the calls below return,
+ * and do not copy or index them. A struct that the program fills begins with its own size.
  *
- * Nothing here prints, exits, or changes the state of the process, but for loading CFITSIO when the
- * first compressed file comes, or its version is asked for; and for loading CUDA, and starting it
- * in a thread of its own, when a device is to be used. Pixel coordinates are
- * 0-based: the centre of the first pixel is 0. A double that does not apply (no beam, no sky) is
- * NaN; a text that does not apply is "".
+ * The library does not print and does not exit. It changes the process only in this way: it makes
+ * threads; it loads CFITSIO for the first compressed file, or when its version is requested; it
+ * loads CUDA, and starts it in a separate thread, when a device is to be used.
+ *
+ * Pixel coordinates are 0-based: the centre of the first pixel is 0. A double that does not apply
+ * (no beam, no sky coordinates) is NaN; a text that does not apply is "".
  */
 #ifndef SRCFIND_H
 #define SRCFIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -44,93 +52,140 @@ extern "C" {
 #define SRCFIND_API
 #endif
 
-/* Finds sources with one set of options; opaque. */
-struct srcfind;
-
 enum srcfind_status {
     SRCFIND_OK = 0,
-    SRCFIND_ERROR_OPTIONS, /* an option has a value that makes no sense */
+    SRCFIND_ERROR_OPTIONS, /* an option or an argument is not valid */
     SRCFIND_ERROR_INPUT,   /* the image cannot be read, or is not an image */
     SRCFIND_ERROR_OUTPUT,  /* the catalogue cannot be written */
-    SRCFIND_ERROR_DEVICE,  /* the device asked for cannot be used */
+    SRCFIND_ERROR_DEVICE,  /* the requested device cannot be used */
     SRCFIND_ERROR_MEMORY,  /* memory ran out */
 };
 
-/* Where to work: one of these, or the number of a CUDA device (0, 1, ...). */
-enum srcfind_device {
-    SRCFIND_DEVICE_AUTO = -1,
-    SRCFIND_DEVICE_CPU = -2,
-    SRCFIND_DEVICE_ALL = -3, /* all CUDA devices, in turn: for several finders */
+enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72 };
+
+/* --- options --- */
+
+/* The options of a search: what to find, in which part of an image, and on which hardware. */
+struct srcfind_options;
+
+/* Makes options with their default values, to be destroyed; NULL where memory ran out. */
+SRCFIND_API struct srcfind_options *srcfind_options_create(void);
+
+/* A copy, to be destroyed; NULL where memory ran out. */
+SRCFIND_API struct srcfind_options *srcfind_options_copy(const struct srcfind_options *options);
+
+/* options may be NULL. */
+SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
+
+/* Sets an option. Names and values are those of the command's long options (srcfind(1)), for
+ * example "threshold" and "5.5", or "device" and "cpu". On an error the option is not changed. */
+SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
+                                                    const char *name, const char *value);
+
+/* The value of an option, as a text that srcfind_options_set takes; "" if it is not set and has no
+ * default; NULL if there is no such option. The text belongs to the options and is valid until the
+ * next call with them. */
+SRCFIND_API const char *srcfind_options_get(struct srcfind_options *options, const char *name);
+
+/* Checks that the options are valid together, as srcfind_create does. */
+SRCFIND_API enum srcfind_status srcfind_options_check(struct srcfind_options *options);
+
+/* The message of the last call that did not return SRCFIND_OK: one line, without a newline, which
+ * begins with the option's name. The text is valid until the next call with these options. */
+SRCFIND_API const char *srcfind_options_message(const struct srcfind_options *options);
+
+struct srcfind_option {
+    const char *name, *argument; /* argument: the manual's word for the value */
+    const char *initial;         /* the default; NULL if `help` describes it */
+    const char *values;          /* a|b|c: all values, or the common ones; NULL if not listed */
+    const char *help;
+    bool shapes_catalogue; /* changes the catalogue, not only where and how fast it is made */
 };
 
-enum srcfind_format { SRCFIND_CSV, SRCFIND_JSON };
+/* Option i (from 0), or NULL after the last one. */
+SRCFIND_API const struct srcfind_option *srcfind_option(int i);
 
-/* A restoring beam: FWHM of the axes, and the position angle from north through east. All in
- * degrees; all NaN where no beam is known. */
-struct srcfind_beam {
-    double major, minor, angle;
-};
+/* --- finders --- */
 
-enum { SRCFIND_MAX_AXES = 16, SRCFIND_MAX_THREADS = 4096, SRCFIND_TEXT = 72 };
+/* Finds sources with one set of options. */
+struct srcfind;
 
-struct srcfind_options {
-    double kappa;             /* clip at median -+ kappa standard deviations; > 0 */
-    double threshold;         /* detection: value - background > threshold x rms; > 0 */
-    double island;            /* islands grow down to island x rms; 0: the same as threshold */
-    bool subtract_background; /* subtract the clipped median (true) or nothing (false) */
-    int connectivity;         /* 4 or 8 */
-    int64_t min_pixels;       /* drop smaller sources; >= 1 */
-    struct srcfind_beam beam; /* instead of the header's, unless NaN */
-    const char *hdu;          /* number (0 is the primary) or EXTNAME; NULL: first image. Kept. */
-    int64_t plane[SRCFIND_MAX_AXES]; /* 1-based plane on axes 3, 4, ...; 0 counts as 1 */
-    int n_plane;
-    int device;              /* enum srcfind_device, or a CUDA device */
-    int threads;             /* of the CPU; 0: all that the process may use */
-    int64_t device_memory;   /* bytes of a CUDA device's memory to use at most; 0: what is free */
-    int64_t expected_pixels; /* of all images that will be searched, as far as is known; 0: nothing
-                                is. With SRCFIND_DEVICE_AUTO a device is started for many at once */
-};
+/* Makes a finder with a copy of the options; NULL stands for the defaults. Also on an error *finder
+ * has a message and must be destroyed; it is NULL only where memory ran out. A CUDA device that the
+ * options name is opened in the background: the first search reports its errors. With device "auto"
+ * only the CPU is used until the finders that were made together have searched more than 2e9 pixels
+ * per thread; after that a device is used, too. */
+SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
+                                               struct srcfind **finder);
 
-/* What an image is, as far as its header tells. */
-struct srcfind_image {
-    char *path; /* as given; "" for pixels in memory */
+/* finder may be NULL. */
+SRCFIND_API void srcfind_destroy(struct srcfind *finder);
+
+/* Makes n finders (1 or more) that work at the same time, each in a thread of the caller. They
+ * share the threads, of which each finder has at least one, and the memory of a device. On an error
+ * finders[0] has the message, and all must be destroyed; finders for which memory ran out are NULL.
+ */
+SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
+                                                    struct srcfind **finders);
+
+/* The number of CPUs that the process may use, which is the default number of threads. */
+SRCFIND_API int srcfind_available_threads(void);
+
+/* True if the finder has a CUDA device that can be used. Starts the device and waits until it is
+ * ready. False after an error that has left the device unusable. */
+SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
+
+/* The message of the last call that did not return SRCFIND_OK: one line, without a newline. finder
+ * may be NULL. The text belongs to the finder and is valid until its next call. */
+SRCFIND_API const char *srcfind_message(const struct srcfind *finder);
+
+/* --- searches --- */
+
+/* The sources of an image, its metadata, and the noise. */
+struct srcfind_catalogue;
+
+/* Finds the sources of an image in a FITS file. path is a plain path: CFITSIO's extended file names
+ * are not supported. The catalogue is to be destroyed by the caller; it is NULL on an error. It is
+ * an error if the file changes during the search. */
+SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
+                                                  struct srcfind_catalogue **catalogue);
+
+/* Pixels in memory, and their header. Set all members that are not used to 0. */
+struct srcfind_pixels {
+    size_t size;         /* sizeof(struct srcfind_pixels) */
+    const float *values; /* values[y * row_stride + x]; not modified */
     int64_t width, height;
-    int hdu; /* 0 is the primary; -1 for pixels in memory */
-    char hdu_name[SRCFIND_TEXT];
-    int n_axes;
-    int64_t axes[SRCFIND_MAX_AXES];
-    int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... (plane[0] is axis 3's) */
-    int bitpix;
-    char compression[SRCFIND_TEXT]; /* RICE_1, GZIP_1, ..., gzip for a whole file; "" if none */
-    char unit[SRCFIND_TEXT];        /* BUNIT as it stands in the header */
-    char flux_unit[SRCFIND_TEXT];   /* of Total_flux: Jy where the unit tells */
-    char frame[SRCFIND_TEXT];       /* ICRS, FK5, FK4, GALACTIC, ...; "" without sky coordinates */
-    double equinox;                 /* years, for FK5 and FK4 */
-    char lon_name[8], lat_name[8];  /* RA and DEC, GLON and GLAT, ... */
-    double pixel_area;              /* square degrees, at the reference pixel */
-    double frequency;               /* Hz */
-    struct srcfind_beam beam;
-    const char *beam_source; /* "option", "keywords", "history", "table" or "" */
-    double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
+    int64_t row_stride; /* in pixels; 0 means width */
+    bool swapped;       /* the values do not have the byte order of this machine */
+    /* FITS cards of 80 characters each, without separators, as astropy's Header.tostring() and
+     * WCS.to_header_string() write them. Coordinates, unit (BUNIT), beam (BMAJ, BMIN, BPA) and
+     * frequency are read from them, as from a file's header; the shape is not. NULL if there is no
+     * header; the options may give a beam. */
+    const char *header;
 };
 
-/* What the kappa-sigma clip found. min, max, mean and n_kept are of the pixels that are left. Where
- * the last round would have left nothing (a flat image has rms 0) the numbers are those of the
- * pixels before it, and empty is true: nothing can be detected. */
-struct srcfind_background {
-    double median, rms, mean, min, max;
-    int64_t n_pixels, n_blank, n_kept;
-    int rounds;
-    bool empty;
-};
+/* The same for pixels in memory. The option hdu is not used; plane gives only the position on the
+ * further axes of the header. */
+SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
+                                                    const struct srcfind_pixels *pixels,
+                                                    struct srcfind_catalogue **catalogue);
 
-enum srcfind_flags {
-    SRCFIND_FLAG_EDGE = 1,             /* touches the image's edge or a blank pixel */
-    SRCFIND_FLAG_SINGLE_PIXEL = 2,     /* is one pixel */
-    SRCFIND_FLAG_NO_BEAM = 4,          /* no beam: fluxes are in map unit x pixels */
-    SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
-    SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
-};
+/* The same for pixels in the memory of a CUDA device: the device that the finder's options name, or
+ * the first one for "auto" and "all". stream is a cudaStream_t; NULL is the default stream. The
+ * pixels are read after the work that is in the stream now. Returns when the catalogue is complete.
+ */
+SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
+                                                           const struct srcfind_pixels *pixels,
+                                                           void *stream,
+                                                           struct srcfind_catalogue **catalogue);
+
+/* --- catalogues --- */
+
+/* catalogue may be NULL. */
+SRCFIND_API void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue);
+
+/* The number of sources. */
+SRCFIND_API int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue);
 
 /* A row of the catalogue; srcfind(1) describes every column. */
 struct srcfind_source {
@@ -150,111 +205,126 @@ struct srcfind_source {
     int64_t flags;
 };
 
-/* Elapsed time of each stage, in seconds. */
-struct srcfind_timings {
-    double open;
-    double start;    /* waiting until a device was ready */
-    double transfer; /* reading the pixels and copying them to a device; 0 if they were scanned
-                        as they came */
-    double scan, clip, islands, measure;
-    const char *path; /* how the clip went: "one read", "histogram", ... */
+enum srcfind_flags {
+    SRCFIND_FLAG_EDGE = 1,             /* touches the image's edge or a blank pixel */
+    SRCFIND_FLAG_SINGLE_PIXEL = 2,     /* is one pixel */
+    SRCFIND_FLAG_NO_BEAM = 4,          /* no beam: fluxes are in map unit x pixels */
+    SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
+    SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
 };
 
-struct srcfind_catalogue {
-    struct srcfind_image image;
-    struct srcfind_background background;
-    struct srcfind_options options;
-    int64_t n_sources;
-    struct srcfind_source *sources;
-    struct srcfind_timings timings;
-    const char *backend;       /* "cpu" or "cuda" */
-    char device[SRCFIND_TEXT]; /* name of the GPU; "" for the CPU */
-    char reason[256];          /* why it was this backend */
-    int threads;
-};
+/* Source i, 0 <= i < srcfind_catalogue_size(). */
+SRCFIND_API const struct srcfind_source *
+srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
 
-/* A column of the catalogue. unit is NULL where there is none. */
+/* A column of the catalogue. unit is NULL if there is none. */
 struct srcfind_column {
     const char *name, *unit, *ucd, *description;
 };
 
-/* The defaults of the command: 3 sigma clip, 5 sigma, median subtracted, 4-connected. */
-SRCFIND_API struct srcfind_options srcfind_default_options(void);
+/* Column i (from 0), or NULL after the last one. Names and units depend on the image. */
+SRCFIND_API const struct srcfind_column *
+srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
 
-/* Makes a finder. On an error *finder can still be asked for its message, and must be destroyed; it
- * is NULL only where memory ran out. Texts that options point to must live as long as the finder.
- * A CUDA device that is asked for is made ready in the background at once: what is wrong with it,
- * the first search finds. With SRCFIND_DEVICE_AUTO one is started as soon as the images, of which
- * there may be just a small one, would have been searched sooner with it, start included. */
-SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
-                                               struct srcfind **finder);
-SRCFIND_API void srcfind_destroy(struct srcfind *finder);
+/* A restoring beam: FWHM of the axes, and the position angle from north through east. All are in
+ * degrees; all are NaN if no beam is known. */
+struct srcfind_beam {
+    double major, minor, angle;
+};
 
-/* Makes n finders that are to work at the same time, each in a thread of its own, and share what
- * they have: options.threads are divided among them (each has one at least), and a device's memory;
- * each search has the use of a device to itself. On an error finders[0] can be asked for its
- * message, and all must be destroyed; those are NULL for which memory ran out. n is 1 or more. */
-SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
-                                                    struct srcfind **finders);
+/* The metadata of an image, from its header. */
+struct srcfind_image {
+    char *path; /* as given; "" for pixels in memory */
+    int64_t width, height;
+    int hdu; /* 0 is the primary HDU; -1 for pixels in memory */
+    char hdu_name[SRCFIND_TEXT];
+    int n_axes;
+    int64_t axes[SRCFIND_MAX_AXES];
+    int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... (plane[0] is axis 3's) */
+    int bitpix;
+    char compression[SRCFIND_TEXT]; /* RICE_1, GZIP_1, ..., gzip for a whole file; "" if none */
+    char unit[SRCFIND_TEXT];        /* BUNIT as in the header */
+    char flux_unit[SRCFIND_TEXT];   /* of Total_flux: Jy if BUNIT can be converted */
+    char frame[SRCFIND_TEXT];       /* ICRS, FK5, FK4, GALACTIC, ...; "" without sky coordinates */
+    double equinox;                 /* years, for FK5 and FK4 */
+    char lon_name[8], lat_name[8];  /* RA and DEC, GLON and GLAT, ... */
+    double pixel_area;              /* square degrees, at the reference pixel */
+    double frequency;               /* Hz */
+    struct srcfind_beam beam;
+    const char *beam_source; /* "option", "keywords", "history", "table" or "" */
+    double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
+};
 
-/* How many CPUs the process may use, which is what 0 threads stand for. */
-SRCFIND_API int srcfind_available_threads(void);
+SRCFIND_API const struct srcfind_image *
+srcfind_catalogue_image(const struct srcfind_catalogue *catalogue);
 
-/* Whether the finder has a CUDA device that can be used: starts it and waits until it is ready.
- * False without one, and after an error that has left it unusable. */
-SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
+/* The result of the kappa-sigma clip. min, max, mean and n_kept are those of the pixels that the
+ * clip kept. If the last round would keep no pixel (a constant image has rms 0), the values are
+ * those before this round, and empty is true: nothing can be detected. */
+struct srcfind_background {
+    double median, rms, mean, min, max;
+    int64_t n_pixels, n_blank, n_kept;
+    int rounds;
+    bool empty;
+};
 
-/* What went wrong in the last call that did not return SRCFIND_OK: one line, without a newline.
- * finder may be NULL. The text belongs to the finder and lasts until its next call. */
-SRCFIND_API const char *srcfind_message(const struct srcfind *finder);
+SRCFIND_API const struct srcfind_background *
+srcfind_catalogue_background(const struct srcfind_catalogue *catalogue);
 
-/* Finds the sources of an image in a FITS file, opened as a plain file: CFITSIO's extended file
- * names mean nothing here. The catalogue is the caller's, to be destroyed; NULL on an error.
- * Whoever opens a large image for writing while it is read may have to wait (or gets EWOULDBLOCK);
- * the process then gets SIGURG, which is ignored unless it has a handler. The system lets nobody
- * wait for longer than 45 seconds: a process that is stopped meanwhile, and whose image is then cut
- * off, may end with SIGBUS. */
-SRCFIND_API enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
-                                                  struct srcfind_catalogue **catalogue);
+/* How the image was searched. */
+struct srcfind_run {
+    const char *backend;       /* "cpu" or "cuda" */
+    char device[SRCFIND_TEXT]; /* name of the GPU; "" for the CPU */
+    char reason[256];          /* why this backend was chosen */
+    int threads;
+};
 
-/* The same for pixels in memory, in native byte order: pixels[y * row_stride + x], with row_stride
- * in pixels. There is no header, so no sky and no beam area: the options' beam, HDU and plane do
- * not apply. The pixels are not changed. */
-SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels,
-                                                    int64_t width, int64_t height,
-                                                    int64_t row_stride,
-                                                    struct srcfind_catalogue **catalogue);
+SRCFIND_API const struct srcfind_run *
+srcfind_catalogue_run(const struct srcfind_catalogue *catalogue);
 
-/* The same for pixels in the memory of a CUDA device, which must be the one that the finder's
- * options name (the first one, for SRCFIND_DEVICE_AUTO and SRCFIND_DEVICE_ALL). stream is a
- * cudaStream_t: the pixels are read when the work that is in it now is done (NULL: in the default
- * stream). Returns when the catalogue is there. */
-SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
-                                                           const float *pixels, int64_t width,
-                                                           int64_t height, int64_t row_stride,
-                                                           void *stream,
-                                                           struct srcfind_catalogue **catalogue);
+/* Elapsed time of each stage, in seconds. */
+struct srcfind_timings {
+    double open;
+    double start;    /* waiting for a device to be ready */
+    double transfer; /* reading the pixels and copying them to a device; 0 if the scan reads them */
+    double scan, clip, islands, measure;
+    const char *clip_method; /* the method of the clip: "one read", "histogram", ... */
+};
 
-/* catalogue may be NULL. */
-SRCFIND_API void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue);
+SRCFIND_API const struct srcfind_timings *
+srcfind_catalogue_timings(const struct srcfind_catalogue *catalogue);
 
-/* Writes a catalogue to a stream, which stays open and is flushed. */
+/* --- writing --- */
+
+struct srcfind_format {
+    const char *name;
+    const char *const *suffixes; /* with the dot, the usual one first; NULL after the last */
+};
+
+/* Format i (from 0), or NULL after the last one. The first one is the default. */
+SRCFIND_API const struct srcfind_format *srcfind_format(int i);
+
+/* Writes a catalogue to a stream and flushes it. format is a name, in letters of any case; NULL
+ * stands for the default. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                                         const struct srcfind_catalogue *catalogue,
-                                                        enum srcfind_format format, FILE *stream);
+                                                        const char *format, FILE *stream);
 
-/* Writes a catalogue to a file: beside its final name first, then renamed, so that a reader sees
- * the whole of it or nothing. On an error nothing is left behind, and what was there stays. */
+/* Writes a catalogue to a file: to a temporary file in the same directory, which is then renamed,
+ * so that a reader never sees an incomplete catalogue. On an error the temporary file is removed,
+ * and an existing file is not changed. Devices and pipes are written to directly. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
-                                                       enum srcfind_format format,
-                                                       const char *path);
+                                                       const char *format, const char *path);
 
-/* What srcfind_bench_file measures. Floors are what could not be done in less: with the threads
- * that search, a plain read of the pixels in memory (the host's, or the device's if it is that
- * which searches), and for a device a copy of them from pinned memory. SEARCH is SCAN, CLIP and
- * ISLANDS: pixels in memory, bytes in the order of the file, to finished moments. WRITE is the
- * catalogue's text, which is kept nowhere; FILE is all from opening the file to that text. */
+/* --- measuring the speed --- */
+
+/* The times that srcfind_bench_file measures. FLOOR_READ and FLOOR_COPY are lower bounds for a
+ * search: a plain read of the pixels, by the same threads, in the host's memory or, for a search on
+ * a device, in the device's memory; and, for a device, a copy of the pixels from pinned memory.
+ * SEARCH is SCAN, CLIP and ISLANDS: from pixels in memory, in the byte order of the file, to
+ * moments. WRITE is the formatting of the catalogue, which is written to /dev/null. FILE is all
+ * from opening the file to the end of WRITE. */
 enum srcfind_stage {
     SRCFIND_FLOOR_READ,
     SRCFIND_FLOOR_COPY,
@@ -270,27 +340,29 @@ enum srcfind_stage {
 
 enum { SRCFIND_MAX_ROUNDS = 100001 };
 
-struct srcfind_bench {
-    struct srcfind_catalogue *catalogue; /* of the last round */
-    int rounds;
-    double *seconds[SRCFIND_STAGES]; /* of each round; NULL where there is no such stage */
-};
+struct srcfind_bench;
 
-/* Measures how long an image takes: once or more to warm up, and then so many rounds (1 to
- * SRCFIND_MAX_ROUNDS), on the device if the finder's options name one, else on the CPU. The image
- * is held in memory meanwhile. *bench is the caller's, to be destroyed; NULL on an error. */
+/* Measures searches of an image: at least one to warm up, then `rounds` (1 to SRCFIND_MAX_ROUNDS),
+ * on the device if the finder's options name one, else on the CPU. Holds the image in memory.
+ * *bench is to be destroyed by the caller; it is NULL on an error. */
 SRCFIND_API enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
-                                                   enum srcfind_format format, int rounds,
+                                                   const char *format, int rounds,
                                                    struct srcfind_bench **bench);
 
 /* bench may be NULL. */
 SRCFIND_API void srcfind_bench_destroy(struct srcfind_bench *bench);
 
-/* Column i (from 0) as it is named in this catalogue, or false where there is no such column. */
-SRCFIND_API bool srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i,
-                                          struct srcfind_column *column);
+SRCFIND_API int srcfind_bench_rounds(const struct srcfind_bench *bench);
 
-/* Versions of srcfind, of its libraries and backends; several lines, static. */
+/* The seconds of each round; NULL if there is no such stage. */
+SRCFIND_API const double *srcfind_bench_seconds(const struct srcfind_bench *bench,
+                                                enum srcfind_stage stage);
+
+/* The catalogue of the last round. It belongs to the bench. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_bench_catalogue(const struct srcfind_bench *bench);
+
+/* The versions of srcfind, its libraries and backends: a static text of several lines. */
 SRCFIND_API const char *srcfind_versions(void);
 
 #ifdef __cplusplus

@@ -1,27 +1,28 @@
-/* Measures how long an image takes, stage by stage, beside what it takes to read it at all. */
+/* Measures the time of each stage of a search, and of a plain read of the same pixels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/bench.h"
+#include "api/finder.h"
 #include "common/clock.h"
 #include "common/threads.h"
-#include "api/finder.h"
 #include "input/image.h"
 #include "input/memory_source.h"
 
 enum { WARM_UP = 1 };
 
-/* --- an image, in memory as its file has it --- */
+/* --- loading an image, in the byte order of its file --- */
 
 /* Reads all pixels; *pixels is to be freed, also after an error. */
-static enum srcfind_status load(const struct pixel_source *source, uint32_t **pixels,
-                                struct error *error) {
+static enum srcfind_status load_pixels(const struct pixel_source *source, uint32_t **pixels,
+                                       struct error *error) {
     const int64_t n = source->width * source->height;
     uint32_t *all = *pixels = malloc((size_t)n * sizeof *all);
     if (!all)
         return error_memory(error, "holding an image in memory");
-    for (int64_t i = 0; i < n; i += source->piece) {
-        const int64_t count = n - i < source->piece ? n - i : source->piece;
+    for (int64_t i = 0; i < n; i += source->chunk_pixels) {
+        const int64_t count = n - i < source->chunk_pixels ? n - i : source->chunk_pixels;
         const uint32_t *at = source->read(source->state, i, count, all + i, error);
         if (!at)
             return SRCFIND_ERROR_INPUT;
@@ -31,23 +32,23 @@ static enum srcfind_status load(const struct pixel_source *source, uint32_t **pi
     return SRCFIND_OK;
 }
 
-/* --- the floor of the host --- */
+/* --- a plain read of the host's memory --- */
 
 struct plain_read {
     const uint32_t *pixels;
     int64_t n;
     int n_threads;
-    uint64_t sums[SRCFIND_MAX_THREADS]; /* for nothing, which the compiler does not know */
+    uint64_t sums[OPTIONS_MOST_THREADS]; /* stored so that the compiler keeps the reads */
 };
 
 typedef uint64_t four_words __attribute__((vector_size(32)));
 
-/* Several sums, so that none waits for the last addition. */
-static void read_share(void *context, int i) {
+/* Several independent sums, so that no addition waits for the one before. */
+static void read_range(void *context, int i) {
     enum { SUMS = 4, PIXELS = SUMS * sizeof(four_words) / sizeof(uint32_t) };
     struct plain_read *r = context;
-    const int64_t share = r->n / r->n_threads / PIXELS * PIXELS;
-    const int64_t first = share * i, end = i + 1 == r->n_threads ? r->n : first + share;
+    const int64_t n_each = r->n / r->n_threads / PIXELS * PIXELS;
+    const int64_t first = n_each * i, end = i + 1 == r->n_threads ? r->n : first + n_each;
     four_words sums[SUMS] = {0};
     int64_t at = first;
     for (; at + PIXELS <= end; at += PIXELS) {
@@ -62,52 +63,52 @@ static void read_share(void *context, int i) {
         r->sums[i] += r->pixels[at];
 }
 
-static double time_plain_read(int n_threads, struct plain_read *r) {
+static double time_plain_read(struct threads *threads, struct plain_read *r) {
     const double start = clock_seconds();
-    parallel_run(n_threads, read_share, r);
+    threads_run(threads, r->n_threads, read_range, r);
     return clock_seconds() - start;
 }
 
 /* --- rounds --- */
 
-static bool make_room(struct srcfind_bench *bench, enum srcfind_stage stage) {
+static bool allocate_stage(struct srcfind_bench *bench, enum srcfind_stage stage) {
     bench->seconds[stage] = calloc((size_t)bench->rounds, sizeof *bench->seconds[stage]);
     return bench->seconds[stage] != NULL;
 }
 
-static void note_search(struct srcfind_bench *bench, int i, const struct srcfind_timings *t) {
+static void record_search(struct srcfind_bench *bench, int i, const struct srcfind_timings *t) {
     bench->seconds[SRCFIND_SCAN][i] = t->scan;
     bench->seconds[SRCFIND_CLIP][i] = t->clip;
     bench->seconds[SRCFIND_ISLANDS][i] = t->islands;
     bench->seconds[SRCFIND_SEARCH][i] = t->scan + t->clip + t->islands;
 }
 
-/* Rounds that warm up are noted as the first one, which comes after them. */
-static int place_of(int round) {
+/* The index of a round's times. Those of warm-up rounds have index 0, which the first measured
+ * round overwrites. */
+static int time_index(int round) {
     return round < WARM_UP ? 0 : round - WARM_UP;
 }
 
 static enum srcfind_status bench_cpu(struct srcfind *finder, const struct pixel_source *source,
                                      const uint32_t *pixels, struct srcfind_bench *bench) {
     const struct detection detection = finder_detection(&finder->options);
-    const int n_threads = finder->options.threads;
     enum srcfind_status status = SRCFIND_OK;
     struct plain_read *read = malloc(sizeof *read);
     if (!read)
         return error_memory(&finder->error, "measuring a search");
     read->pixels = pixels;
     read->n = source->width * source->height;
-    read->n_threads = n_threads;
+    read->n_threads = threads_count(finder->threads);
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
         struct detection_result result = {0};
-        bench->seconds[SRCFIND_FLOOR_READ][place_of(i)] = time_plain_read(n_threads, read);
+        bench->seconds[SRCFIND_FLOOR_READ][time_index(i)] = time_plain_read(finder->threads, read);
         const double start = clock_seconds();
-        status = cpu_detect(source, &detection, n_threads, &result, &finder->error);
+        status = cpu_detect(source, &detection, finder->threads, &result, &finder->error);
         const double elapsed = clock_seconds() - start;
-        note_search(bench, place_of(i), &result.timings);
-        bench->seconds[SRCFIND_SEARCH][place_of(i)] = elapsed;
+        record_search(bench, time_index(i), &result.timings);
+        bench->seconds[SRCFIND_SEARCH][time_index(i)] = elapsed;
         if (status == SRCFIND_OK)
-            free(result.list.islands);
+            segments_clear(&result.segments);
     }
     free(read);
     return status;
@@ -118,39 +119,40 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
     const struct detection detection = finder_detection(&finder->options);
     struct cuda_round *rounds = calloc((size_t)bench->rounds, sizeof *rounds);
     struct gpu_context *context = NULL;
-    if (!rounds || !make_room(bench, SRCFIND_FLOOR_COPY)) {
+    if (!rounds || !allocate_stage(bench, SRCFIND_FLOOR_COPY)) {
         free(rounds);
         return error_memory(&finder->error, "measuring a search");
     }
     enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
     if (status == SRCFIND_OK)
-        status = gpu_bench(finder->gpu, context, source, &detection, finder->options.threads,
-                           bench->rounds, rounds, &finder->error);
+        status = gpu_bench(finder->gpu, context, source, &detection, finder->threads, bench->rounds,
+                           rounds, &finder->error);
     if (context)
         gpu_give(finder->gpu, context);
     for (int i = 0; status == SRCFIND_OK && i < bench->rounds; i++) {
         bench->seconds[SRCFIND_FLOOR_READ][i] = rounds[i].read;
         bench->seconds[SRCFIND_FLOOR_COPY][i] = rounds[i].copy;
-        note_search(bench, i, &rounds[i].search);
+        record_search(bench, i, &rounds[i].search);
     }
     free(rounds);
     return status;
 }
 
-/* The image is closed before: what it took to read it is of no concern here. */
+/* Loads an image, closes its file, and measures searches of its pixels in memory. */
 static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
                                         struct srcfind_bench *bench) {
     struct image image;
-    struct srcfind_image facts;
+    struct srcfind_image metadata;
     uint32_t *pixels = NULL;
-    enum srcfind_status status = image_open(&image, path, &finder->options, &facts, &finder->error);
+    enum srcfind_status status =
+        image_open(&image, path, &finder->options, &metadata, &finder->error);
     if (status == SRCFIND_OK)
-        status = load(&image.source, &pixels, &finder->error);
+        status = load_pixels(&image.source, &pixels, &finder->error);
     struct memory memory = {pixels, image.source.width, image.source.width};
     const struct pixel_source source =
         memory_source(&memory, image.source.height, image.source.swapped);
     image_close(&image);
-    image_clear_facts(&facts);
+    image_clear_metadata(&metadata);
     if (status == SRCFIND_OK)
         status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &source, bench)
                                                     : bench_cpu(finder, &source, pixels, bench);
@@ -158,12 +160,13 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
     return status;
 }
 
-/* Catalogues go where none is kept: what a file costs is in the time of a whole process. */
-static enum srcfind_status bench_files(struct srcfind *finder, const char *path,
-                                       enum srcfind_format format, struct srcfind_bench *bench) {
+/* Measures searches from file to catalogue. The catalogues are written to /dev/null: the time of
+ * the whole process (--bench) contains the cost of a file. */
+static enum srcfind_status bench_files(struct srcfind *finder, const char *path, const char *format,
+                                       struct srcfind_bench *bench) {
     enum srcfind_status status = SRCFIND_OK;
-    FILE *nowhere = fopen("/dev/null", "w");
-    if (!nowhere)
+    FILE *null_device = fopen("/dev/null", "w");
+    if (!null_device)
         return error_set(&finder->error, SRCFIND_ERROR_OUTPUT, "/dev/null: %s", strerror(errno));
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + bench->rounds; i++) {
         srcfind_catalogue_destroy(bench->catalogue);
@@ -171,21 +174,21 @@ static enum srcfind_status bench_files(struct srcfind *finder, const char *path,
         status = srcfind_find_file(finder, path, &bench->catalogue);
         const double found = clock_seconds();
         if (status == SRCFIND_OK)
-            status = srcfind_catalogue_write(finder, bench->catalogue, format, nowhere);
+            status = srcfind_catalogue_write(finder, bench->catalogue, format, null_device);
         const double written = clock_seconds();
         if (status != SRCFIND_OK)
             break;
-        bench->seconds[SRCFIND_MEASURE][place_of(i)] = bench->catalogue->timings.measure;
-        bench->seconds[SRCFIND_WRITE][place_of(i)] = written - found;
-        bench->seconds[SRCFIND_FILE][place_of(i)] = written - start;
+        bench->seconds[SRCFIND_MEASURE][time_index(i)] =
+            srcfind_catalogue_timings(bench->catalogue)->measure;
+        bench->seconds[SRCFIND_WRITE][time_index(i)] = written - found;
+        bench->seconds[SRCFIND_FILE][time_index(i)] = written - start;
     }
-    fclose(nowhere);
+    fclose(null_device);
     return status;
 }
 
-enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
-                                       enum srcfind_format format, int rounds,
-                                       struct srcfind_bench **result) {
+enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path, const char *format,
+                                       int rounds, struct srcfind_bench **result) {
     *result = NULL;
     if (rounds < 1 || rounds > SRCFIND_MAX_ROUNDS)
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS, "rounds must be between 1 and %d",
@@ -196,10 +199,10 @@ enum srcfind_status srcfind_bench_file(struct srcfind *finder, const char *path,
     bench->rounds = rounds;
     struct srcfind measured = *finder;
     if (!finder_wants_gpu(&finder->options))
-        measured.gpu = NULL; /* also where the choice is srcfind's: all on one device */
+        measured.gpu = NULL; /* device "auto", too, means the CPU here: all rounds on one device */
     enum srcfind_status status = SRCFIND_OK;
     for (int stage = 0; stage < SRCFIND_STAGES; stage++)
-        if (stage != SRCFIND_FLOOR_COPY && !make_room(bench, (enum srcfind_stage)stage))
+        if (stage != SRCFIND_FLOOR_COPY && !allocate_stage(bench, (enum srcfind_stage)stage))
             status = error_memory(&measured.error, "measuring a search");
     if (status == SRCFIND_OK)
         status = bench_files(&measured, path, format, bench);
@@ -220,4 +223,16 @@ void srcfind_bench_destroy(struct srcfind_bench *bench) {
     for (int stage = 0; stage < SRCFIND_STAGES; stage++)
         free(bench->seconds[stage]);
     free(bench);
+}
+
+int srcfind_bench_rounds(const struct srcfind_bench *bench) {
+    return bench->rounds;
+}
+
+const double *srcfind_bench_seconds(const struct srcfind_bench *bench, enum srcfind_stage stage) {
+    return bench->seconds[stage];
+}
+
+const struct srcfind_catalogue *srcfind_bench_catalogue(const struct srcfind_bench *bench) {
+    return bench->catalogue;
 }

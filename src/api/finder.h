@@ -1,18 +1,27 @@
-/* What the public calls share: a finder, and what its options mean to the parts of the library. */
+/* The structs behind the public calls, and what several of these calls need. */
 #ifndef FINDER_H
 #define FINDER_H
 
 #include "gpu/pool.h"
+#include "options/options.h"
+
+struct srcfind_options {
+    struct options values;
+    struct error error;
+    char text[OPTIONS_TEXT]; /* the value that srcfind_options_get returned last */
+};
 
 struct srcfind {
-    struct srcfind_options options;
-    struct gpu *gpu; /* NULL where only the CPU is to be used; shared by finders made together */
+    struct options options;
+    struct threads *threads;
+    struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
     struct error error;
 };
 
-/* Whether a device was asked for, and not the CPU or whatever is there. */
-bool finder_wants_gpu(const struct srcfind_options *options);
+/* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
+bool finder_wants_gpu(const struct options *options);
 
-struct detection finder_detection(const struct srcfind_options *options);
+/* The parameters of the detection that the options contain. */
+struct detection finder_detection(const struct options *options);
 
 #endif

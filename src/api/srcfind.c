@@ -1,7 +1,6 @@
-/* The public calls: finders, and the stages in their order. */
+/* The public calls for finders and searches. A search calls the stages in their order. */
 #include "srcfind.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
@@ -9,123 +8,71 @@
 #include <cjson/cJSON.h>
 #include <wcslib/wcs.h>
 
-#include "backend/backend.h"
-#include "output/catalogue.h"
-#include "common/clock.h"
-#include "common/threads.h"
-#include "cpu/scan.h"
 #include "api/finder.h"
-#include "input/fits/cfitsio.h"
+#include "backend/backend.h"
+#include "common/clock.h"
+#include "cpu/scan.h"
 #include "gpu/module.h"
+#include "input/fits/cfitsio.h"
 #include "input/image.h"
-#include "measure/measure.h"
 #include "input/memory_source.h"
-#include "output/save.h"
+#include "measure/measure.h"
+#include "output/catalogue.h"
 
-/* --- options --- */
-
-struct srcfind_options srcfind_default_options(void) {
-    return (struct srcfind_options){.kappa = 3,
-                                    .threshold = 5,
-                                    .subtract_background = true,
-                                    .connectivity = 4,
-                                    .min_pixels = 1,
-                                    .beam = {NAN, NAN, NAN},
-                                    .device = SRCFIND_DEVICE_AUTO};
+bool finder_wants_gpu(const struct options *o) {
+    return o->device >= 0 || o->device == DEVICE_ALL;
 }
 
-static bool is_positive(double value) {
-    return isfinite(value) && value > 0;
-}
-
-bool finder_wants_gpu(const struct srcfind_options *o) {
-    return o->device >= 0 || o->device == SRCFIND_DEVICE_ALL;
-}
-
-static enum srcfind_status check_options(const struct srcfind_options *o, struct error *error) {
-    const enum srcfind_status bad = SRCFIND_ERROR_OPTIONS;
-    if (!is_positive(o->kappa))
-        return error_set(error, bad, "kappa must be a number above 0");
-    if (!is_positive(o->threshold))
-        return error_set(error, bad, "threshold must be a number above 0");
-    if (!is_positive(o->island) || o->island > o->threshold)
-        return error_set(error, bad, "island must be above 0 and at most threshold (%g)",
-                         o->threshold);
-    if (o->connectivity != 4 && o->connectivity != 8)
-        return error_set(error, bad, "connectivity must be 4 or 8");
-    if (o->min_pixels < 1)
-        return error_set(error, bad, "min-pixels must be 1 or more");
-    if (o->threads < 0 || o->threads > SRCFIND_MAX_THREADS)
-        return error_set(error, bad, "threads must be between 1 and %d", SRCFIND_MAX_THREADS);
-    if (o->n_plane < 0 || o->n_plane > SRCFIND_MAX_AXES)
-        return error_set(error, bad, "plane takes up to %d numbers", SRCFIND_MAX_AXES);
-    for (int i = 0; i < o->n_plane; i++)
-        if (o->plane[i] < 0)
-            return error_set(error, bad, "planes are counted from 1");
-    const bool no_beam = isnan(o->beam.major) && isnan(o->beam.minor) && isnan(o->beam.angle);
-    if (!no_beam &&
-        !(is_positive(o->beam.major) && is_positive(o->beam.minor) && isfinite(o->beam.angle)))
-        return error_set(error, bad, "a beam's axes must be above 0, and its angle a number");
-    if (o->device_memory < 0)
-        return error_set(error, bad, "device-memory must not be negative");
-    if (o->expected_pixels < 0)
-        return error_set(error, bad, "expected-pixels must not be negative");
-    if (o->device < SRCFIND_DEVICE_ALL)
-        return error_set(error, bad, "device must be auto, cpu, all or a number from 0");
-    return finder_wants_gpu(o) ? gpu_check(error) : SRCFIND_OK;
+struct detection finder_detection(const struct options *o) {
+    return (struct detection){.kappa = o->kappa,
+                              .threshold = o->threshold,
+                              .island = o->island,
+                              .subtract_background = o->background == BACKGROUND_MEDIAN,
+                              .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
+                              .min_pixels = o->min_pixels};
 }
 
 /* --- finders --- */
 
 int srcfind_available_threads(void) {
-    return parallel_available();
+    return threads_available();
 }
 
-/* The GPUs that finders share. */
-static enum srcfind_status make_gpu(const struct srcfind_options *options, int n, int n_threads,
+/* Makes the pool of GPUs, which all finders share; none if only the CPU may be used. */
+static enum srcfind_status make_gpu(const struct options *options, int n, int n_threads,
                                     struct srcfind *finder) {
-    if (options->device == SRCFIND_DEVICE_CPU || !gpu_module_exists())
+    if (options->device == DEVICE_CPU || !gpu_module_exists())
         return SRCFIND_OK;
     finder->gpu = gpu_create(options->device, options->device_memory, n, n_threads);
     if (!finder->gpu)
         return error_memory(&finder->error, "starting CUDA");
     if (finder_wants_gpu(options))
         gpu_start(finder->gpu);
-    else
-        gpu_expect(finder->gpu, (double)options->expected_pixels);
     return SRCFIND_OK;
 }
 
-/* Finders with the options given, and their share of the threads. */
-static bool make_finders(const struct srcfind_options *options, int n, int n_threads,
-                         struct srcfind **finders) {
-    for (int i = 0; i < n; i++) {
-        struct srcfind *f = finders[i] = calloc(1, sizeof *f);
-        if (!f)
-            return false;
-        f->options = *options;
-        if (f->options.island == 0)
-            f->options.island = f->options.threshold;
-        f->options.threads = n_threads / n + (i < n_threads % n);
-        if (f->options.threads < 1)
-            f->options.threads = 1;
-    }
-    return true;
+/* A finder with n_threads threads, or 1 if that is less; NULL where memory ran out. */
+static struct srcfind *make_finder(const struct options *options, int n_threads) {
+    struct srcfind *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->options = *options;
+    f->options.threads = n_threads < 1 ? 1 : n_threads;
+    if (f->options.island == 0)
+        f->options.island = f->options.threshold;
+    return f;
 }
 
-enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
-                                        struct srcfind **finders) {
-    const int n_threads = options->threads == 0 ? parallel_available() : options->threads;
-    for (int i = 0; i < n; i++)
-        finders[i] = NULL;
-    if (n < 1)
-        return SRCFIND_ERROR_OPTIONS;
-    if (!make_finders(options, n, n_threads, finders))
-        return finders[0] ? error_memory(&finders[0]->error, "making finders")
-                          : SRCFIND_ERROR_MEMORY;
-    struct srcfind_options whole = finders[0]->options;
-    whole.threads = n_threads;
-    enum srcfind_status status = check_options(&whole, &finders[0]->error);
+/* Checks the options, and makes the threads and the pool of GPUs. */
+static enum srcfind_status start_finders(const struct options *options, int n, int n_threads,
+                                         struct srcfind **finders) {
+    struct error *error = &finders[0]->error;
+    enum srcfind_status status = options_check(options, error);
+    if (status == SRCFIND_OK && finder_wants_gpu(options))
+        status = gpu_check(error);
+    for (int i = 0; status == SRCFIND_OK && i < n; i++)
+        if (!(finders[i]->threads = threads_create(finders[i]->options.threads)))
+            status = error_memory(error, "making finders");
     if (status == SRCFIND_OK)
         status = make_gpu(options, n, n_threads, finders[0]);
     for (int i = 1; i < n; i++)
@@ -133,13 +80,35 @@ enum srcfind_status srcfind_create_many(const struct srcfind_options *options, i
     return status;
 }
 
+enum srcfind_status srcfind_create_many(const struct srcfind_options *given, int n,
+                                        struct srcfind **finders) {
+    struct options options;
+    options_default(&options);
+    if (given)
+        options = given->values;
+    const int n_threads = options.threads == 0 ? threads_available() : options.threads;
+    bool made = n > 0;
+    for (int i = 0; i < n; i++) {
+        finders[i] = made ? make_finder(&options, n_threads / n + (i < n_threads % n)) : NULL;
+        made = made && finders[i];
+    }
+    if (n < 1)
+        return SRCFIND_ERROR_OPTIONS;
+    if (!made)
+        return finders[0] ? error_memory(&finders[0]->error, "making finders")
+                          : SRCFIND_ERROR_MEMORY;
+    return start_finders(&options, n, n_threads, finders);
+}
+
 enum srcfind_status srcfind_create(const struct srcfind_options *options, struct srcfind **finder) {
     return srcfind_create_many(options, 1, finder);
 }
 
 void srcfind_destroy(struct srcfind *finder) {
-    if (finder)
+    if (finder) {
         gpu_release(finder->gpu);
+        threads_destroy(finder->threads);
+    }
     free(finder);
 }
 
@@ -151,46 +120,32 @@ const char *srcfind_message(const struct srcfind *finder) {
     return finder ? finder->error.text : "out of memory";
 }
 
-void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
-    if (!catalogue)
-        return;
-    image_clear_facts(&catalogue->image);
-    free(catalogue->sources);
-    free(catalogue);
-}
+/* --- the choice of a backend --- */
 
-struct detection finder_detection(const struct srcfind_options *o) {
-    return (struct detection){.kappa = o->kappa,
-                              .threshold = o->threshold,
-                              .island = o->island,
-                              .subtract_background = o->subtract_background,
-                              .connectivity = o->connectivity,
-                              .min_pixels = o->min_pixels};
-}
-
-/* Where pixels come from: from a source on the host, unless they are on a device. */
+/* The pixels: either `source` on the host or `on_device`; the other one is NULL. */
 struct input {
     const struct pixel_source *source;
     const struct device_pixels *on_device;
-    const struct image *image; /* NULL for pixels in memory */
+    const struct image *image;
 };
 
-/* Notes which backend was used, and why. */
-static void note_backend(struct srcfind_catalogue *c, const char *backend, const char *device,
-                         const char *reason) {
-    c->backend = backend;
-    snprintf(c->device, sizeof c->device, "%s", device);
-    snprintf(c->reason, sizeof c->reason, "%.*s", (int)sizeof c->reason - 1, reason);
+/* Records which backend is used, and why. */
+static void record_backend(struct srcfind_run *run, const char *backend, const char *device,
+                           const char *reason) {
+    run->backend = backend;
+    snprintf(run->device, sizeof run->device, "%s", device);
+    snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
 }
 
-/* On a device, if one is free or the user asked for it; else *done is false. */
+/* Detects on a GPU. *done is false if no GPU is free and the user did not ask for one. */
 static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct input *input,
                                          const struct detection *detection,
                                          struct srcfind_catalogue *catalogue,
                                          struct detection_result *result, bool *done) {
-    const bool asked = finder_wants_gpu(&finder->options);
-    const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST : asked ? GPU_WAIT : GPU_IF_FREE;
-    const int n_threads = finder->options.threads;
+    const bool is_requested = finder_wants_gpu(&finder->options);
+    const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST
+                               : is_requested   ? GPU_WAIT
+                                                : GPU_IF_FREE;
     const double start = clock_seconds();
     struct gpu_context *context;
     enum srcfind_status status = gpu_take(finder->gpu, wait, &context, &finder->error);
@@ -198,28 +153,28 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
     *done = status != SRCFIND_OK || context;
     if (!context)
         return status;
-    note_backend(catalogue, "cuda", gpu_name(finder->gpu, context),
-                 asked ? "as asked" : "sooner than the CPU");
+    record_backend(&catalogue->run, "cuda", gpu_name(finder->gpu, context),
+                   is_requested ? "as asked" : "many pixels");
     status = input->on_device ? gpu_detect_pixels(finder->gpu, context, input->on_device, detection,
-                                                  n_threads, result, &finder->error)
+                                                  finder->threads, result, &finder->error)
                               : gpu_detect(finder->gpu, context, input->source, detection,
-                                           n_threads, result, &finder->error);
+                                           finder->threads, result, &finder->error);
     gpu_give(finder->gpu, context);
     return status;
 }
 
-/* Why the CPU is to be used before a GPU is even tried; NULL if it is not. */
+/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
 static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
     if (!finder->gpu)
-        return finder->options.device == SRCFIND_DEVICE_CPU ? "as asked" : "built without CUDA";
+        return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
-    return gpu_declines(finder->gpu, (double)input->source->width * (double)input->source->height,
-                        finder->options.threads);
+    const double n_pixels = (double)input->source->width * (double)input->source->height;
+    return gpu_is_worth_it(finder->gpu, n_pixels) ? NULL : "too few pixels for a GPU";
 }
 
-/* On a GPU or the CPU; where the choice is not the user's, on the CPU also if a GPU cannot do it.
- */
+/* Detects on a GPU or on the CPU. If the user did not ask for a GPU, the CPU also takes over where
+ * the GPU is busy or fails. */
 static enum srcfind_status detect(struct srcfind *finder, const struct input *input,
                                   const struct detection *detection,
                                   struct srcfind_catalogue *catalogue,
@@ -234,22 +189,26 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
             return status;
         reason = done ? srcfind_message(finder) : "the GPU is busy";
     }
-    note_backend(catalogue, "cpu", "", reason);
-    return cpu_detect(input->source, detection, finder->options.threads, result, &finder->error);
+    record_backend(&catalogue->run, "cpu", "", reason);
+    return cpu_detect(input->source, detection, finder->threads, result, &finder->error);
 }
 
-/* From pixels to sources. */
-static enum srcfind_status find(struct srcfind *finder, const struct input *input,
-                                struct srcfind_catalogue *catalogue) {
+/* --- searches --- */
+
+/* Detects islands and measures them. */
+static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
+                                        struct srcfind_catalogue *catalogue) {
     const struct detection detection = finder_detection(&finder->options);
     struct detection_result result = {0};
     catalogue->options = finder->options;
-    catalogue->options.hdu = NULL; /* belongs to the caller, and may not last */
-    catalogue->threads = finder->options.threads;
+    catalogue->run.threads = finder->options.threads;
+    catalogue_name_columns(catalogue);
     enum srcfind_status status = detect(finder, input, &detection, catalogue, &result);
     const double start = clock_seconds();
+    catalogue->n_sources = result.segments.n;
     if (status == SRCFIND_OK)
-        status = measure_islands(&result, &detection, input->image, catalogue, &finder->error);
+        status = measure_islands(&result, &detection, input->image, &catalogue->image,
+                                 finder->threads, &catalogue->sources, &finder->error);
     result.timings.open = catalogue->timings.open;
     result.timings.start = catalogue->timings.start;
     result.timings.measure = clock_seconds() - start;
@@ -258,7 +217,7 @@ static enum srcfind_status find(struct srcfind *finder, const struct input *inpu
     return status;
 }
 
-/* Puts the image's name before a message that does not have it. */
+/* Puts the image's path before a message that does not begin with it. */
 static void name_image(struct error *error, const char *path) {
     char text[sizeof error->text];
     const size_t length = strlen(path);
@@ -266,6 +225,16 @@ static void name_image(struct error *error, const char *path) {
         return;
     memcpy(text, error->text, sizeof text);
     snprintf(error->text, sizeof error->text, "%.4096s: %.1000s", path, text);
+}
+
+/* Passes the catalogue to the caller, or destroys it after an error. */
+static enum srcfind_status end_search(enum srcfind_status status,
+                                      struct srcfind_catalogue *catalogue,
+                                      struct srcfind_catalogue **result) {
+    *result = status == SRCFIND_OK ? catalogue : NULL;
+    if (status != SRCFIND_OK)
+        srcfind_catalogue_destroy(catalogue);
+    return status;
 }
 
 enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
@@ -283,101 +252,91 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&image.reader);
     if (status == SRCFIND_OK)
-        status = find(finder, &input, catalogue);
+        status = find_sources(finder, &input, catalogue);
     if (status == SRCFIND_OK)
         status = fits_file_unchanged(&image.file, &finder->error);
     image_close(&image);
-    if (status == SRCFIND_OK) {
-        *result = catalogue;
-        return status;
-    }
-    name_image(&finder->error, path);
-    srcfind_catalogue_destroy(catalogue);
-    return status;
+    if (status != SRCFIND_OK)
+        name_image(&finder->error, path);
+    return end_search(status, catalogue, result);
 }
 
 /* --- pixels in memory --- */
 
-/* An image of which only the shape is known. */
-static enum srcfind_status find_in_memory(struct srcfind *finder, const struct input *input,
-                                          int64_t width, int64_t height, int64_t row_stride,
+/* Copies the members that the caller's version of the struct has, sets the others to 0, and checks
+ * the shape. */
+static enum srcfind_status read_pixels(struct srcfind *finder, const struct srcfind_pixels *given,
+                                       struct srcfind_pixels *p) {
+    *p = (struct srcfind_pixels){0};
+    memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
+    if (p->row_stride == 0)
+        p->row_stride = p->width;
+    if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
+        p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
+        return SRCFIND_OK;
+    return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                     "pixels in memory: a shape of %lld x %lld with rows %lld apart cannot be",
+                     (long long)p->width, (long long)p->height, (long long)p->row_stride);
+}
+
+static enum srcfind_status find_in_memory(struct srcfind *finder, struct input *input,
+                                          const struct srcfind_pixels *p,
                                           struct srcfind_catalogue **result) {
-    *result = NULL;
-    if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX || row_stride < width ||
-        row_stride > INT64_MAX / 8 / height)
-        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                         "pixels in memory: a shape of %lld x %lld with rows %lld apart cannot be",
-                         (long long)width, (long long)height, (long long)row_stride);
+    struct image image;
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
-    catalogue->image = image_no_facts();
-    catalogue->image.path = strdup("");
-    catalogue->image.width = catalogue->image.axes[0] = width;
-    catalogue->image.height = catalogue->image.axes[1] = height;
-    catalogue->image.n_axes = 2;
-    catalogue->image.bitpix = -32;
-    const enum srcfind_status status = find(finder, input, catalogue);
+    enum srcfind_status status =
+        image_open_memory(&image, p->header, p->width, p->height, &finder->options,
+                          &catalogue->image, &finder->error);
+    input->image = &image;
     if (status == SRCFIND_OK)
-        *result = catalogue;
-    else
-        srcfind_catalogue_destroy(catalogue);
-    return status;
+        status = find_sources(finder, input, catalogue);
+    input->image = NULL;
+    image_close(&image);
+    return end_search(status, catalogue, result);
 }
 
-enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const float *pixels, int64_t width,
-                                        int64_t height, int64_t row_stride,
+enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct srcfind_pixels *pixels,
                                         struct srcfind_catalogue **result) {
-    struct memory memory = {(const uint32_t *)(const void *)pixels, width, row_stride};
-    const struct pixel_source source = memory_source(&memory, height, false);
-    const struct input input = {.source = &source};
-    return find_in_memory(finder, &input, width, height, row_stride, result);
+    struct srcfind_pixels p;
+    *result = NULL;
+    const enum srcfind_status status = read_pixels(finder, pixels, &p);
+    if (status != SRCFIND_OK)
+        return status;
+    struct memory memory = {(const uint32_t *)(const void *)p.values, p.width, p.row_stride};
+    const struct pixel_source source = memory_source(&memory, p.height, p.swapped);
+    struct input input = {.source = &source};
+    return find_in_memory(finder, &input, &p, result);
 }
 
-enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder, const float *pixels,
-                                               int64_t width, int64_t height, int64_t row_stride,
-                                               void *stream, struct srcfind_catalogue **result) {
-    const struct device_pixels on_device = {.pixels = pixels,
-                                            .width = width,
-                                            .height = height,
-                                            .row_stride = row_stride,
-                                            .stream = stream};
-    const struct input input = {.on_device = &on_device};
-    if (!finder->gpu) {
-        *result = NULL;
+enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
+                                               const struct srcfind_pixels *pixels, void *stream,
+                                               struct srcfind_catalogue **result) {
+    struct srcfind_pixels p;
+    *result = NULL;
+    const enum srcfind_status status = read_pixels(finder, pixels, &p);
+    if (status != SRCFIND_OK)
+        return status;
+    if (!finder->gpu)
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
                          "pixels on a device cannot be searched by the CPU");
-    }
-    return find_in_memory(finder, &input, width, height, row_stride, result);
+    const struct device_pixels on_device = {.pixels = p.values,
+                                            .width = p.width,
+                                            .height = p.height,
+                                            .row_stride = p.row_stride,
+                                            .swapped = p.swapped,
+                                            .stream = stream};
+    struct input input = {.on_device = &on_device};
+    return find_in_memory(finder, &input, &p, result);
 }
 
-/* --- catalogues --- */
-
-enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
-                                            const struct srcfind_catalogue *catalogue,
-                                            enum srcfind_format format, FILE *stream) {
-    return save_stream(catalogue, format, stream, stream == stdout ? "standard output" : "stream",
-                       &finder->error);
-}
-
-enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
-                                           const struct srcfind_catalogue *catalogue,
-                                           enum srcfind_format format, const char *path) {
-    return save_file(catalogue, format, path, &finder->error);
-}
-
-bool srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i,
-                              struct srcfind_column *column) {
-    if (i < 0 || i >= catalogue_columns())
-        return false;
-    *column = catalogue_column(catalogue, i);
-    return true;
-}
+/* --- versions --- */
 
 static char versions[512];
 static once_flag versions_once = ONCE_FLAG_INIT;
 
-static void write_versions(void) {
+static void format_versions(void) {
     int wcslib[3];
     float cfitsio_version = 0;
     struct error ignored;
@@ -395,6 +354,6 @@ static void write_versions(void) {
 }
 
 const char *srcfind_versions(void) {
-    call_once(&versions_once, write_versions);
+    call_once(&versions_once, format_versions);
     return versions;
 }

@@ -1,11 +1,13 @@
-/* The narrow door to a backend: pixels and thresholds in; the clip's numbers and the moments of
- * each island out. A backend knows nothing of files, options or catalogues. Everything that comes
- * out is an integer, a pixel's own value, or an exact value rounded once, and so the same from
- * each. */
+/* The interface of the backends. A backend takes pixels and detection parameters, and gives the
+ * clip's background and the moments of each island. It knows nothing of files, options or
+ * catalogues. Each result is an integer, the value of a pixel, or an exact value rounded once, so
+ * that all backends give the same results. */
 #ifndef BACKEND_H
 #define BACKEND_H
 
-#include "backend/exact.h"
+#include "backend/noise_map.h"
+#include "backend/segments.h"
+#include "common/threads.h"
 #include "input/pixel_source.h"
 
 struct detection {
@@ -14,90 +16,44 @@ struct detection {
     bool subtract_background;
     int connectivity; /* 4 or 8 */
     int64_t min_pixels;
-};
-
-/* Sums over the pixels of an island: of q, q x, ... and, without values, of x, y, ... Values enter
- * as integers q = value / 2^unit (see moments_unit), and positions (x, y) relative to the corner
- * (x_min, y_min) of the bounding box. */
-enum moment {
-    SUM_Q,
-    SUM_QX,
-    SUM_QY,
-    SUM_QXX,
-    SUM_QYY,
-    SUM_QXY,
-    SUM_X,
-    SUM_Y,
-    SUM_XX,
-    SUM_YY,
-    SUM_XY,
-    MOMENTS
-};
-
-/* One island. A sum is high * 2^64 + low, modulo 2^128. Most islands have sums of 64 bits, which a
- * GPU adds to the faster the closer they are together: so the lower halves are apart, and come
- * first, where 32 bytes begin. */
-struct island {
-    uint64_t low[MOMENTS];
-    int64_t n_pixels;
-    int32_t x_min, x_max, y_min, y_max;
-    int32_t x_peak, y_peak;
-    float peak;
-    int32_t unit;
-    bool edge;  /* touches the image's edge or a blank pixel */
-    bool small; /* see moments_are_small */
-    uint64_t high[MOMENTS];
-};
-
-EXACT_FUNCTION int128 island_sum(const struct island *i, enum moment m) {
-    return (int128)((uint128)i->high[m] << 64 | i->low[m]);
-}
-
-/* Adds to a sum, modulo 2^128. */
-EXACT_FUNCTION void island_add(struct island *i, enum moment m, uint128 value) {
-    const uint64_t before = i->low[m];
-    i->low[m] += (uint64_t)value;
-    const uint64_t high = (uint64_t)(value >> 64) + (i->low[m] < before);
-    if (high) /* rarely */
-        i->high[m] += high;
-}
-
-/* Adds to a sum that stays below 2^63. */
-EXACT_FUNCTION void island_add_small(struct island *i, enum moment m, uint64_t value) {
-    i->low[m] += value;
-}
-
-struct island_list {
-    int64_t n;
-    struct island *islands; /* in the order of their first pixels */
+    bool keep_pixels; /* the segments have runs and values; only the CPU backend does this */
 };
 
 struct detection_result {
     struct srcfind_background background;
-    struct island_list list; /* the caller's, to be freed */
+    struct noise_map noise;
+    struct segments segments; /* owned by the caller, who clears them */
     struct srcfind_timings timings;
 };
 
 /* The pixel thresholds that follow from a clip: a pixel belongs to an island if it is >= island,
- * and an island counts if one is >= detection. Both are infinite where nothing can be detected. */
+ * and an island counts if one of its pixels is >= detection. Both are infinite if nothing can be
+ * detected. */
 struct thresholds {
     float island, detection;
 };
 
-EXACT_FUNCTION struct thresholds thresholds_of(double median, double rms, bool empty,
+/* The noise map of an image whose clip ended with `median` and `rms`. */
+EXACT_FUNCTION struct noise_map noise_of_clip(double median, double rms,
+                                              const struct detection *d) {
+    const struct noise_map map = {d->subtract_background ? median : 0, rms};
+    return map;
+}
+
+/* empty: whether the clip left no pixel. */
+EXACT_FUNCTION struct thresholds thresholds_of(const struct noise_map *noise, bool empty,
                                                const struct detection *d) {
-    const double base = d->subtract_background ? median : 0;
     struct thresholds t = {INFINITY, INFINITY};
     if (!empty) {
-        t.island = exact_above(base + d->island * rms);
-        t.detection = exact_above(base + d->threshold * rms);
+        t.island = exact_above(noise->background + d->island * noise->rms);
+        t.detection = exact_above(noise->background + d->threshold * noise->rms);
     }
     return t;
 }
 
-/* Pixels in a device's memory: pixels[y * row_stride + x], in the other byte order than the host's
- * if they are swapped. stream is a cudaStream_t whose work so far must be done before they are
- * read, or NULL for the default one. */
+/* Pixels in the memory of a device: pixels[y * row_stride + x], row_stride in pixels. If swapped,
+ * their byte order is not the host's. stream is a cudaStream_t, or NULL for the default stream; the
+ * work submitted to it so far must end before the pixels are read. */
 struct device_pixels {
     const float *pixels;
     int64_t width, height, row_stride;
@@ -105,12 +61,14 @@ struct device_pixels {
     void *stream;
 };
 
-/* What is wrong with an image without a pixel; takes their number. */
+/* The error message for an image without a finite pixel; takes the number of pixels. */
 #define BACKEND_NO_PIXELS                                                                          \
     "none of the %lld pixels has a finite value: is this the right plane, or is the image blank?"
 
-/* Finds the islands of an image on the CPU, with n_threads threads. */
+/* Finds the islands of an image on the CPU. The caller clears result->segments, also after an
+ * error. */
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
-                               int n_threads, struct detection_result *result, struct error *error);
+                               struct threads *threads, struct detection_result *result,
+                               struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether pixels lie at the edge of what was observed; shared by every backend. */
+/* Tests whether pixels lie at the edge of the observed area; shared by all backends. */
 #ifndef EDGES_H
 #define EDGES_H
 

@@ -1,9 +1,10 @@
-/* The integer arithmetic that every backend shares: exact sums of float32 pixels, and the one
- * rounding at their end. Nothing here depends on the order of the work, so that threads, chunks and
- * backends cannot change a bit. It is compiled by the C and the CUDA compiler alike.
+/* The integer arithmetic that all backends share: exact sums of float32 pixels, rounded once at the
+ * end. No result depends on the order of the additions, so that it has the same bits for any number
+ * of threads, any chunks and any backend. Compiled by the C and the CUDA compiler.
  *
  * A float32 is m * 2^(e - 150), with e its biased exponent (1 for subnormals) and |m| < 2^24. Sums
- * of m and m^2 are kept apart by e, which makes adding a pixel two integer additions. */
+ * of m and m^2 are kept separately for each e, so that adding a pixel takes two integer additions.
+ */
 #ifndef EXACT_H
 #define EXACT_H
 
@@ -30,8 +31,9 @@ struct exact_sums {
     uint128 square[EXACT_EXPONENTS];
 };
 
-/* A natural number below 2^1024, least limb first. The longest here: 2^63 pixels of 2^128 in units
- * of 2^-149, squared, take 680 bits; comparing with a rounding candidate adds up to 190. */
+/* A natural number below 2^1024, least significant limb first. The longest number here has 680
+ * bits: the square of the sum of 2^63 pixels of 2^128 in units of 2^-149. Comparison with a
+ * rounding candidate adds up to 190 bits. */
 struct exact_wide {
     uint64_t limb[EXACT_LIMBS];
 };
@@ -48,18 +50,18 @@ EXACT_FUNCTION float exact_float(uint32_t bits) {
     return x;
 }
 
-/* The exponent bin of a finite float's bits. */
+/* The biased exponent e, and thus the bin, of a finite float with these bits. */
 EXACT_FUNCTION int exact_exponent(uint32_t bits) {
     int e = (int)(bits >> 23 & 255);
     return e ? e : 1;
 }
 
-/* |m| of a finite float's bits. */
+/* |m| of a finite float with these bits. */
 EXACT_FUNCTION uint32_t exact_mantissa(uint32_t bits) {
     return (bits & 0x7fffff) | (bits >> 23 & 255 ? 0x800000 : 0);
 }
 
-/* Adds count copies of the finite float x; a negative count takes them away again. */
+/* Adds count copies of the finite float x; a negative count subtracts them. */
 EXACT_FUNCTION void exact_add(struct exact_sums *sums, float x, int64_t count) {
     const uint32_t bits = exact_bits(x);
     const int e = exact_exponent(bits);
@@ -77,7 +79,7 @@ EXACT_FUNCTION void exact_add_one(struct exact_sums *sums, float x) {
     sums->square[e] += (uint64_t)(m * m);
 }
 
-/* Adds what another sum holds. */
+/* Adds other sums to sums. */
 EXACT_FUNCTION void exact_merge(struct exact_sums *sums, const struct exact_sums *other) {
     for (int e = 0; e < EXACT_EXPONENTS; e++) {
         sums->sum[e] += other->sum[e];
@@ -85,18 +87,19 @@ EXACT_FUNCTION void exact_merge(struct exact_sums *sums, const struct exact_sums
     }
 }
 
-/* A float as an unsigned integer of the same order; -0 counts as 0. */
+/* Maps a float to an unsigned integer, in the same order; -0 has the key of 0. */
 EXACT_FUNCTION uint32_t exact_key(float x) {
     const uint32_t bits = x == 0 ? 0 : exact_bits(x);
     return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
+/* The float that has a key. */
 EXACT_FUNCTION float exact_unkey(uint32_t key) {
     return exact_float(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu));
 }
 
-/* The least float above the number bound, and the greatest below it (infinite if there is none),
- * so that a comparison with a double becomes one with a float. */
+/* The least float > bound, and the greatest float < bound (infinite if there is none). With these,
+ * a comparison with a double becomes one with a float. */
 EXACT_FUNCTION float exact_above(double bound) {
     const float x = (float)bound;
     return (double)x > bound ? x : nextafterf(x, INFINITY);
@@ -109,6 +112,7 @@ EXACT_FUNCTION float exact_below(double bound) {
 
 /* --- natural numbers --- */
 
+/* w += value * 2^(64 i), modulo 2^1024 */
 EXACT_FUNCTION void wide_add_limb(struct exact_wide *w, int i, uint64_t value) {
     for (; value && i < EXACT_LIMBS; i++) {
         w->limb[i] += value;
@@ -143,6 +147,7 @@ EXACT_FUNCTION void wide_subtract(struct exact_wide *a, const struct exact_wide 
     }
 }
 
+/* The number of bits of w, without leading zeros. */
 EXACT_FUNCTION int wide_bits(const struct exact_wide *w) {
     for (int i = EXACT_LIMBS - 1; i >= 0; i--)
         for (int b = 63; w->limb[i] && b >= 0; b--)
@@ -169,8 +174,8 @@ EXACT_FUNCTION struct exact_wide wide_shift(const struct exact_wide *w, int shif
     return shifted;
 }
 
-/* The double nearest to w, or one beside it: a start for what is rounded exactly below. */
-EXACT_FUNCTION double wide_guess(const struct exact_wide *w, int unit) {
+/* The double nearest to w * 2^unit, or one next to it: an estimate for wide_root_over. */
+EXACT_FUNCTION double wide_estimate(const struct exact_wide *w, int unit) {
     const int bits = wide_bits(w), i = (bits - 1) / 64;
     if (bits == 0)
         return 0;
@@ -179,7 +184,7 @@ EXACT_FUNCTION double wide_guess(const struct exact_wide *w, int unit) {
     return ldexp(head, 64 * i + unit) + ldexp(next, 64 * (i - 1) + unit);
 }
 
-/* Compares (n * quarter * 2^shift)^power with w. */
+/* Compares (n * quarter * 2^exponent)^power with w * 2^unit. */
 EXACT_FUNCTION int wide_compare_candidate(const struct exact_wide *w, int unit, uint64_t n,
                                           int power, uint64_t quarter, int exponent) {
     struct exact_wide c = {{0}};
@@ -195,17 +200,17 @@ EXACT_FUNCTION int wide_compare_candidate(const struct exact_wide *w, int unit, 
     return wide_compare(&c, &scaled);
 }
 
-/* The double nearest to (w * 2^unit)^(1/power) / n, ties to even: an estimate, moved until the
- * exact value lies between the midpoints to its neighbours. Magnitudes from 2^-200 to 2^130, which
- * is all that float32 pixels can make. */
+/* The double nearest to (w * 2^unit)^(1/power) / n, ties to even; power is 1 or 2. An estimate is
+ * moved by units in the last place until the exact value lies between the midpoints to its
+ * neighbours. For magnitudes from 2^-200 to 2^130; float32 pixels give no others. */
 EXACT_FUNCTION double wide_root_over(const struct exact_wide *w, int unit, int power, uint64_t n) {
     if (wide_bits(w) == 0)
         return 0;
-    const int half = power == 2 ? unit / 2 : 0; /* keeps the guess of a variance within range */
-    double guess = wide_guess(w, unit - 2 * half);
-    guess = power == 2 ? ldexp(sqrt(guess), half) / (double)n : guess / (double)n;
+    const int half = power == 2 ? unit / 2 : 0; /* keeps the estimate of a variance within range */
+    double estimate = wide_estimate(w, unit - 2 * half);
+    estimate = power == 2 ? ldexp(sqrt(estimate), half) / (double)n : estimate / (double)n;
     int exponent;
-    uint64_t m = (uint64_t)ldexp(frexp(guess, &exponent), 53);
+    uint64_t m = (uint64_t)ldexp(frexp(estimate, &exponent), 53);
     exponent -= 53;
     for (;;) {
         const bool at_power_of_two = m == (uint64_t)1 << 52;
@@ -230,7 +235,7 @@ EXACT_FUNCTION double wide_root_over(const struct exact_wide *w, int unit, int p
 
 /* --- mean and standard deviation --- */
 
-/* |sum of x| in units of 2^-149, and its sign. */
+/* Sets *total to |sum of x| in units of 2^-149. Returns whether the sum is negative. */
 EXACT_FUNCTION bool exact_total(const struct exact_sums *sums, struct exact_wide *total) {
     struct exact_wide negative = {{0}};
     memset(total, 0, sizeof *total);
@@ -250,7 +255,7 @@ EXACT_FUNCTION bool exact_total(const struct exact_sums *sums, struct exact_wide
     return true;
 }
 
-/* mean(x) of n > 0 pixels, rounded once. */
+/* The mean of n > 0 pixels, rounded once. */
 EXACT_FUNCTION double exact_mean(const struct exact_sums *sums, int64_t n) {
     struct exact_wide total;
     const bool negative = exact_total(sums, &total);
@@ -272,19 +277,19 @@ EXACT_FUNCTION double exact_rms_slowly(const struct exact_sums *sums, int64_t n)
     return wide_root_over(&squares, -298, 2, (uint64_t)n);
 }
 
-/* --- the same, quickly where that is certain to be right --- */
+/* --- a faster standard deviation, used if its rounding is certain to be correct --- */
 
-/* All bins brought to the units of the highest one that is not empty, `top`, with some bits more:
- * sum(x) = sum * 2^(top - 64 - 150), sum(x^2) = square * 2^(2 top - 32 - 300). Bits below are cut
- * off, so that each is off by less than EXACT_EXPONENTS units. */
+/* The sums of all bins, aligned to the highest bin that is not empty, `top`, with 64 and 32 more
+ * bits: sum(x) = sum * 2^(top - 64 - 150), sum(x^2) = square * 2^(2 top - 32 - 300). Lower bits are
+ * truncated, so that the error of each is less than EXACT_EXPONENTS units. */
 struct exact_aligned {
     int128 sum;
     uint128 square;
     int top;
 };
 
-/* The share of bin e, which is not above top. Fits where there are no more than EXACT_QUICK pixels,
- * also if a bin has the sums of integers below 2^31 (a scan's core). */
+/* Adds bin e <= top to the aligned sums. They cannot overflow with at most EXACT_QUICK pixels, even
+ * if a bin has the sums of integers below 2^31 (the inliers of a scan). */
 EXACT_FUNCTION void exact_align(struct exact_aligned *aligned, int e, int128 sum, uint128 square) {
     const int up = e - aligned->top + 64, up_square = 2 * (e - aligned->top) + 32;
     if (up >= 0)
@@ -304,8 +309,8 @@ struct exact_double_wide {
     uint128 high, low;
 };
 
-/* n square 2^96 - sum^2, of which the aligned sums guarantee that it is not negative but for what
- * was cut off; false if it is. */
+/* Sets *d to n * square * 2^96 - sum^2. Without truncation this is never negative; returns false if
+ * truncation made it negative. */
 EXACT_FUNCTION bool exact_difference(const struct exact_aligned *a, int64_t n,
                                      struct exact_double_wide *d) {
     const uint128 s = (uint128)(a->sum < 0 ? -a->sum : a->sum);
@@ -322,7 +327,7 @@ EXACT_FUNCTION bool exact_difference(const struct exact_aligned *a, int64_t n,
     return more_high > less_high || (more_high == less_high && more >= less);
 }
 
-/* Of a number that is not 0. */
+/* The number of leading zero bits of x != 0. */
 EXACT_FUNCTION int exact_leading_zeros(uint128 x) {
     const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
 #ifdef __CUDA_ARCH__
@@ -332,7 +337,7 @@ EXACT_FUNCTION int exact_leading_zeros(uint128 x) {
 #endif
 }
 
-/* 2^exponent, of which a double is capable. */
+/* 2^exponent, which must be a normal double. */
 EXACT_FUNCTION double exact_power(int exponent) {
     const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double power;
@@ -340,29 +345,30 @@ EXACT_FUNCTION double exact_power(int exponent) {
     return power;
 }
 
-/* The number as (a + b 2^-53) 2^*exponent, with 2^52 <= a < 2^53; it is not 0. */
-EXACT_FUNCTION void exact_head(struct exact_double_wide d, double *a, double *b, int *exponent) {
+/* Writes d != 0 as (a + b 2^-53) 2^*exponent, with 2^52 <= a < 2^53; lower bits are truncated. */
+EXACT_FUNCTION void exact_leading_bits(struct exact_double_wide d, double *a, double *b,
+                                       int *exponent) {
     const uint64_t last53 = ((uint64_t)1 << 53) - 1;
-    uint128 head = d.high ? d.high : d.low, rest = d.high ? d.low : 0;
+    uint128 head = d.high ? d.high : d.low, tail = d.high ? d.low : 0;
     const int zeros = exact_leading_zeros(head), shift = zeros + (d.high ? 0 : 128);
     if (zeros > 0)
-        head = head << zeros | rest >> (128 - zeros);
+        head = head << zeros | tail >> (128 - zeros);
     *a = (double)(uint64_t)(head >> 75);
     *b = (double)((uint64_t)(head >> 22) & last53);
     *exponent = 256 - 53 - shift;
 }
 
-/* The rms from aligned sums, in twice the precision of a double. False where what was cut off and
- * the rounding here leave a doubt to which double it is nearest (Ziv 1991, ACM TOMS 17, 410). */
+/* The rms from aligned sums, in twice the precision of a double. False if the truncation and the
+ * rounding errors leave in doubt which double is the nearest (Ziv 1991, ACM TOMS 17, 410). */
 EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64_t n, double *rms) {
     struct exact_double_wide d;
     double a, b;
     int exponent;
     if (n > EXACT_QUICK || !exact_difference(aligned, n, &d) || (d.high == 0 && d.low == 0))
         return false;
-    exact_head(d, &a, &b, &exponent);
+    exact_leading_bits(d, &a, &b, &exponent);
     const double size = a * exact_power(exponent);
-    const double cut =
+    const double truncated =
         EXACT_EXPONENTS * (0x1p97 * (double)n + 4 * fabs((double)aligned->sum) + 256);
     exponent += 2 * aligned->top - 128 - 300;
     b *= 0x1p-53;
@@ -371,14 +377,14 @@ EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64
         b *= 2;
         exponent--;
     }
-    const double root = sqrt(a), root_rest = (fma(-root, root, a) + b) / (2 * root);
+    const double root = sqrt(a), root_low = (fma(-root, root, a) + b) / (2 * root);
     const double quotient = root / (double)n;
-    const double rest = (fma(-quotient, (double)n, root) + root_rest) / (double)n;
-    const double value = quotient + rest;
-    const double off = (quotient - value) + rest;
-    const double doubt = value * (cut / size + 0x1p-95);
+    const double quotient_low = (fma(-quotient, (double)n, root) + root_low) / (double)n;
+    const double value = quotient + quotient_low;
+    const double value_low = (quotient - value) + quotient_low;
+    const double doubt = value * (truncated / size + 0x1p-95);
     *rms = value * exact_power(exponent / 2);
-    return value + (off + doubt) == value && value + (off - doubt) == value;
+    return value + (value_low + doubt) == value && value + (value_low - doubt) == value;
 }
 
 /* The population standard deviation of n > 0 pixels, rounded once. */

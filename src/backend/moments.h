@@ -1,13 +1,12 @@
-/* How pixels become the integers of an island's moments; shared by every backend.
+/* Converts pixels to the integers of an island's moments; shared by all backends.
  *
- * All pixels of an island lie between the threshold T and its peak. Every pixel above T > 0 is a
- * multiple of T's last bit, 2^(ilogb(T) - 23): this is the unit, and q = pixel / unit is exact, if
- * the sums allow it. With 126 bits for sum(q x^2), whose terms are below 2^qbits * side^2, qbits is
- * 126 - 2 log2(side) - log2(n_pixels), and 62 at most: enough while peak / T < 2^(qbits - 24), 2^38
- * for an ordinary island, 2^22 for one that fills a box of a million pixels squared. Beyond that
- * (or where T <= 0) the unit is as fine as the sums allow, and q is the nearest integer: still a
- * function of the pixel and its island alone.
- */
+ * All pixels of an island lie between the threshold T and the island's peak. Every float >= T > 0
+ * is a multiple of T's last bit, 2^(ilogb(T) - 23). If the sums cannot overflow, this is the unit,
+ * and q = pixel / unit is exact. sum(q x^2) may take 126 bits, and its terms are below 2^qbits *
+ * side^2: so qbits is 126 - 2 log2(side) - log2(n_pixels), and 62 at most. This is enough if peak /
+ * T < 2^(qbits - 24), which is 2^38 for an ordinary island, and 2^22 for one that fills a box of a
+ * million pixels squared. For a higher peak, or T <= 0, the unit is as fine as the sums allow, and
+ * q is rounded to the nearest integer. Even then q depends only on the pixel and its island. */
 #ifndef MOMENTS_H
 #define MOMENTS_H
 
@@ -28,7 +27,7 @@ EXACT_FUNCTION int moments_side(const struct island *island) {
     return moments_log2((uint64_t)(width > height ? width : height));
 }
 
-/* log2 of sum(q x^2), rounded up, where pixels are below 2^qbits units. */
+/* log2 of sum(q x^2), rounded up, if pixels are below 2^qbits units */
 EXACT_FUNCTION int moments_bits(const struct island *island, int qbits) {
     return qbits + 2 * moments_side(island) + moments_log2((uint64_t)island->n_pixels);
 }
@@ -38,17 +37,17 @@ EXACT_FUNCTION int moments_exponent(float v) {
     return exact_exponent(exact_bits(v)) - (EXACT_UNIT - 24);
 }
 
-/* The unit's exponent, for an island whose box, size and peak are known. */
+/* The exponent of the unit, for an island whose box, number of pixels and peak are known. */
 EXACT_FUNCTION int moments_unit(const struct island *island, float threshold) {
-    const int room = 126 - moments_bits(island, 0);
-    const int qbits = room < 62 ? room : 62;
+    const int free_bits = 126 - moments_bits(island, 0);
+    const int qbits = free_bits < 62 ? free_bits : 62;
     const float most = fabsf(threshold) > fabsf(island->peak) ? threshold : island->peak;
     const int finest = moments_exponent(most) - qbits;
     const int last_bit = moments_exponent(threshold) - 24;
     return threshold > 0 && last_bit > finest ? last_bit : finest;
 }
 
-/* Whether all sums of an island whose unit is known are below 2^63, and none is negative. */
+/* Whether all sums of an island, whose unit is known, are below 2^63 and none is negative. */
 EXACT_FUNCTION bool moments_are_small(const struct island *island, float threshold) {
     return threshold > 0 &&
            moments_bits(island, moments_exponent(island->peak) - island->unit) <= 63;
@@ -59,24 +58,25 @@ EXACT_FUNCTION int64_t moments_quantise(float value, double per_unit) {
     return llrint((double)value * per_unit);
 }
 
-/* 0 + 1 + ... and 0 + 1 + 4 + ..., of n terms. */
+/* The sum 0 + 1 + 2 + ... of n terms */
 EXACT_FUNCTION int64_t moments_numbers(int64_t n) {
     return n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
 }
 
-/* In 64 bits where they do: divisions of 128 bits take long, on a device above all. */
+/* The sum 0 + 1 + 4 + 9 + ... of n terms. Divides 64-bit numbers if they are enough: a 128-bit
+ * division is slow, above all on a GPU. */
 EXACT_FUNCTION int128 moments_squares(int64_t n) {
     const int64_t numbers = moments_numbers(n), few = 1 << 20;
     return n < few ? (int128)(numbers * (2 * n - 1) / 3) : (int128)numbers * (2 * n - 1) / 3;
 }
 
-/* Modulo 2^128, since only the results are known to fit. */
+/* moments_add_row: modulo 2^128. Terms may overflow, the sums do not. */
 #define ADD_ROW moments_add_row
 #define ADD_SUM island_add
 #define SUMS uint128
 #include "backend/moments_row.inc"
 
-/* Modulo 2^64, where moments_are_small. */
+/* moments_add_small_row: modulo 2^64, for islands with moments_are_small. */
 #define ADD_ROW moments_add_small_row
 #define ADD_SUM island_add_small
 #define SUMS uint64_t

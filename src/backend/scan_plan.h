@@ -1,30 +1,33 @@
-/* What a scan does with each pixel, and how that is predicted from the clip of a sample; shared by
- * every backend. Pixels of the core, which are certain to survive the clip and are not near any
- * median, are only counted and summed, in integers. The others are listed by value. Pixels that may
- * belong to a source are kept with their places. */
+/* The plan of a scan tells what the scan does with each pixel. It follows from the clip of a
+ * sample. Shared by all backends. Inliers are the pixels that certainly survive the clip and are
+ * not near a median of any round: they are only counted and summed, in integers. The values of the
+ * others are listed. Pixels that may belong to a source, the candidates, are kept with their
+ * positions. */
 #ifndef SCAN_PLAN_H
 #define SCAN_PLAN_H
 
 #include "backend/backend.h"
 
-/* Bits: by so much smaller is the unit in which pixels of the zero band are added up, which is as
- * much smaller than the bound of all pixels of the core. */
+/* In bits: the zero band is smaller by this than the bound of all inliers, and its pixels are added
+ * up in a unit that is smaller by this than that of the other inliers. */
 enum { SCAN_PLAN_SMALLER = 8 };
 
-/* A pixel v is of the core if core_low < v < core_high and it is not within [median_low,
- * median_high]. Then |v| < 2^exponent; and if |v| >= zero_band, which is 2^(exponent -
- * SCAN_PLAN_SMALLER), v * scale with scale = 2^(31 - exponent) is an integer below 2^31 in
- * magnitude. Smaller pixels of the core are rare; but for the smallest ones, v * scale *
- * 2^SCAN_PLAN_SMALLER is one. */
+/* A pixel v is an inlier if inlier_low < v < inlier_high and v is not within the median bracket,
+ * [median_low, median_high]. Then |v| < 2^exponent. If also |v| >= zero_band, which is 2^(exponent
+ * - SCAN_PLAN_SMALLER), then v * scale with scale = 2^(31 - exponent) is an integer below 2^31 in
+ * magnitude. Inliers within the zero band are rare; except for the very smallest ones, v * scale *
+ * 2^SCAN_PLAN_SMALLER is an integer. */
 struct scan_plan {
-    float core_low, core_high, median_low, median_high, zero_band, scale;
+    float inlier_low, inlier_high, median_low, median_high, zero_band, scale;
     int exponent;
-    float candidate;  /* a pixel >= this is kept with its place; core_high <= candidate */
-    bool list_values; /* false: only candidates and blanks are wanted */
-    double share;     /* of the pixels that will be listed, about; only speed depends on it */
+    float candidate;  /* pixels >= this are candidates; inlier_high <= candidate */
+    float peak;       /* islands of candidates without a pixel >= this may be dropped */
+    int connectivity; /* of islands */
+    bool list_values; /* false: the scan only keeps candidates and blanks */
+    double share;     /* estimated share of listed pixels; only the speed depends on it */
 };
 
-/* Where the medians lay in all rounds of a clip, and the narrowest bounds. */
+/* The range of the medians of all rounds of a clip, and the narrowest bounds of any round. */
 struct clip_path {
     double median_low, median_high, low, high;
 };
@@ -42,61 +45,82 @@ EXACT_FUNCTION void clip_path_extend(struct clip_path *path, double median, doub
     path->high = fmin(path->high, high);
 }
 
-/* A plan without a core: everything is listed, and the pixels >= candidate are kept. */
+/* A plan without inliers, bracket and candidates. */
+EXACT_FUNCTION struct scan_plan scan_plan_none(void) {
+    const struct scan_plan plan = {INFINITY, -INFINITY, INFINITY,  -INFINITY, 0,     0,
+                                   0,        INFINITY,  -INFINITY, 4,         false, 0};
+    return plan;
+}
+
+/* A plan without inliers: all pixels are listed, and those >= candidate are candidates. */
 EXACT_FUNCTION struct scan_plan scan_plan_all(float candidate) {
-    const struct scan_plan plan = {INFINITY, -INFINITY, -INFINITY, INFINITY, 0,
-                                   0,        0,         candidate, true,     1};
+    struct scan_plan plan = scan_plan_none();
+    plan.median_low = -INFINITY;
+    plan.median_high = INFINITY;
+    plan.candidate = candidate;
+    plan.list_values = true;
+    plan.share = 1;
     return plan;
 }
 
-/* A plan that lists the pixels within [low, high], both finite, and keeps none. */
+/* A plan that lists the pixels within [low, high], both finite, and has no candidates. */
 EXACT_FUNCTION struct scan_plan scan_plan_between(float low, float high) {
-    const struct scan_plan plan = {-INFINITY, INFINITY, low, high, 0, 0, 0, INFINITY, false, 0};
+    struct scan_plan plan = scan_plan_none();
+    plan.inlier_low = -INFINITY;
+    plan.inlier_high = INFINITY;
+    plan.median_low = low;
+    plan.median_high = high;
     return plan;
 }
 
-/* A plan that lists nothing and keeps the pixels >= candidate. */
-EXACT_FUNCTION struct scan_plan scan_plan_candidates(float candidate) {
-    const struct scan_plan plan = {-INFINITY, candidate, INFINITY,  -INFINITY, 0,
-                                   0,         0,         candidate, false,     0};
+/* A plan that lists no pixel; its candidates are the pixels of islands that count. */
+EXACT_FUNCTION struct scan_plan scan_plan_candidates(const struct thresholds *thresholds,
+                                                     int connectivity) {
+    struct scan_plan plan = scan_plan_none();
+    plan.inlier_low = -INFINITY;
+    plan.inlier_high = thresholds->island;
+    plan.candidate = thresholds->island;
+    plan.peak = thresholds->detection;
+    plan.connectivity = connectivity;
     return plan;
 }
 
-/* Whether float32 has room for the units of pixels below 2^exponent, and for what is 1 / unit. */
-EXACT_FUNCTION bool scan_plan_has_room(int exponent) {
+/* Whether the units of pixels below 2^exponent, and 1 / unit, are normal float32 numbers. */
+EXACT_FUNCTION bool scan_plan_units_fit(int exponent) {
     return exponent >= -88 && exponent <= 120;
 }
 
-/* The least E with |core| < 2^E, and what follows from it. False where float32 has no room. */
+/* Sets exponent, to the least E with |inlier| < 2^E, and scale and zero_band. False if float32
+ * cannot represent the units. */
 EXACT_FUNCTION bool scan_plan_scale(struct scan_plan *plan) {
-    const float most = fmaxf(fabsf(plan->core_low), fabsf(plan->core_high));
+    const float most = fmaxf(fabsf(plan->inlier_low), fabsf(plan->inlier_high));
     plan->exponent = isfinite(most) && most > 0 ? ilogbf(most) + 1 : 128;
-    if (!scan_plan_has_room(plan->exponent))
+    if (!scan_plan_units_fit(plan->exponent))
         return false;
     plan->scale = ldexpf(1, 31 - plan->exponent);
     plan->zero_band = ldexpf(1, plan->exponent - SCAN_PLAN_SMALLER);
     return true;
 }
 
-/* Whether a stretch, both ends excluded, has a value that is smaller than the band. */
+/* Whether the open range (low, high) contains a value v with |v| < zero_band. */
 EXACT_FUNCTION bool scan_plan_reaches_zero(float low, float high, float zero_band) {
     return fmaxf(low, -zero_band) < fminf(high, zero_band);
 }
 
-/* Whether the core may have pixels within the zero band. */
+/* Whether the plan allows inliers within the zero band. */
 EXACT_FUNCTION bool scan_plan_has_zero(const struct scan_plan *plan) {
-    return scan_plan_reaches_zero(plan->core_low, plan->median_low, plan->zero_band) ||
-           scan_plan_reaches_zero(plan->median_high, plan->core_high, plan->zero_band);
+    return scan_plan_reaches_zero(plan->inlier_low, plan->median_low, plan->zero_band) ||
+           scan_plan_reaches_zero(plan->median_high, plan->inlier_high, plan->zero_band);
 }
 
-/* Standard errors that bounds and medians may lie off their prediction. Of 3000 crops of a
- * synthetic sky none failed at 4, one in 500 at 3; each costs two more reads, and more margin a
- * longer list. */
+/* The margin of predicted bounds and medians, in standard errors. Of 3000 crops of a synthetic sky
+ * no prediction failed at 4, and one in 500 at 3. A failure costs two more reads; a larger margin
+ * makes the list longer. */
 #define SCAN_PLAN_MARGIN 4.0
 
-/* The plan that follows from the clip of n pixels, which ended with `median` and `rms`. Standard
- * errors: of a median 1.2533 rms / sqrt(n), of an rms rms / sqrt(2 n). False where the sample tells
- * nothing (discrete values, a flat image). */
+/* Makes the plan that follows from the clip of a sample of n pixels, which ended with `median` and
+ * `rms`. Standard errors: of a median 1.2533 rms / sqrt(n), of an rms rms / sqrt(2 n). False if the
+ * sample allows no prediction (discrete values, a flat image). */
 EXACT_FUNCTION bool scan_plan_predict(struct scan_plan *plan, const struct clip_path *path,
                                       double median, double rms, int64_t n,
                                       const struct detection *detection) {
@@ -105,14 +129,16 @@ EXACT_FUNCTION bool scan_plan_predict(struct scan_plan *plan, const struct clip_
     const double rms_margin = SCAN_PLAN_MARGIN * rms / (root * sqrt(2.0));
     const double margin = 2 * (detection->kappa * rms_margin) + median_margin;
     const double base = detection->subtract_background ? median - median_margin : 0;
-    plan->core_low = (float)(path->low + margin);
-    plan->core_high = (float)(path->high - margin);
+    plan->inlier_low = (float)(path->low + margin);
+    plan->inlier_high = (float)(path->high - margin);
     plan->median_low = (float)(path->median_low - median_margin);
     plan->median_high = (float)(path->median_high + median_margin);
     plan->candidate = (float)(base + detection->island * (rms - rms_margin));
-    plan->core_high = fminf(plan->core_high, plan->candidate);
+    plan->inlier_high = fminf(plan->inlier_high, plan->candidate);
+    plan->peak = (float)(base + detection->threshold * (rms - rms_margin));
+    plan->connectivity = detection->connectivity;
     plan->list_values = true;
-    return plan->core_low < plan->median_low && plan->median_high < plan->core_high &&
+    return plan->inlier_low < plan->median_low && plan->median_high < plan->inlier_high &&
            scan_plan_scale(plan);
 }
 

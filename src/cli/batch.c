@@ -1,16 +1,19 @@
 #include "cli/batch.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
 
-#include "signals.h"
 #include "cli/exit_status.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
+#include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
     switch (status) {
@@ -28,24 +31,24 @@ int batch_exit_status(enum srcfind_status status) {
     return EXIT_IMAGE;
 }
 
-/* What came of an image. */
+/* The result of an image. */
 struct outcome {
     bool done, skipped;
-    bool unusable; /* it failed since no device can be used any more */
-    int status;    /* to exit with */
+    bool unusable; /* it failed because no device can be used any more */
+    int status;    /* an exit status */
     int64_t sources;
-    char *text; /* for standard error */
+    char *text; /* messages for standard error */
 };
 
 struct batch {
     const struct cli *cli;
     const struct targets *targets;
     struct srcfind **finders; /* one for each worker */
-    mtx_t lock;               /* of all that follows, and of standard error */
-    cnd_t turn;               /* another image has been reported */
-    int64_t begun, reported;  /* images: the first ones of the command line */
-    bool ended;               /* by a failure, with --fail-fast: no more are reported */
-    bool given_up;            /* no more are begun */
+    mtx_t lock;               /* protects all that follows, and standard error */
+    cnd_t turn;               /* signalled when an image has been reported */
+    int64_t begun, reported;  /* numbers of images, in the order of the command line */
+    bool ended;               /* an image failed, with --fail-fast: report no others */
+    bool given_up;            /* no device can be used any more: begin no others */
     int64_t n_unusable;
     int worst;
     struct totals totals;
@@ -55,7 +58,7 @@ struct batch {
 
 /* --- images in their order --- */
 
-/* The next image that nobody has begun, or false. */
+/* Begins the next image; false if there is none left or the run ends early. */
 static bool begin_image(struct batch *b, int64_t *i) {
     mtx_lock(&b->lock);
     const bool more = b->begun < b->targets->n && !b->ended && !b->given_up;
@@ -67,8 +70,8 @@ static bool begin_image(struct batch *b, int64_t *i) {
     return more;
 }
 
-/* Where the first failure ends the run, no catalogue is saved before all earlier images are known
- * not to have failed. Returns false if one did. */
+/* With --fail-fast, no catalogue is saved after an image that failed: waits until all earlier
+ * images have been reported. False if one of them failed. */
 static bool may_save(struct batch *b, int64_t i) {
     if (!b->cli->fail_fast)
         return true;
@@ -80,8 +83,8 @@ static bool may_save(struct batch *b, int64_t i) {
     return may;
 }
 
-/* Adds the next image to the totals, and says what came of it. Of those that failed for want of a
- * device, one says it for all. */
+/* Adds an image to the totals and prints its messages. Of the images that failed because no device
+ * can be used, only the first one is counted and reported here. */
 static void report_outcome(struct batch *b, const struct outcome *o) {
     if (o->unusable && ++b->n_unusable > 1)
         return;
@@ -96,7 +99,8 @@ static void report_outcome(struct batch *b, const struct outcome *o) {
         report_text(&b->report, o->text);
 }
 
-/* Reports what can be, in the order of the command line. */
+/* Stores the outcome of an image, and reports all images that are next in the order of the command
+ * line. */
 static void end_image(struct batch *b, int64_t i, const struct outcome *outcome) {
     mtx_lock(&b->lock);
     b->outcomes[i] = *outcome;
@@ -110,15 +114,17 @@ static void end_image(struct batch *b, int64_t i, const struct outcome *outcome)
 
 /* --- one image --- */
 
-/* A pipe or device may take for ever, and has no file beside it. */
-static enum srcfind_status save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
-                                enum srcfind_format format, const char *path) {
-    struct stat facts;
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+/* Holds signals back while a file is saved, so that no temporary file stays. A pipe or a device has
+ * no temporary file, and writing to it may block for ever. */
+static enum srcfind_status save_catalogue(struct srcfind *finder,
+                                          const struct srcfind_catalogue *catalogue,
+                                          const char *format, const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         return srcfind_catalogue_save(finder, catalogue, format, path);
-    ending_hold();
+    signals_hold();
     const enum srcfind_status status = srcfind_catalogue_save(finder, catalogue, format, path);
-    ending_release();
+    signals_release();
     return status;
 }
 
@@ -126,15 +132,15 @@ static enum srcfind_status write_catalogue(struct batch *b, struct srcfind *find
                                            const struct srcfind_catalogue *catalogue,
                                            const char *path) {
     if (path)
-        return save(finder, catalogue, b->targets->format, path);
+        return save_catalogue(finder, catalogue, b->targets->format->name, path);
     mtx_lock(&b->lock);
     report_clear(&b->report);
     mtx_unlock(&b->lock);
-    return srcfind_catalogue_write(finder, catalogue, b->targets->format, stdout);
+    return srcfind_catalogue_write(finder, catalogue, b->targets->format->name, stdout);
 }
 
-static void search(struct batch *b, struct srcfind *finder, int64_t i, const struct report *report,
-                   struct outcome *outcome) {
+static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
+                         const struct report *report, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
     struct srcfind_catalogue *catalogue;
     const double start = clock_seconds();
@@ -142,7 +148,7 @@ static void search(struct batch *b, struct srcfind *finder, int64_t i, const str
     if (status == SRCFIND_OK && may_save(b, i))
         status = write_catalogue(b, finder, catalogue, target->catalogue);
     if (status == SRCFIND_OK) {
-        outcome->sources = catalogue->n_sources;
+        outcome->sources = srcfind_catalogue_size(catalogue);
         report_image(report, catalogue, clock_seconds() - start);
     } else {
         report_error(report, "%s", srcfind_message(finder));
@@ -152,37 +158,51 @@ static void search(struct batch *b, struct srcfind *finder, int64_t i, const str
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
 }
 
-/* Messages are kept until it is their turn; where memory has run out for that, they come at once.
- */
-static void do_image(struct batch *b, struct srcfind *finder, int64_t i) {
+/* An incomplete catalogue, as after a power cut, does not count. */
+static bool catalogue_exists(const struct batch *b, const char *catalogue) {
+    return catalogue && save_is_whole(writer_named(b->targets->format->name), catalogue);
+}
+
+/* Messages are kept in memory until it is the image's turn; if memory runs out, they are printed at
+ * once. */
+static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     const struct target *target = &b->targets->target[i];
     struct outcome outcome = {0};
     struct report report = report_for(b->cli);
     size_t size;
     FILE *kept = open_memstream(&outcome.text, &size);
     report.stream = kept ? kept : stderr;
-    if (b->cli->skip_existing && target->catalogue && access(target->catalogue, F_OK) == 0) {
+    if (b->cli->skip_existing && catalogue_exists(b, target->catalogue)) {
         report_skipped(&report, target->image, target->catalogue);
         outcome.skipped = true;
     } else {
-        search(b, finder, i, &report, &outcome);
+        batch_search(b, finder, i, &report, &outcome);
     }
     if (kept)
         fclose(kept);
     end_image(b, i, &outcome);
 }
 
-/* --- all of them --- */
+/* --- all images --- */
 
 static void work(void *context, int worker) {
     struct batch *b = context;
     for (int64_t i; begin_image(b, &i);)
-        do_image(b, b->finders[worker], i);
+        process_image(b, b->finders[worker], i);
+}
+
+static int batch_no_memory(struct batch *b) {
+    report_error(&b->report, "out of memory while starting");
+    return EXIT_IMAGE;
 }
 
 static int run_workers(struct batch *b, int n_workers) {
     const double start = clock_seconds();
-    parallel_run(n_workers, work, b);
+    struct threads *threads = threads_create(n_workers);
+    if (!threads)
+        return batch_no_memory(b);
+    threads_run(threads, n_workers, work, b);
+    threads_destroy(threads);
     b->totals.seconds = clock_seconds() - start;
     if (b->n_unusable > 0)
         report_given_up(&b->report, b->n_unusable - 1 + b->targets->n - b->begun);
@@ -190,50 +210,52 @@ static int run_workers(struct batch *b, int n_workers) {
     return b->worst;
 }
 
-/* A worker for each thread, so that reading, searching and saving overlap; fewer where images are
- * so large that what is listed of them would add up: an image has a thread for each of these bytes
- * that its pixels take. */
+/* Each thread is a worker, so that reading, searching and saving of several images overlap. To
+ * limit memory, large images have fewer workers with several threads: one thread for each
+ * BYTES_A_THREAD of the largest image. */
 enum { BYTES_A_THREAD = 1 << 28 };
 
+/* A worker needs file descriptors for an image, or for a catalogue and its lock; libraries that are
+ * loaded during the run need some too. */
+enum { DESCRIPTORS_A_WORKER = 2, DESCRIPTORS_BESIDE = 4 };
+
+/* The number of workers, up to n_workers, for which free file descriptors suffice; 1 or more. */
+static int64_t count_with_descriptors(int64_t n_workers) {
+    const int64_t n_wanted = DESCRIPTORS_BESIDE + n_workers * DESCRIPTORS_A_WORKER;
+    struct rlimit limit;
+    int64_t n_free = 0;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return n_workers;
+    for (rlim_t i = 0; i < limit.rlim_cur && n_free < n_wanted; i++)
+        n_free += fcntl((int)i, F_GETFD) < 0;
+    const int64_t n = (n_free - DESCRIPTORS_BESIDE) / DESCRIPTORS_A_WORKER;
+    return n < 1 ? 1 : n;
+}
+
 static int count_workers(const struct targets *targets, int n_threads) {
-    int64_t most = BYTES_A_THREAD;
+    int64_t largest = BYTES_A_THREAD;
     for (int64_t i = 0; i < targets->n; i++)
-        most = targets->target[i].bytes > most ? targets->target[i].bytes : most;
-    const int64_t n = n_threads / (most / BYTES_A_THREAD);
-    return (int)(n < 1 ? 1 : n < targets->n ? n : targets->n);
-}
-
-/* So that a device is started at once for many; how many will be skipped, nobody knows. */
-static int64_t expect_pixels(const struct cli *cli, const struct targets *targets) {
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < targets->n && !cli->skip_existing; i++)
-        bytes += targets->target[i].bytes;
-    return bytes / (int64_t)sizeof(float);
-}
-
-static int no_memory(struct batch *b) {
-    report_error(&b->report, "out of memory while starting");
-    return EXIT_IMAGE;
+        largest = targets->target[i].bytes > largest ? targets->target[i].bytes : largest;
+    const int64_t n = n_threads / (largest / BYTES_A_THREAD);
+    return (int)count_with_descriptors(n < 1 ? 1 : n < targets->n ? n : targets->n);
 }
 
 static int run_with_lock(struct batch *b, int n_workers) {
     if (mtx_init(&b->lock, mtx_plain) != thrd_success)
-        return no_memory(b);
+        return batch_no_memory(b);
     int status = EXIT_IMAGE;
     if (cnd_init(&b->turn) == thrd_success) {
         status = run_workers(b, n_workers);
         cnd_destroy(&b->turn);
     } else {
-        no_memory(b);
+        batch_no_memory(b);
     }
     mtx_destroy(&b->lock);
     return status;
 }
 
 static int run_with_finders(struct batch *b, int n_workers) {
-    struct srcfind_options options = b->cli->find;
-    options.expected_pixels = expect_pixels(b->cli, b->targets);
-    int status = batch_exit_status(srcfind_create_many(&options, n_workers, b->finders));
+    int status = batch_exit_status(srcfind_create_many(b->cli->find, n_workers, b->finders));
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else
@@ -244,14 +266,16 @@ static int run_with_finders(struct batch *b, int n_workers) {
 }
 
 static int search_all(const struct cli *cli, const struct targets *targets) {
-    const int n_threads = cli->find.threads ? cli->find.threads : srcfind_available_threads();
+    const int option = atoi(srcfind_options_get(cli->find, "threads")); /* "" gives 0 */
+    const int n_threads = option > 0 ? option : srcfind_available_threads();
     const int n_workers = count_workers(targets, n_threads);
     struct batch b = {.cli = cli,
                       .targets = targets,
                       .report = report_for(cli),
                       .finders = calloc((size_t)n_workers, sizeof *b.finders),
                       .outcomes = calloc((size_t)targets->n, sizeof *b.outcomes)};
-    const int status = b.finders && b.outcomes ? run_with_finders(&b, n_workers) : no_memory(&b);
+    const int status =
+        b.finders && b.outcomes ? run_with_finders(&b, n_workers) : batch_no_memory(&b);
     for (int64_t i = 0; b.outcomes && i < targets->n; i++)
         free(b.outcomes[i].text);
     free(b.outcomes);
@@ -261,8 +285,10 @@ static int search_all(const struct cli *cli, const struct targets *targets) {
 
 int batch_run(const struct cli *cli) {
     struct targets targets = {0};
-    ending_watch();
+    signals_watch();
     int status = targets_make(cli, &targets);
+    if (status == EXIT_OK && targets.target[0].catalogue)
+        save_clean(targets.target[0].catalogue); /* all catalogues are in one directory */
     if (status == EXIT_OK)
         status = search_all(cli, &targets);
     targets_free(&targets);

@@ -1,13 +1,13 @@
-/* The work: image after image, each to its catalogue. */
+/* Searches the images of a command line and writes their catalogues. */
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "command_line.h"
+#include "cli/command_line.h"
 
-/* Does what a command line asks for, and returns the exit status. */
+/* Searches all images of the command line. Returns the exit status. */
 int batch_run(const struct cli *cli);
 
-/* The exit status for what a call of the library returned. */
+/* The exit status for a status of the library. */
 int batch_exit_status(enum srcfind_status status);
 
 #endif

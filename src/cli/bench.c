@@ -11,46 +11,42 @@
 #include <unistd.h>
 
 #include "cli/batch.h"
+#include "cli/bench_report.h"
 #include "cli/exit_status.h"
-#include "bench_report.h"
 #include "cli/report.h"
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
 
-/* --- the command as it is used --- */
+/* --- the command as a process --- */
 
-enum { PROCESSES = 9, MOST_ARGUMENTS = MOST_SEARCH_OPTIONS + 8, ARGUMENT = 4224 };
+enum { PROCESSES = 9, MOST_OPTIONS = 64, MOST_ARGUMENTS = MOST_OPTIONS + 6, ARGUMENT = 320 };
 
-/* What a child is told: the same search, of one image, on one device. Texts are the caller's. */
+/* The arguments of a child process, which does the same search, of one image, on one device. */
 struct arguments {
-    char text[MOST_SEARCH_OPTIONS + 1][ARGUMENT];
+    char text[MOST_OPTIONS][ARGUMENT];
     const char *list[MOST_ARGUMENTS];
 };
 
-static bool make_arguments(const struct cli *cli, int device, const char *image,
+static void make_arguments(struct srcfind_options *options, const char *image,
                            struct arguments *a) {
     int n = 0;
-    bool fits = true;
     a->list[n++] = "srcfind";
-    for (int i = 0; i < cli->n_search; i++) {
-        const struct given_option *o = &cli->search[i];
-        fits = fits && snprintf(a->text[i], ARGUMENT, "--%s=%s", o->name, o->value) < ARGUMENT;
+    for (int i = 0; i < MOST_OPTIONS && srcfind_option(i); i++) {
+        const char *name = srcfind_option(i)->name, *value = srcfind_options_get(options, name);
+        if (!*value)
+            continue;
+        snprintf(a->text[i], ARGUMENT, "--%s=%s", name, value);
         a->list[n++] = a->text[i];
     }
-    char *where = a->text[MOST_SEARCH_OPTIONS];
-    snprintf(where, ARGUMENT, device == SRCFIND_DEVICE_CPU ? "--device=cpu" : "--device=%d",
-             device);
-    a->list[n++] = where;
     a->list[n++] = "--quiet";
     a->list[n++] = "--format=csv";
     a->list[n++] = "--";
     a->list[n++] = image;
     a->list[n] = NULL;
-    return fits;
 }
 
-/* Seconds from making a process to having seen its end; NaN where it failed. */
+/* Seconds from the start of a process to its end; NaN if it failed. */
 static double time_process(const struct arguments *arguments,
                            const posix_spawn_file_actions_t *actions) {
     pid_t child;
@@ -65,7 +61,7 @@ static double time_process(const struct arguments *arguments,
     return status == 0 ? clock_seconds() - start : NAN;
 }
 
-/* The median, with the catalogue going to a file, of which nothing is left. */
+/* The median time of n processes, which write to the file `catalogue`; NaN if one failed. */
 static double time_processes(const struct arguments *arguments, int n, FILE *catalogue) {
     posix_spawn_file_actions_t actions;
     double seconds[PROCESSES], median = 0;
@@ -79,16 +75,18 @@ static double time_processes(const struct arguments *arguments, int n, FILE *cat
         median = seconds[i] = empty ? time_process(arguments, &actions) : NAN;
     }
     posix_spawn_file_actions_destroy(&actions);
-    return isfinite(median) ? measurement_median(seconds, n) : NAN;
+    return isfinite(median) ? bench_report_median(seconds, n) : NAN;
 }
 
-static double bench_process(const struct cli *cli, int device, const char *image) {
+/* The median time of the command as a process, in seconds; NaN if it cannot be measured. */
+static double bench_process(struct srcfind_options *options, int rounds, const char *image) {
     struct arguments *arguments = malloc(sizeof *arguments);
     FILE *catalogue = tmpfile();
     double seconds = NAN;
-    if (arguments && catalogue && make_arguments(cli, device, image, arguments))
-        seconds =
-            time_processes(arguments, cli->bench < PROCESSES ? cli->bench : PROCESSES, catalogue);
+    if (arguments && catalogue) {
+        make_arguments(options, image, arguments);
+        seconds = time_processes(arguments, rounds < PROCESSES ? rounds : PROCESSES, catalogue);
+    }
     if (catalogue)
         fclose(catalogue);
     free(arguments);
@@ -97,11 +95,11 @@ static double bench_process(const struct cli *cli, int device, const char *image
 
 /* --- many images at a time --- */
 
-enum { IMAGES_A_WORKER = 16, BYTES_MOST = 1 << 28 };
+/* Images larger than MOST_BYTES are not measured this way. */
+enum { IMAGES_A_WORKER = 16, MOST_BYTES = 1 << 28 };
 
 struct many {
     const char *image;
-    enum srcfind_format format;
     struct srcfind **finders;
     int64_t n;
     atomic_llong begun;
@@ -111,39 +109,42 @@ struct many {
 static void search_many(void *context, int worker) {
     struct many *m = context;
     struct srcfind *finder = m->finders[worker];
-    FILE *nowhere = fopen("/dev/null", "w");
-    while (nowhere && !m->failed && atomic_fetch_add(&m->begun, 1) < m->n) {
+    FILE *null_device = fopen("/dev/null", "w");
+    while (null_device && !m->failed && atomic_fetch_add(&m->begun, 1) < m->n) {
         struct srcfind_catalogue *catalogue;
         enum srcfind_status status = srcfind_find_file(finder, m->image, &catalogue);
         if (status == SRCFIND_OK)
-            status = srcfind_catalogue_write(finder, catalogue, m->format, nowhere);
+            status = srcfind_catalogue_write(finder, catalogue, NULL, null_device);
         srcfind_catalogue_destroy(catalogue);
         if (status != SRCFIND_OK)
             m->failed = true;
     }
-    if (!nowhere)
+    if (!null_device)
         m->failed = true;
     else
-        fclose(nowhere);
+        fclose(null_device);
 }
 
-/* Once to make devices and memory ready, then once for the time. */
+/* Seconds per image; NaN if one failed. The first of two rounds only prepares devices and memory.
+ */
 static double time_many(struct many *m, int n_workers) {
+    struct threads *threads = threads_create(n_workers);
     double start = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; threads && i < 2; i++) {
         m->begun = 0;
         start = clock_seconds();
-        parallel_run(n_workers, search_many, m);
+        threads_run(threads, n_workers, search_many, m);
     }
+    m->failed = m->failed || !threads;
+    threads_destroy(threads);
     return m->failed ? NAN : (clock_seconds() - start) / (double)m->n;
 }
 
-/* Seconds for each of many images; NaN where one failed. */
-static double bench_many(const struct srcfind_options *options, const char *image,
-                         enum srcfind_format format, int rounds, int n_workers) {
+/* Seconds per image when n_workers search the image many times at once; NaN if one failed. */
+static double bench_many(const struct srcfind_options *options, const char *image, int rounds,
+                         int n_workers) {
     const int each = rounds < IMAGES_A_WORKER ? rounds : IMAGES_A_WORKER;
     struct many m = {.image = image,
-                     .format = format,
                      .finders = calloc((size_t)n_workers, sizeof *m.finders),
                      .n = (int64_t)each * n_workers};
     double seconds = NAN;
@@ -155,52 +156,50 @@ static double bench_many(const struct srcfind_options *options, const char *imag
     return seconds;
 }
 
-/* --- an image --- */
+/* --- one image --- */
 
-static int write_measurement(const struct measurement *m, bool as_json,
-                             const struct report *report) {
+static int bench_write(const struct bench_report *m, bool as_json, const struct report *report) {
     bool ok = true;
     if (as_json)
-        ok = measurement_write_json(m, stdout);
+        ok = bench_report_write_json(m, stdout);
     else
-        measurement_write_text(m, stdout);
+        bench_report_write_text(m, stdout);
     return report_written(report, ok);
 }
 
-/* What the library does not measure itself. Large images are not searched many at a time. */
+/* Measures what srcfind_bench_file does not: the process, and many images at a time. False if one
+ * of them failed. */
 static bool measure_command(const struct cli *cli, const struct target *target,
-                            const struct srcfind_options *options, struct measurement *m,
+                            struct srcfind_options *options, struct bench_report *m,
                             const struct report *report) {
-    m->n_workers = m->bench->catalogue->threads;
-    m->process_seconds = bench_process(cli, options->device, target->image);
+    m->n_workers = srcfind_catalogue_run(srcfind_bench_catalogue(m->bench))->threads;
+    m->process_seconds = bench_process(options, cli->bench, target->image);
     m->batch_seconds = NAN;
     if (isnan(m->process_seconds))
         report_error(report, "%s: the command as a process cannot be measured", target->image);
-    if (target->bytes > BYTES_MOST)
+    if (target->bytes > MOST_BYTES)
         return !isnan(m->process_seconds);
-    m->batch_seconds = bench_many(options, target->image, SRCFIND_CSV, cli->bench, m->n_workers);
+    m->batch_seconds = bench_many(options, target->image, cli->bench, m->n_workers);
     if (isnan(m->batch_seconds))
         report_error(report, "%s: many images at a time cannot be measured", target->image);
     return !isnan(m->process_seconds) && !isnan(m->batch_seconds);
 }
 
-static int bench_image(const struct cli *cli, const struct target *target, bool as_json, int device,
-                       const struct report *report) {
-    struct srcfind_options options = cli->find;
+static int bench_image(const struct cli *cli, const struct target *target, bool as_json,
+                       struct srcfind_options *options, const struct report *report) {
     struct srcfind *finder;
     struct srcfind_bench *bench = NULL;
-    options.device = device;
-    enum srcfind_status status = srcfind_create(&options, &finder);
+    enum srcfind_status status = srcfind_create(options, &finder);
     if (status == SRCFIND_OK)
-        status = srcfind_bench_file(finder, target->image, SRCFIND_CSV, cli->bench, &bench);
+        status = srcfind_bench_file(finder, target->image, NULL, cli->bench, &bench);
     if (status != SRCFIND_OK)
         report_error(report, "%s", srcfind_message(finder));
     srcfind_destroy(finder);
     int result = batch_exit_status(status);
     if (status == SRCFIND_OK) {
-        struct measurement m = {.bench = bench};
-        const bool whole = measure_command(cli, target, &options, &m, report);
-        result = write_measurement(&m, as_json, report);
+        struct bench_report m = {.bench = bench};
+        const bool whole = measure_command(cli, target, options, &m, report);
+        result = bench_write(&m, as_json, report);
         if (!whole)
             result = EXIT_IMAGE;
     }
@@ -208,30 +207,58 @@ static int bench_image(const struct cli *cli, const struct target *target, bool 
     return result;
 }
 
-/* The devices to measure: the one that was asked for; or the CPU, and a GPU if there is one. */
-static int choose_devices(const struct cli *cli, int devices[2]) {
-    struct srcfind_options options = cli->find;
-    struct srcfind *finder;
-    devices[0] = cli->find.device == SRCFIND_DEVICE_ALL ? 0 : cli->find.device;
-    if (cli->find.device != SRCFIND_DEVICE_AUTO)
-        return 1;
-    devices[0] = SRCFIND_DEVICE_CPU;
-    devices[1] = options.device = 0;
-    const bool has_gpu =
-        srcfind_create(&options, &finder) == SRCFIND_OK && srcfind_device_is_usable(finder);
+/* A copy of the options with another device. NULL where memory ran out. */
+static struct srcfind_options *options_with_device(const struct cli *cli, const char *device) {
+    struct srcfind_options *options = srcfind_options_copy(cli->find);
+    if (options)
+        srcfind_options_set(options, "device", device);
+    return options;
+}
+
+static bool has_gpu(const struct cli *cli) {
+    struct srcfind_options *options = options_with_device(cli, "0");
+    struct srcfind *finder = NULL;
+    const bool has = options && srcfind_create(options, &finder) == SRCFIND_OK &&
+                     srcfind_device_is_usable(finder);
     srcfind_destroy(finder);
-    return has_gpu ? 2 : 1;
+    srcfind_options_destroy(options);
+    return has;
+}
+
+/* Chooses the devices to measure and returns their number: the one that the options name, or else
+ * the CPU and, if there is one, a GPU. NULL stands for the device of the options. */
+static int choose_devices(const struct cli *cli, const char *devices[2]) {
+    devices[0] = "cpu";
+    devices[1] = "0";
+    if (command_line_has_device(cli, "auto"))
+        return has_gpu(cli) ? 2 : 1;
+    devices[0] = command_line_has_device(cli, "all") ? "0" : NULL;
+    return 1;
+}
+
+static int bench_on(const struct cli *cli, const struct target *target, bool as_json,
+                    const char *device, const struct report *report) {
+    struct srcfind_options *options =
+        device ? options_with_device(cli, device) : srcfind_options_copy(cli->find);
+    if (!options) {
+        report_error(report, "%s: out of memory", target->image);
+        return EXIT_IMAGE;
+    }
+    const int status = bench_image(cli, target, as_json, options, report);
+    srcfind_options_destroy(options);
+    return status;
 }
 
 int bench_run(const struct cli *cli) {
     struct report report = report_for(cli);
     struct targets targets = {0};
-    int devices[2], worst = targets_make(cli, &targets);
+    const char *devices[2];
+    int worst = targets_make(cli, &targets);
     const int n_devices = worst == EXIT_OK ? choose_devices(cli, devices) : 0;
     for (int64_t i = 0; i < targets.n && !(worst != EXIT_OK && cli->fail_fast); i++) {
         for (int k = 0; k < n_devices; k++) {
-            const int status = bench_image(cli, &targets.target[i], targets.format == SRCFIND_JSON,
-                                           devices[k], &report);
+            const int status =
+                bench_on(cli, &targets.target[i], targets_are_json(&targets), devices[k], &report);
             worst = status > worst ? status : worst;
         }
     }

@@ -1,10 +1,10 @@
-/* --bench: how long images take, stage by stage. */
+/* --bench: measures the time of each stage of a search. */
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "command_line.h"
+#include "cli/command_line.h"
 
-/* Measures all images, and writes what was found to standard output. Returns the exit status. */
+/* Measures all images and writes the results to standard output. Returns the exit status. */
 int bench_run(const struct cli *cli);
 
 #endif

@@ -1,29 +1,29 @@
-/* What --bench measured of an image, as a table or JSON. */
-#ifndef MEASUREMENT_H
-#define MEASUREMENT_H
+/* Writes the measurements of --bench, for one image, as a table or as JSON. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
 
 #include "srcfind.h"
 
 enum measured {
-    MEASURED_PROCESS = SRCFIND_STAGES, /* the command as it is used, from start to end */
-    MEASURED_START,                    /* of that, what is not from the file to the catalogue */
-    MEASURED_BATCH,                    /* an image among many */
+    MEASURED_PROCESS = SRCFIND_STAGES, /* the command as a process, from start to end */
+    MEASURED_START,                    /* MEASURED_PROCESS without SRCFIND_FILE */
+    MEASURED_BATCH,                    /* one image, when many are searched at a time */
     MEASURED_ROWS
 };
 
-struct measurement {
+struct bench_report {
     const struct srcfind_bench *bench;
-    double process_seconds; /* median; NaN where it could not be measured */
-    double batch_seconds;   /* for each of many images; NaN where they were not searched */
-    int n_workers;          /* that searched them at a time */
+    double process_seconds; /* median; NaN if not measured */
+    double batch_seconds;   /* per image, of many images; NaN if not measured */
+    int n_workers;          /* how many images are searched at a time */
 };
 
-void measurement_write_text(const struct measurement *measurement, FILE *stream);
+void bench_report_write_text(const struct bench_report *report, FILE *stream);
 
 /* Returns false where memory ran out. */
-bool measurement_write_json(const struct measurement *measurement, FILE *stream);
+bool bench_report_write_json(const struct bench_report *report, FILE *stream);
 
-/* The median of n numbers, which are put in order. */
-double measurement_median(double *numbers, int n);
+/* The median of n numbers. Sorts them. */
+double bench_report_median(double *numbers, int n);
 
 #endif

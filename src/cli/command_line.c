@@ -1,356 +1,308 @@
-#include "command_line.h"
+#include "cli/command_line.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* --- values --- */
+#include "cli/exit_status.h"
+#include "options/options.h"
 
-static bool read_real(const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && !*end && isfinite(*value);
+/* --- the command's own options --- */
+
+struct entry;
+
+static bool cli_set_flag(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_path(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_choice(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text);
+
+enum type { FLAG, PATH, CHOICE, FORMAT, ROUNDS, DEVICE_FLAG, OF_LIBRARY };
+
+/* `wanted` completes the message "is not ..."; NULL: the message lists the option's values. */
+static const struct {
+    const char *wanted;
+    bool (*set)(struct cli *cli, const struct entry *entry, const char *text);
+} types[] = {
+    [FLAG] = {NULL, cli_set_flag},
+    [PATH] = {"a path", cli_set_path},
+    [CHOICE] = {NULL, cli_set_choice},
+    [FORMAT] = {NULL, cli_set_format},
+    [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
+    [DEVICE_FLAG] = {NULL, cli_set_device_flag},
+};
+
+static const struct entry {
+    const char *name;
+    int letter;
+    const char *argument;
+    enum type type;
+    size_t offset; /* of the member of struct cli */
+    const char *initial, *values, *help;
+} entries[] = {
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+    {name, letter, argument, OF_LIBRARY, 0, initial, values, help},
+#define MACHINE_OPTION SEARCH_OPTION
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)                \
+    {name, letter, argument, type, offsetof(struct cli, member), initial, values, help},
+#include "options/options.inc"
+#undef SEARCH_OPTION
+#undef MACHINE_OPTION
+#undef COMMAND_OPTION
+};
+
+enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256, BENCH_ROUNDS = 15 };
+
+static void *member_of(struct cli *cli, const struct entry *entry) {
+    return (char *)cli + entry->offset;
 }
 
-static bool read_integer(const char *text, int64_t least, int64_t most, int64_t *value) {
+static bool cli_set_flag(struct cli *cli, const struct entry *entry, const char *text) {
+    (void)text;
+    *(bool *)member_of(cli, entry) = true;
+    return true;
+}
+
+static bool cli_set_path(struct cli *cli, const struct entry *entry, const char *text) {
+    *(const char **)member_of(cli, entry) = text;
+    return *text != '\0';
+}
+
+static bool cli_set_choice(struct cli *cli, const struct entry *entry, const char *text) {
+    int *choice = member_of(cli, entry);
+    *choice = options_choice(entry->values, text);
+    return *choice >= 0;
+}
+
+static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text) {
+    (void)entry;
+    for (int i = 0; srcfind_format(i); i++)
+        if (strcasecmp(text, srcfind_format(i)->name) == 0)
+            cli->format = srcfind_format(i)->name;
+    return cli->format && strcasecmp(cli->format, text) == 0;
+}
+
+/* Makes the number odd, so that the median is the time of one of the rounds. */
+static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text) {
     char *end;
+    int *rounds = member_of(cli, entry);
     errno = 0;
-    *value = strtoll(text, &end, 10);
-    return end != text && !*end && !errno && *value >= least && *value <= most;
-}
-
-static bool read_positive(const char *text, double *value) {
-    return read_real(text, value) && *value > 0;
-}
-
-static bool set_output(struct cli *cli, const char *text) {
-    cli->output = strcmp(text, "-") == 0 ? NULL : text;
-    return *text != '\0';
-}
-
-static bool set_format(struct cli *cli, const char *text) {
-    cli->format_given = true;
-    cli->format = strcmp(text, "json") == 0 ? SRCFIND_JSON : SRCFIND_CSV;
-    return strcmp(text, "json") == 0 || strcmp(text, "csv") == 0;
-}
-
-static bool set_kappa(struct cli *cli, const char *text) {
-    return read_positive(text, &cli->find.kappa);
-}
-
-static bool set_threshold(struct cli *cli, const char *text) {
-    return read_positive(text, &cli->find.threshold);
-}
-
-static bool set_island(struct cli *cli, const char *text) {
-    return read_positive(text, &cli->find.island);
-}
-
-static bool set_background(struct cli *cli, const char *text) {
-    cli->find.subtract_background = strcmp(text, "median") == 0;
-    return cli->find.subtract_background || strcmp(text, "zero") == 0;
-}
-
-static bool set_connectivity(struct cli *cli, const char *text) {
-    cli->find.connectivity = strcmp(text, "8") == 0 ? 8 : 4;
-    return strcmp(text, "8") == 0 || strcmp(text, "4") == 0;
-}
-
-static bool set_min_pixels(struct cli *cli, const char *text) {
-    return read_integer(text, 1, INT64_MAX, &cli->find.min_pixels);
-}
-
-/* MAJ,MIN,PA in arcsec, arcsec, deg */
-static bool set_beam(struct cli *cli, const char *text) {
-    double value[3];
-    char *end;
-    for (int i = 0; i < 3; i++) {
-        value[i] = strtod(text, &end);
-        if (end == text || *end != (i < 2 ? ',' : '\0'))
-            return false;
-        text = end + 1;
-    }
-    cli->find.beam = (struct srcfind_beam){value[0] / 3600, value[1] / 3600, value[2]};
-    return value[0] >= value[1] && value[1] > 0 && isfinite(value[0] + value[2]);
-}
-
-static bool set_hdu(struct cli *cli, const char *text) {
-    cli->find.hdu = text;
-    return *text != '\0';
-}
-
-static bool set_plane(struct cli *cli, const char *text) {
-    int n = 0;
-    for (char *end;; text = end + 1) {
-        errno = 0;
-        const long long plane = strtoll(text, &end, 10);
-        if (end == text || errno || plane < 1 || n == SRCFIND_MAX_AXES)
-            return false;
-        cli->find.plane[n++] = plane;
-        cli->find.n_plane = n;
-        if (*end != ',')
-            return !*end;
-    }
-}
-
-static bool set_device(struct cli *cli, const char *text) {
-    static const struct {
-        const char *name;
-        int device;
-    } names[] = {
-        {"auto", SRCFIND_DEVICE_AUTO}, {"cpu", SRCFIND_DEVICE_CPU}, {"all", SRCFIND_DEVICE_ALL}};
-    int64_t number;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i].name) == 0) {
-            cli->find.device = names[i].device;
-            return true;
-        }
-    }
-    if (!read_integer(text, 0, 1023, &number))
+    const long number = text ? strtol(text, &end, 10) : BENCH_ROUNDS;
+    const bool ok = !text || (end != text && !*end && !errno);
+    if (!ok || number < 1 || number >= SRCFIND_MAX_ROUNDS)
         return false;
-    cli->find.device = (int)number;
+    *rounds = (int)(number | 1);
     return true;
 }
 
-static bool set_cpu(struct cli *cli, const char *text) {
+static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text) {
     (void)text;
-    cli->find.device = SRCFIND_DEVICE_CPU;
-    return true;
+    return srcfind_options_set(cli->find, "device", entry->values) == SRCFIND_OK;
 }
 
-static bool set_gpu(struct cli *cli, const char *text) {
-    (void)text;
-    cli->find.device = 0;
-    return true;
-}
+/* --- messages --- */
 
-static bool set_threads(struct cli *cli, const char *text) {
-    int64_t number = 0;
-    const bool ok = read_integer(text, 1, SRCFIND_MAX_THREADS, &number);
-    cli->find.threads = (int)number;
-    return ok;
-}
-
-static bool set_device_memory(struct cli *cli, const char *text) {
-    int64_t mebibytes = 0;
-    const bool ok = read_integer(text, 1, INT64_MAX >> 20, &mebibytes);
-    if (ok)
-        cli->find.device_memory = mebibytes << 20;
-    return ok;
-}
-
-enum { BENCH_ROUNDS = 15 };
-
-static bool set_bench(struct cli *cli, const char *text) {
-    int64_t rounds = BENCH_ROUNDS;
-    const bool ok = !text || read_integer(text, 1, SRCFIND_MAX_ROUNDS - 1, &rounds);
-    cli->bench = (int)(rounds | 1); /* the median is one of them */
-    return ok;
-}
-
-static bool set_files_from(struct cli *cli, const char *text) {
-    cli->files_from = text;
-    return *text != '\0';
-}
-
-static bool set_progress(struct cli *cli, const char *text) {
-    static const char *const names[] = {"auto", "always", "never"};
-    for (int i = PROGRESS_AUTO; i <= PROGRESS_NEVER; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            cli->progress = (enum progress)i;
-            return true;
-        }
-    }
+__attribute__((format(printf, 1, 2))) static bool complain(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("srcfind: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
     return false;
 }
 
-#define SET_FLAG(member)                                                                           \
-    static bool set_##member(struct cli *cli, const char *text) {                                  \
-        (void)text;                                                                                \
-        cli->member = true;                                                                        \
-        return true;                                                                               \
+/* The edit distance of two words: the least number of letters to insert, delete or change. Words
+ * have up to 31 letters; longer ones are 32 apart. (Wagner and Fischer 1974, J. ACM 21, 168.) */
+static int distance(const char *a, const char *b, size_t b_length) {
+    enum { CAPACITY = 32 };
+    int row[CAPACITY], before;
+    if (strlen(a) >= CAPACITY || b_length >= CAPACITY)
+        return CAPACITY;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (int)j;
+    for (size_t i = 0; a[i]; i++) {
+        before = row[0]++;
+        for (size_t j = 0; j < b_length; j++) {
+            const int changed = before + (a[i] != b[j]);
+            const int other = 1 + (row[j] < row[j + 1] ? row[j] : row[j + 1]);
+            before = row[j + 1];
+            row[j + 1] = changed < other ? changed : other;
+        }
     }
-SET_FLAG(skip_existing)
-SET_FLAG(fail_fast)
-SET_FLAG(compare_cpu)
-SET_FLAG(quiet)
-SET_FLAG(verbose)
-SET_FLAG(help)
-SET_FLAG(version)
-#undef SET_FLAG
+    return row[b_length];
+}
 
-/* --- the table --- */
+/* The option that is most similar to what was given; NULL if none is similar enough. */
+static const char *find_similar(const char *given, size_t length) {
+    const char *similar = NULL;
+    int least = length < 6 ? 2 : 3; /* the smallest distance so far; these are too large */
+    for (int i = 0; i < ENTRIES; i++) {
+        const int d = distance(entries[i].name, given, length);
+        if (d < least) {
+            least = d;
+            similar = entries[i].name;
+        }
+    }
+    return similar;
+}
 
-/* One line an option. `argument` is what --help calls the value, NULL where there is none, and
- * begins with "[=" where it may be left out; `wanted` completes the message "is not ...". */
-static const struct spec {
-    const char *name;
-    int letter;
-    const char *argument, *wanted;
-    bool (*set)(struct cli *cli, const char *text);
-    const char *help;
-} specs[] = {
-    {"output", 'o', "PATH", "a path", set_output,
-     "catalogue; a directory for several images (made if missing); - is standard output, which is "
-     "the default"},
-    {"format", 'f', "NAME", "csv or json", set_format,
-     "csv or json [from PATH's suffix, else csv]"},
-    {"kappa", 'k', "K", "a number above 0", set_kappa,
-     "clip at the median -+ K standard deviations [3]"},
-    {"threshold", 'n', "N", "a number above 0", set_threshold,
-     "a source has a pixel with value - background > N x rms [5]"},
-    {"island", 'i', "N", "a number above 0", set_island,
-     "its island grows down to N x rms [as --threshold]"},
-    {"background", 0, "NAME", "median or zero", set_background,
-     "what is subtracted: median (of the clipped pixels) or zero [median]"},
-    {"connectivity", 0, "4|8", "4 or 8", set_connectivity,
-     "pixels touch along edges, or at corners too [4]"},
-    {"min-pixels", 0, "N", "a whole number above 0", set_min_pixels, "drop smaller sources [1]"},
-    {"beam", 0, "MAJ,MIN,PA", "MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees",
-     set_beam, "beam (FWHM) in arcsec, arcsec, deg instead of the header's"},
-    {"hdu", 0, "N|NAME", "a number or a name", set_hdu,
-     "HDU by number (0 is the primary) or EXTNAME [the first with an image]"},
-    {"plane", 0, "A[,B..]", "a list of planes, counted from 1", set_plane,
-     "plane on axes 3, 4, ..., counted from 1 [1,1,...]"},
-    {"device", 0, "NAME", "auto, cpu, all, or the number of a CUDA device", set_device,
-     "auto (what will be done first), cpu, the number of a CUDA device, or all of them [auto]"},
-    {"cpu", 0, NULL, NULL, set_cpu, "short for --device cpu"},
-    {"gpu", 0, NULL, NULL, set_gpu, "short for --device 0"},
-    {"device-memory", 0, "MIB", "a whole number above 0", set_device_memory,
-     "use no more than so much of a CUDA device's memory [what is free]"},
-    {"compare-cpu", 0, NULL, NULL, set_compare_cpu,
-     "search on the CPU and on the GPU, and report on standard output whether the catalogues are "
-     "the same and how long each took (-f json: for programs)"},
-    {"bench", 0, "[=ROUNDS]", "a whole number from 1 to 100000", set_bench,
-     "measure how long each stage takes, beside a plain read of the pixels, and report on standard "
-     "output (-f json: for programs) [15 rounds]"},
-    {"threads", 0, "N", "a whole number from 1 to 4096", set_threads,
-     "CPU threads [all that the process may use]"},
-    {"files-from", 0, "LIST", "a path", set_files_from,
-     "take image paths from a file, one a line (-: standard input)"},
-    {"skip-existing", 0, NULL, NULL, set_skip_existing,
-     "leave images whose catalogue is already there"},
-    {"fail-fast", 0, NULL, NULL, set_fail_fast, "stop at the first image that fails"},
-    {"progress", 0, "WHEN", "auto, always or never", set_progress,
-     "show a progress line: auto (on a terminal), always or never [auto]"},
-    {"quiet", 'q', NULL, NULL, set_quiet, "no summary lines"},
-    {"verbose", 'v', NULL, NULL, set_verbose, "the time of each stage too"},
-    {"version", 0, NULL, NULL, set_version, "versions of srcfind, its libraries and backends"},
-    {"help", 'h', NULL, NULL, set_help, "this text"},
-};
+/* Lists the options that begin with `given`, as `--files-from or --fail-fast`; returns how many. */
+static int list_matching(const char *given, size_t length, char *text, size_t size) {
+    int n = 0;
+    text[0] = '\0';
+    for (int i = 0; i < ENTRIES; i++) {
+        if (strncmp(entries[i].name, given, length) != 0)
+            continue;
+        const size_t at = strlen(text);
+        snprintf(text + at, size - at, "%s--%s", n++ ? " or " : "", entries[i].name);
+    }
+    return n;
+}
 
-enum { SPECS = sizeof specs / sizeof *specs, FIRST_INDEX = 256 };
-
-static const struct spec *find_spec(int value) {
-    if (value >= FIRST_INDEX && value < FIRST_INDEX + SPECS)
-        return &specs[value - FIRST_INDEX];
-    for (int i = 0; i < SPECS; i++)
-        if (specs[i].letter && specs[i].letter == value)
-            return &specs[i];
+static const struct entry *find_entry(int value) {
+    if (value >= FIRST_INDEX && value < FIRST_INDEX + ENTRIES)
+        return &entries[value - FIRST_INDEX];
+    for (int i = 0; i < ENTRIES; i++)
+        if (entries[i].letter && entries[i].letter == value)
+            return &entries[i];
     return NULL;
 }
 
+/* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
+static bool complain_of(const char *word) {
+    char matching[256];
+    if (strncmp(word, "--", 2) != 0)
+        return complain("there is no option -%c", optopt);
+    const char *given = word + 2;
+    const size_t length = strcspn(given, "=");
+    const char *similar = find_similar(given, length);
+    if (find_entry(optopt)) /* a known option, which takes no value */
+        return complain("--%s takes no value", find_entry(optopt)->name);
+    if (list_matching(given, length, matching, sizeof matching) > 1)
+        return complain("--%.*s may be %s", (int)length, given, matching);
+    return similar ? complain("there is no option --%.*s; did you mean --%s?", (int)length, given,
+                              similar)
+                   : complain("there is no option --%.*s", (int)length, given);
+}
+
+static bool complain_of_value(const struct entry *entry, const char *text) {
+    char choices[OPTIONS_TEXT];
+    const char *wanted = types[entry->type].wanted;
+    if (!wanted)
+        options_name_choices(entry->values, choices);
+    return complain("--%s: '%s' is not %s", entry->name, text, wanted ? wanted : choices);
+}
+
+/* --- reading --- */
+
 static void describe_to_getopt(struct option *longs, char *shorts) {
-    for (int i = 0; i < SPECS; i++) {
-        const int has_argument = !specs[i].argument            ? no_argument
-                                 : specs[i].argument[0] == '[' ? optional_argument
-                                                               : required_argument;
-        longs[i] = (struct option){specs[i].name, has_argument, NULL, FIRST_INDEX + i};
-        if (specs[i].letter) {
-            *shorts++ = (char)specs[i].letter;
-            if (specs[i].argument)
+    *shorts++ = ':'; /* getopt_long then returns ':' for a missing value */
+    for (int i = 0; i < ENTRIES; i++) {
+        const int has_argument = !entries[i].argument            ? no_argument
+                                 : entries[i].argument[0] == '[' ? optional_argument
+                                                                 : required_argument;
+        longs[i] = (struct option){entries[i].name, has_argument, NULL, FIRST_INDEX + i};
+        if (entries[i].letter) {
+            *shorts++ = (char)entries[i].letter;
+            if (entries[i].argument)
                 *shorts++ = ':';
         }
     }
-    longs[SPECS] = (struct option){0};
+    longs[ENTRIES] = (struct option){0};
     *shorts = '\0';
 }
 
-/* Whether a search of one image depends on it, and on which device is not said. */
-static bool is_of_search(const struct spec *spec) {
-    static const char *const names[] = {"kappa",        "threshold",     "island", "background",
-                                        "connectivity", "min-pixels",    "beam",   "hdu",
-                                        "plane",        "device-memory", "threads"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        is = is || strcmp(spec->name, names[i]) == 0;
-    return is;
+static bool cli_set_entry(struct cli *cli, const struct entry *entry, const char *text) {
+    if (entry->type != OF_LIBRARY)
+        return types[entry->type].set(cli, entry, text) || complain_of_value(entry, text);
+    return srcfind_options_set(cli->find, entry->name, text) == SRCFIND_OK ||
+           complain("--%s", srcfind_options_message(cli->find));
 }
 
-/* The last one of a name counts. */
-static void note_search_option(struct cli *cli, const char *name, const char *value) {
-    int i = 0;
-    while (i < cli->n_search && strcmp(cli->search[i].name, name) != 0)
-        i++;
-    cli->search[i] = (struct given_option){name, value};
-    cli->n_search += i == cli->n_search;
-}
-
-/* Whether options that are about catalogues are left out beside one that writes none. */
-static bool writes_no_catalogue(const struct cli *cli, const char *option) {
-    const char *other = cli->output                                        ? "--output"
-                        : cli->skip_existing                               ? "--skip-existing"
-                        : cli->format_given && cli->format != SRCFIND_JSON ? "--format csv"
-                                                                           : NULL;
-    if (other)
-        fprintf(stderr, "srcfind: %s writes no catalogue, and does not go with %s\n", option,
-                other);
-    return !other;
-}
-
-static bool can_compare(const struct cli *cli) {
-    if (cli->find.device == SRCFIND_DEVICE_CPU) {
-        fputs("srcfind: --compare-cpu needs a GPU beside the CPU: leave --cpu out\n", stderr);
-        return false;
-    }
-    return writes_no_catalogue(cli, "--compare-cpu");
-}
-
-bool options_read(int argc, char **argv, struct cli *cli) {
-    static char program[] = "srcfind"; /* what getopt's messages begin with */
-    struct option longs[SPECS + 1];
-    char shorts[2 * SPECS + 1];
+static bool read_options(int argc, char **argv, struct cli *cli) {
+    struct option longs[ENTRIES + 1];
+    char shorts[2 * ENTRIES + 2];
     describe_to_getopt(longs, shorts);
-    *cli = (struct cli){.find = srcfind_default_options()};
-    if (argc > 0)
-        argv[0] = program;
-    for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        const struct spec *spec = find_spec(value);
-        if (spec && spec->set(cli, optarg)) {
-            if (is_of_search(spec))
-                note_search_option(cli, spec->name, optarg);
-            continue;
-        }
-        if (spec)
-            fprintf(stderr, "srcfind: --%s: '%s' is not %s\n", spec->name, optarg, spec->wanted);
-        return false;
+    opterr = 0;
+    for (;;) {
+        const int at = optind < 1 ? 1 : optind;
+        const int value = getopt_long(argc, argv, shorts, longs, NULL);
+        const struct entry *entry = find_entry(value == ':' ? optopt : value);
+        if (value == -1)
+            return true;
+        if (value == ':')
+            return complain("--%s needs a value: %s", entry ? entry->name : "?",
+                            entry ? entry->argument : "?");
+        if (!entry)
+            return complain_of(argv[optind > at ? optind - 1 : at]);
+        if (!cli_set_entry(cli, entry, optarg))
+            return false;
     }
-    if (cli->find.island > cli->find.threshold) {
-        fprintf(stderr, "srcfind: --island: %g is above --threshold, %g\n", cli->find.island,
-                cli->find.threshold);
-        return false;
+}
+
+/* Complains if `option`, which writes no catalogue, is used with an option for catalogues. */
+static bool writes_no_catalogue(const struct cli *cli, const char *option) {
+    const bool as_text = cli->format && strcmp(cli->format, "json") != 0;
+    const char *other = cli->output          ? "--output"
+                        : cli->skip_existing ? "--skip-existing"
+                        : as_text            ? "--format"
+                                             : NULL;
+    if (!other)
+        return true;
+    return complain("%s writes no catalogue, and does not go with %s%s%s", option, other,
+                    as_text && !cli->output && !cli->skip_existing ? " " : "",
+                    as_text && !cli->output && !cli->skip_existing ? cli->format : "");
+}
+
+bool command_line_has_device(const struct cli *cli, const char *device) {
+    return strcmp(srcfind_options_get(cli->find, "device"), device) == 0;
+}
+
+static bool options_go_together(const struct cli *cli) {
+    if (srcfind_options_check(cli->find) != SRCFIND_OK)
+        return complain("--%s", srcfind_options_message(cli->find));
+    if (cli->bench && cli->compare_cpu)
+        return complain("--bench and --compare-cpu: one at a time");
+    if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
+        return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
+    return (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
+           (!cli->bench || writes_no_catalogue(cli, "--bench"));
+}
+
+int command_line_read(int argc, char **argv, struct cli *cli) {
+    *cli = (struct cli){.find = srcfind_options_create()};
+    if (!cli->find) {
+        complain("out of memory while starting");
+        return EXIT_IMAGE;
     }
-    if (cli->bench && cli->compare_cpu) {
-        fputs("srcfind: --bench and --compare-cpu: one at a time\n", stderr);
-        return false;
+    const bool understood = read_options(argc, argv, cli);
+    if (cli->output && strcmp(cli->output, "-") == 0)
+        cli->output = NULL;
+    if (!understood || !options_go_together(cli)) {
+        complain("--help lists all options");
+        return EXIT_USAGE;
     }
-    if ((cli->compare_cpu && !can_compare(cli)) ||
-        (cli->bench && !writes_no_catalogue(cli, "--bench")))
-        return false;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
-    return true;
+    return EXIT_OK;
+}
+
+void command_line_clear(struct cli *cli) {
+    srcfind_options_destroy(cli->find);
+    cli->find = NULL;
 }
 
 /* --- help --- */
 
 enum { HELP_COLUMN = 29, HELP_WIDTH = 79 };
 
-/* Writes words from a column on, on as many lines as it takes. */
-static void write_wrapped(const char *text, int column, FILE *stream) {
-    int at = column;
+/* Writes words from the column `at`, in lines up to HELP_WIDTH; returns the column at the end. */
+static int write_wrapped(const char *text, int at, FILE *stream) {
     while (*text) {
         const int length = (int)strcspn(text, " ");
         if (at + 1 + length > HELP_WIDTH) {
@@ -364,10 +316,23 @@ static void write_wrapped(const char *text, int column, FILE *stream) {
         at += length;
         text += length + (text[length] == ' ');
     }
+    return at;
+}
+
+static void write_entry(const struct entry *e, FILE *stream) {
+    char head[64], initial[64];
+    snprintf(head, sizeof head, "  %c%c%s --%s%s%s", e->letter ? '-' : ' ',
+             e->letter ? e->letter : ' ', e->letter ? "," : " ", e->name,
+             e->argument && e->argument[0] != '[' ? " " : "", e->argument ? e->argument : "");
+    snprintf(initial, sizeof initial, "[%s]", e->initial ? e->initial : "");
+    fprintf(stream, "%-*s", HELP_COLUMN, head);
+    const int at = write_wrapped(e->help, HELP_COLUMN, stream);
+    if (e->initial)
+        write_wrapped(initial, at, stream);
     fputc('\n', stream);
 }
 
-void options_help(FILE *stream) {
+void command_line_help(FILE *stream) {
     fputs("Usage: srcfind [OPTION]... IMAGE...\n"
           "Finds the sources in radio-astronomy images (FITS) and writes a catalogue of each.\n"
           "\n"
@@ -375,15 +340,8 @@ void options_help(FILE *stream) {
           "  srcfind tiles/*.fits -o catalogues/ -f json\n"
           "\n",
           stream);
-    for (int i = 0; i < SPECS; i++) {
-        char head[64];
-        snprintf(head, sizeof head, "  %c%c%s --%s%s%s", specs[i].letter ? '-' : ' ',
-                 specs[i].letter ? specs[i].letter : ' ', specs[i].letter ? "," : " ",
-                 specs[i].name, specs[i].argument && specs[i].argument[0] != '[' ? " " : "",
-                 specs[i].argument ? specs[i].argument : "");
-        fprintf(stream, "%-*s", HELP_COLUMN, head);
-        write_wrapped(specs[i].help, HELP_COLUMN, stream);
-    }
+    for (int i = 0; i < ENTRIES; i++)
+        write_entry(&entries[i], stream);
     fputs("\nExit status: 0 all well; 1 an image failed; 2 wrong usage; 3 the device cannot be "
           "used;\n4 a comparison found a difference.\n"
           "The manual, with every column of the catalogue: man srcfind\n",

@@ -1,36 +1,30 @@
-/* The command line. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+/* Reads the command line. */
+#ifndef COMMAND_LINE_H
+#define COMMAND_LINE_H
 
 #include "srcfind.h"
 
-enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
-
-/* As --NAME=VALUE; not owned. */
-struct given_option {
-    const char *name, *value;
-};
-enum { MOST_SEARCH_OPTIONS = 16 };
-
 struct cli {
-    struct srcfind_options find;
-    const char *output; /* NULL: standard output */
-    bool format_given;
-    enum srcfind_format format;
-    const char *files_from; /* NULL: no list */
+    struct srcfind_options *find; /* the library's options */
+    const char *output;           /* NULL: standard output */
+    const char *format;           /* NULL: by the suffix of output */
+    const char *files_from;       /* NULL: no list */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
-    int bench; /* rounds; 0: not asked for */
-    enum progress progress;
-    struct given_option search[MOST_SEARCH_OPTIONS]; /* options that a search depends on */
-    int n_search;
-    char **images; /* of the command line; not owned */
+    int bench;     /* rounds; 0: no --bench */
+    int progress;  /* enum progress_choice */
+    char **images; /* arguments in argv; not owned */
     int n_images;
 };
 
-/* Reads the command line. On an error the reason has gone to standard error. */
-bool options_read(int argc, char **argv, struct cli *cli);
+/* Reads the command line. Returns an exit status; on an error the reason is on standard error.
+ * *cli is to be cleared, also after an error. */
+int command_line_read(int argc, char **argv, struct cli *cli);
+void command_line_clear(struct cli *cli);
 
-/* Writes what --help shows. */
-void options_help(FILE *stream);
+/* True if the option `device` has this value. */
+bool command_line_has_device(const struct cli *cli, const char *device);
+
+/* Writes the text of --help. */
+void command_line_help(FILE *stream);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/batch.h"
-#include "compare_report.h"
+#include "cli/compare_report.h"
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
@@ -14,19 +14,22 @@
 struct sides {
     struct srcfind *finder[SIDES];
     struct srcfind_catalogue *catalogue[SIDES];
-    char *text[COMPARED_FORMATS][SIDES];
-    size_t size[COMPARED_FORMATS][SIDES];
+    struct compared_text text[MOST_FORMATS];
 };
 
 static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
                                       struct report *report) {
     for (int side = 0; side < SIDES; side++) {
-        struct srcfind_options options = cli->find;
-        if (side == SIDE_CPU)
-            options.device = SRCFIND_DEVICE_CPU;
-        else if (options.device == SRCFIND_DEVICE_AUTO)
-            options.device = 0;
-        const enum srcfind_status status = srcfind_create(&options, &s->finder[side]);
+        struct srcfind_options *options = srcfind_options_copy(cli->find);
+        enum srcfind_status status = SRCFIND_ERROR_MEMORY;
+        if (options) {
+            if (side == SIDE_CPU)
+                srcfind_options_set(options, "device", "cpu");
+            else if (command_line_has_device(cli, "auto"))
+                srcfind_options_set(options, "device", "0");
+            status = srcfind_create(options, &s->finder[side]);
+        }
+        srcfind_options_destroy(options);
         if (status != SRCFIND_OK) {
             report_error(report, "%s%s",
                          status == SRCFIND_ERROR_DEVICE ? "--compare-cpu needs a GPU: " : "",
@@ -37,15 +40,15 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
     return SRCFIND_OK;
 }
 
-/* What was written to a stream, with a NUL behind it. */
+/* A growing buffer with the text that was written to a stream, ended by a NUL. */
 struct text {
     char *at;
-    int64_t size, room;
+    int64_t size, capacity;
 };
 
 static ssize_t add_to_text(void *cookie, const char *bytes, size_t n) {
     struct text *text = cookie;
-    if (!GROW(text->at, text->room, text->size + (int64_t)n + 1))
+    if (!GROW(text->at, text->capacity, text->size + (int64_t)n + 1))
         return 0;
     memcpy(text->at + text->size, bytes, n);
     text->size += (int64_t)n;
@@ -53,11 +56,11 @@ static ssize_t add_to_text(void *cookie, const char *bytes, size_t n) {
     return (ssize_t)n;
 }
 
-/* A catalogue as it would stand in a file. (Where memory runs out, open_memstream leaves the rest
- * out, and does not say so.) */
+/* Writes a catalogue to memory, as it would be in a file. (open_memstream is not used: if memory
+ * runs out, it drops the end of the text without an error.) */
 static enum srcfind_status write_text(struct srcfind *finder,
-                                      const struct srcfind_catalogue *catalogue,
-                                      enum srcfind_format format, char **at, size_t *size) {
+                                      const struct srcfind_catalogue *catalogue, const char *format,
+                                      char **at, size_t *size) {
     struct text text = {0};
     FILE *stream = fopencookie(&text, "w", (cookie_io_functions_t){.write = add_to_text});
     if (!stream)
@@ -69,40 +72,40 @@ static enum srcfind_status write_text(struct srcfind *finder,
     return closed ? status : SRCFIND_ERROR_MEMORY;
 }
 
-/* Searches twice, so that the times are those of a device and a file cache that are warm. */
-static enum srcfind_status search(struct sides *s, int side, const char *image) {
+/* Searches twice: the first search warms up the device and the file cache, the second is timed. */
+static enum srcfind_status compare_search(struct sides *s, int side, const char *image) {
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < 2; i++) {
         srcfind_catalogue_destroy(s->catalogue[side]);
         status = srcfind_find_file(s->finder[side], image, &s->catalogue[side]);
     }
-    for (int format = 0; status == SRCFIND_OK && format < COMPARED_FORMATS; format++)
-        status = write_text(s->finder[side], s->catalogue[side], (enum srcfind_format)format,
-                            &s->text[format][side], &s->size[format][side]);
+    for (int i = 0; status == SRCFIND_OK && i < MOST_FORMATS && srcfind_format(i); i++)
+        status = write_text(s->finder[side], s->catalogue[side], srcfind_format(i)->name,
+                            &s->text[i].at[side], &s->text[i].size[side]);
     return status;
 }
 
-static void forget_search(struct sides *s) {
+static void clear_search(struct sides *s) {
     for (int side = 0; side < SIDES; side++) {
         srcfind_catalogue_destroy(s->catalogue[side]);
         s->catalogue[side] = NULL;
-        for (int format = 0; format < COMPARED_FORMATS; format++) {
-            free(s->text[format][side]);
-            s->text[format][side] = NULL;
+        for (int i = 0; i < MOST_FORMATS; i++) {
+            free(s->text[i].at[side]);
+            s->text[i].at[side] = NULL;
         }
     }
 }
 
-static int write_comparison(const struct sides *s, bool as_json, struct report *report) {
+static int compare_write(const struct sides *s, bool as_json, struct report *report) {
     const struct srcfind_catalogue *const catalogue[SIDES] = {s->catalogue[SIDE_CPU],
                                                               s->catalogue[SIDE_GPU]};
-    const struct comparison c = comparison_make(catalogue, s->text, s->size);
+    const struct compare_report c = compare_report_make(catalogue, s->text);
     bool ok = true;
     report_clear(report);
     if (as_json)
-        ok = comparison_write_json(&c, stdout);
+        ok = compare_report_write_json(&c, stdout);
     else
-        comparison_write_text(&c, stdout);
+        compare_report_write_text(&c, stdout);
     const int written = report_written(report, ok);
     return written != EXIT_OK ? written : c.same ? EXIT_OK : EXIT_DIFFERENCE;
 }
@@ -110,7 +113,7 @@ static int write_comparison(const struct sides *s, bool as_json, struct report *
 static int compare_image(struct sides *s, const char *image, bool as_json, struct report *report) {
     int status = EXIT_OK;
     for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
-        const enum srcfind_status found = search(s, side, image);
+        const enum srcfind_status found = compare_search(s, side, image);
         status = batch_exit_status(found);
         report_clear(report);
         if (found == SRCFIND_ERROR_MEMORY)
@@ -119,8 +122,8 @@ static int compare_image(struct sides *s, const char *image, bool as_json, struc
             report_error(report, "%s", srcfind_message(s->finder[side]));
     }
     if (status == EXIT_OK)
-        status = write_comparison(s, as_json, report);
-    forget_search(s);
+        status = compare_write(s, as_json, report);
+    clear_search(s);
     return status;
 }
 
@@ -135,7 +138,7 @@ int compare_run(const struct cli *cli) {
     for (int64_t i = 0; ready && i < targets.n; i++) {
         report_next(&report, i, targets.n, targets.target[i].image);
         const int status =
-            compare_image(&sides, targets.target[i].image, targets.format == SRCFIND_JSON, &report);
+            compare_image(&sides, targets.target[i].image, targets_are_json(&targets), &report);
         worst = status > worst ? status : worst;
         if ((status == EXIT_DEVICE && !srcfind_device_is_usable(sides.finder[SIDE_GPU])) ||
             (cli->fail_fast && status != EXIT_OK))

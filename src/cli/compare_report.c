@@ -1,12 +1,14 @@
-#include "compare_report.h"
+#include "cli/compare_report.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plural.h"
+#include "cli/plural.h"
 #include "common/json_tree.h"
+#include "options/options_json.h"
+#include "output/catalogue.h"
 
-/* --- what is compared --- */
+/* --- statistics and times --- */
 
 static struct statistic real_statistic(const char *name, double cpu, double gpu) {
     return (struct statistic){.name = name,
@@ -19,12 +21,12 @@ static struct statistic integer_statistic(const char *name, int64_t cpu, int64_t
     return (struct statistic){.name = name, .integer = {cpu, gpu}, .same = cpu == gpu};
 }
 
-static void compare_statistics(struct comparison *c) {
-    const struct srcfind_background *a = &c->catalogue[SIDE_CPU]->background;
-    const struct srcfind_background *b = &c->catalogue[SIDE_GPU]->background;
-    struct statistic *s = c->statistics;
-    *s++ = integer_statistic("sources", c->catalogue[SIDE_CPU]->n_sources,
-                             c->catalogue[SIDE_GPU]->n_sources);
+static void compare_statistics(struct compare_report *report) {
+    const struct srcfind_background *a = srcfind_catalogue_background(report->catalogue[SIDE_CPU]);
+    const struct srcfind_background *b = srcfind_catalogue_background(report->catalogue[SIDE_GPU]);
+    struct statistic *s = report->statistics;
+    *s++ = integer_statistic("sources", srcfind_catalogue_size(report->catalogue[SIDE_CPU]),
+                             srcfind_catalogue_size(report->catalogue[SIDE_GPU]));
     *s++ = real_statistic("median", a->median, b->median);
     *s++ = real_statistic("rms", a->rms, b->rms);
     *s++ = real_statistic("mean", a->mean, b->mean);
@@ -35,42 +37,43 @@ static void compare_statistics(struct comparison *c) {
     *s++ = integer_statistic("rounds", a->rounds, b->rounds);
 }
 
-static void compare_times(struct comparison *c) {
+static void compare_times(struct compare_report *report) {
     for (int side = 0; side < SIDES; side++) {
-        const struct srcfind_timings *t = &c->catalogue[side]->timings;
+        const struct srcfind_timings *t = srcfind_catalogue_timings(report->catalogue[side]);
         const struct stage stages[STAGES] = {{"transfer", {t->transfer}},
                                              {"scan", {t->scan}},
                                              {"clip", {t->clip}},
                                              {"islands", {t->islands}},
                                              {"measure", {t->measure}}};
         for (int i = 0; i < STAGES; i++) {
-            c->stages[i].name = stages[i].name;
-            c->stages[i].seconds[side] = stages[i].seconds[0];
-            c->with_transfer[side] += stages[i].seconds[0];
+            report->stages[i].name = stages[i].name;
+            report->stages[i].seconds[side] = stages[i].seconds[0];
+            report->with_transfer[side] += stages[i].seconds[0];
         }
-        c->without_transfer[side] = c->with_transfer[side] - t->transfer;
+        report->without_transfer[side] = report->with_transfer[side] - t->transfer;
     }
 }
 
 /* --- the first cells that differ --- */
 
-/* Takes the text up to a separator off the front of *rest, and returns its length. */
-static int next_part(const char **rest, char separator, const char **part) {
-    const size_t length = strcspn(*rest, separator == ',' ? ",\n" : "\n");
-    *part = *rest;
-    *rest += length + ((*rest)[length] == separator);
+/* Sets *field to the text at *cursor, up to a separator or the end of the line; moves *cursor
+ * past the separator. Returns the length of the field. */
+static int next_field(const char **cursor, char separator, const char **field) {
+    const size_t length = strcspn(*cursor, separator == ',' ? ",\n" : "\n");
+    *field = *cursor;
+    *cursor += length + ((*cursor)[length] == separator);
     return (int)length;
 }
 
-static void compare_rows(struct comparison *c, int64_t row, const char *names, const char *a,
-                         const char *b) {
-    while (*names && *names != '\n' && c->n_differences < MOST_DIFFERENCES) {
+static void compare_rows(struct compare_report *report, int64_t row, const char *names,
+                         const char *a, const char *b) {
+    while (*names && *names != '\n' && report->n_differences < MOST_DIFFERENCES) {
         const char *name, *first, *second;
-        const int n = next_part(&names, ',', &name);
-        const int n_first = next_part(&a, ',', &first), n_second = next_part(&b, ',', &second);
+        const int n = next_field(&names, ',', &name);
+        const int n_first = next_field(&a, ',', &first), n_second = next_field(&b, ',', &second);
         if (n_first == n_second && memcmp(first, second, (size_t)n_first) == 0)
             continue;
-        struct difference *d = &c->differences[c->n_differences++];
+        struct difference *d = &report->differences[report->n_differences++];
         d->row = row;
         snprintf(d->column, sizeof d->column, "%.*s", n, name);
         snprintf(d->cell[SIDE_CPU], CELL, "%.*s", n_first, first);
@@ -78,33 +81,39 @@ static void compare_rows(struct comparison *c, int64_t row, const char *names, c
     }
 }
 
-static void find_differences(struct comparison *c, const char *a, const char *b) {
+static void find_differences(struct compare_report *report, const char *a, const char *b) {
     const char *names = a;
-    for (int64_t row = 0; (*a || *b) && c->n_differences < MOST_DIFFERENCES; row++) {
+    for (int64_t row = 0; (*a || *b) && report->n_differences < MOST_DIFFERENCES; row++) {
         const char *first, *second;
-        const int n_first = next_part(&a, '\n', &first), n_second = next_part(&b, '\n', &second);
+        const int n_first = next_field(&a, '\n', &first), n_second = next_field(&b, '\n', &second);
         if (n_first != n_second || memcmp(first, second, (size_t)n_first) != 0)
-            compare_rows(c, row, names, first, second);
+            compare_rows(report, row, names, first, second);
     }
 }
 
-struct comparison comparison_make(const struct srcfind_catalogue *const catalogue[SIDES],
-                                  char *const text[COMPARED_FORMATS][SIDES],
-                                  const size_t size[COMPARED_FORMATS][SIDES]) {
-    struct comparison c = {.catalogue = {catalogue[SIDE_CPU], catalogue[SIDE_GPU]}, .same = true};
-    for (int format = 0; format < COMPARED_FORMATS; format++) {
-        for (int side = 0; side < SIDES; side++)
-            c.size[format][side] = size[format][side];
-        c.same_bytes[format] =
-            size[format][SIDE_CPU] == size[format][SIDE_GPU] &&
-            memcmp(text[format][SIDE_CPU], text[format][SIDE_GPU], size[format][SIDE_CPU]) == 0;
-        c.same = c.same && c.same_bytes[format];
+static struct compared_format compare_format(const char *name, const struct compared_text *t) {
+    return (struct compared_format){
+        .name = name,
+        .size = {t->size[SIDE_CPU], t->size[SIDE_GPU]},
+        .same = t->size[SIDE_CPU] == t->size[SIDE_GPU] &&
+                memcmp(t->at[SIDE_CPU], t->at[SIDE_GPU], t->size[SIDE_CPU]) == 0};
+}
+
+struct compare_report compare_report_make(const struct srcfind_catalogue *const catalogue[SIDES],
+                                          const struct compared_text text[MOST_FORMATS]) {
+    struct compare_report c = {.catalogue = {catalogue[SIDE_CPU], catalogue[SIDE_GPU]},
+                               .same = true};
+    for (int i = 0; i < MOST_FORMATS && srcfind_format(i); i++) {
+        const char *name = srcfind_format(i)->name;
+        c.formats[c.n_formats] = compare_format(name, &text[i]);
+        c.same = c.same && c.formats[c.n_formats++].same;
+        if (strcmp(name, "csv") == 0)
+            find_differences(&c, text[i].at[SIDE_CPU], text[i].at[SIDE_GPU]);
     }
     compare_statistics(&c);
     for (int i = 0; i < STATISTICS; i++)
         c.same = c.same && c.statistics[i].same;
     compare_times(&c);
-    find_differences(&c, text[SRCFIND_CSV][SIDE_CPU], text[SRCFIND_CSV][SIDE_GPU]);
     return c;
 }
 
@@ -123,7 +132,7 @@ static void write_statistic(const struct statistic *s, FILE *stream) {
                 (long long)s->integer[SIDE_GPU], verdict(s->same));
 }
 
-/* Times in ms, and how many times faster the GPU is where both did something. */
+/* Writes two times in ms, and their ratio if both are above 0. */
 static void write_times(const char *name, const double *seconds, FILE *stream) {
     fprintf(stream, "  %-17s %21.3f %24.3f", name, 1e3 * seconds[SIDE_CPU],
             1e3 * seconds[SIDE_GPU]);
@@ -132,30 +141,34 @@ static void write_times(const char *name, const double *seconds, FILE *stream) {
     fputc('\n', stream);
 }
 
-void comparison_write_text(const struct comparison *c, FILE *stream) {
-    static const char *const formats[] = {"CSV bytes", "JSON bytes"};
-    const struct srcfind_catalogue *cpu = c->catalogue[SIDE_CPU], *gpu = c->catalogue[SIDE_GPU];
+void compare_report_write_text(const struct compare_report *report, FILE *stream) {
+    const struct srcfind_image *image = srcfind_catalogue_image(report->catalogue[SIDE_CPU]);
+    const struct srcfind_run *cpu = srcfind_catalogue_run(report->catalogue[SIDE_CPU]);
+    const struct srcfind_run *gpu = srcfind_catalogue_run(report->catalogue[SIDE_GPU]);
     char title[32];
     snprintf(title, sizeof title, "CPU, %d thread%s", cpu->threads, plural(cpu->threads));
-    fprintf(stream, "%s: %lld x %lld pixels\n", cpu->image.path, (long long)cpu->image.width,
-            (long long)cpu->image.height);
+    fprintf(stream, "%s: %lld x %lld pixels\n", image->path, (long long)image->width,
+            (long long)image->height);
     fprintf(stream, "  %-14s %24s %24s\n", "", title, gpu->device);
     for (int i = 0; i < STATISTICS; i++)
-        write_statistic(&c->statistics[i], stream);
-    for (int i = 0; i < COMPARED_FORMATS; i++)
-        fprintf(stream, "  %-14s %24zu %24zu  %s\n", formats[i], c->size[i][SIDE_CPU],
-                c->size[i][SIDE_GPU], verdict(c->same_bytes[i]));
-    fprintf(stream, "  %-14s %24s %24s  speed-up\n", "ms, warm", cpu->timings.path,
-            gpu->timings.path);
+        write_statistic(&report->statistics[i], stream);
+    for (int i = 0; i < report->n_formats; i++)
+        fprintf(stream, "  %-6s %-7s %24zu %24zu  %s\n", report->formats[i].name, "bytes",
+                report->formats[i].size[SIDE_CPU], report->formats[i].size[SIDE_GPU],
+                verdict(report->formats[i].same));
+    fprintf(stream, "  %-14s %24s %24s  speed-up\n", "ms, warm",
+            srcfind_catalogue_timings(report->catalogue[SIDE_CPU])->clip_method,
+            srcfind_catalogue_timings(report->catalogue[SIDE_GPU])->clip_method);
     for (int i = 0; i < STAGES; i++)
-        write_times(c->stages[i].name, c->stages[i].seconds, stream);
-    write_times("with transfer", c->with_transfer, stream);
-    write_times("without transfer", c->without_transfer, stream);
-    for (int i = 0; i < c->n_differences; i++)
+        write_times(report->stages[i].name, report->stages[i].seconds, stream);
+    write_times("with transfer", report->with_transfer, stream);
+    write_times("without transfer", report->without_transfer, stream);
+    for (int i = 0; i < report->n_differences; i++)
         fprintf(stream, "  row %lld, %s: '%s' on the CPU, '%s' on the GPU\n",
-                (long long)c->differences[i].row, c->differences[i].column,
-                c->differences[i].cell[SIDE_CPU], c->differences[i].cell[SIDE_GPU]);
-    fprintf(stream, "  the catalogues are %s\n", c->same ? "the same, byte for byte" : "DIFFERENT");
+                (long long)report->differences[i].row, report->differences[i].column,
+                report->differences[i].cell[SIDE_CPU], report->differences[i].cell[SIDE_GPU]);
+    fprintf(stream, "  the catalogues are %s\n",
+            report->same ? "the same, byte for byte" : "DIFFERENT");
 }
 
 /* --- as JSON --- */
@@ -182,7 +195,7 @@ static cJSON *pair_json(const double *value) {
     return json_end(&pair);
 }
 
-/* A pair, and whether it is the same. */
+/* A pair, and whether its values are the same. */
 static cJSON *compared_json(const double *value, bool same) {
     struct json_tree pair = pair_tree(value);
     json_add(&pair, "same", cJSON_CreateBool(same));
@@ -194,25 +207,33 @@ static cJSON *statistic_json(const struct statistic *s) {
     return compared_json(s->is_real ? s->real : integer, s->same);
 }
 
-static cJSON *statistics_json(const struct comparison *c) {
+static cJSON *statistics_json(const struct compare_report *report) {
     struct json_tree json = json_object();
     for (int i = 0; i < STATISTICS; i++)
-        json_add(&json, c->statistics[i].name, statistic_json(&c->statistics[i]));
+        json_add(&json, report->statistics[i].name, statistic_json(&report->statistics[i]));
     return json_end(&json);
 }
 
-static cJSON *bytes_json(const struct comparison *c, int format) {
-    const double size[SIDES] = {(double)c->size[format][SIDE_CPU],
-                                (double)c->size[format][SIDE_GPU]};
-    return compared_json(size, c->same_bytes[format]);
+static cJSON *bytes_json(const struct compared_format *format) {
+    const double size[SIDES] = {(double)format->size[SIDE_CPU], (double)format->size[SIDE_GPU]};
+    return compared_json(size, format->same);
 }
 
-static cJSON *seconds_json(const struct comparison *c) {
+/* csv_bytes, json_bytes, ... */
+static void add_formats(struct json_tree *json, const struct compare_report *report) {
+    for (int i = 0; i < report->n_formats; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_bytes", report->formats[i].name);
+        json_add(json, name, bytes_json(&report->formats[i]));
+    }
+}
+
+static cJSON *seconds_json(const struct compare_report *report) {
     struct json_tree json = json_object();
     for (int i = 0; i < STAGES; i++)
-        json_add(&json, c->stages[i].name, pair_json(c->stages[i].seconds));
-    json_add(&json, "with_transfer", pair_json(c->with_transfer));
-    json_add(&json, "without_transfer", pair_json(c->without_transfer));
+        json_add(&json, report->stages[i].name, pair_json(report->stages[i].seconds));
+    json_add(&json, "with_transfer", pair_json(report->with_transfer));
+    json_add(&json, "without_transfer", pair_json(report->without_transfer));
     return json_end(&json);
 }
 
@@ -225,34 +246,36 @@ static cJSON *difference_json(const struct difference *d) {
     return json_end(&json);
 }
 
-static cJSON *differences_json(const struct comparison *c) {
+static cJSON *differences_json(const struct compare_report *report) {
     struct json_tree json = json_array();
-    for (int i = 0; i < c->n_differences; i++)
-        json_add(&json, NULL, difference_json(&c->differences[i]));
+    for (int i = 0; i < report->n_differences; i++)
+        json_add(&json, NULL, difference_json(&report->differences[i]));
     return json_end(&json);
 }
 
-static cJSON *comparison_json(const struct comparison *c) {
-    const struct srcfind_catalogue *cpu = c->catalogue[SIDE_CPU], *gpu = c->catalogue[SIDE_GPU];
+static cJSON *compare_json(const struct compare_report *report) {
+    const struct srcfind_image *image = srcfind_catalogue_image(report->catalogue[SIDE_CPU]);
+    const struct srcfind_run *cpu = srcfind_catalogue_run(report->catalogue[SIDE_CPU]);
+    const struct srcfind_run *gpu = srcfind_catalogue_run(report->catalogue[SIDE_GPU]);
     struct json_tree json = json_object();
-    json_add(&json, "image", cJSON_CreateString(cpu->image.path));
-    json_add(&json, "width", cJSON_CreateNumber((double)cpu->image.width));
-    json_add(&json, "height", cJSON_CreateNumber((double)cpu->image.height));
+    json_add(&json, "image", cJSON_CreateString(image->path));
+    json_add(&json, "width", cJSON_CreateNumber((double)image->width));
+    json_add(&json, "height", cJSON_CreateNumber((double)image->height));
     json_add(&json, "threads", cJSON_CreateNumber(cpu->threads));
     json_add(&json, "device", cJSON_CreateString(gpu->device));
-    json_add(&json, "same", cJSON_CreateBool(c->same));
-    json_add(&json, "statistics", statistics_json(c));
-    json_add(&json, "csv_bytes", bytes_json(c, SRCFIND_CSV));
-    json_add(&json, "json_bytes", bytes_json(c, SRCFIND_JSON));
-    json_add(&json, "seconds", seconds_json(c));
+    json_add(&json, "options", options_json(&report->catalogue[SIDE_CPU]->options));
+    json_add(&json, "same", cJSON_CreateBool(report->same));
+    json_add(&json, "statistics", statistics_json(report));
+    add_formats(&json, report);
+    json_add(&json, "seconds", seconds_json(report));
     json_add(&json, "speedup_with_transfer",
-             real_json(c->with_transfer[SIDE_CPU] / c->with_transfer[SIDE_GPU]));
+             real_json(report->with_transfer[SIDE_CPU] / report->with_transfer[SIDE_GPU]));
     json_add(&json, "speedup_without_transfer",
-             real_json(c->without_transfer[SIDE_CPU] / c->without_transfer[SIDE_GPU]));
-    json_add(&json, "differences", differences_json(c));
+             real_json(report->without_transfer[SIDE_CPU] / report->without_transfer[SIDE_GPU]));
+    json_add(&json, "differences", differences_json(report));
     return json_end(&json);
 }
 
-bool comparison_write_json(const struct comparison *c, FILE *stream) {
-    return json_print(comparison_json(c), "", "\n", stream);
+bool compare_report_write_json(const struct compare_report *report, FILE *stream) {
+    return json_print(compare_json(report), "", "\n", stream);
 }

@@ -1,18 +1,18 @@
-/* Two catalogues of one image, and what differs between them. */
-#ifndef COMPARISON_H
-#define COMPARISON_H
+/* Compares two catalogues of one image, and writes their differences as text or JSON. */
+#ifndef COMPARE_REPORT_H
+#define COMPARE_REPORT_H
 
 #include "srcfind.h"
 
 enum { SIDE_CPU, SIDE_GPU, SIDES };
-enum { COMPARED_FORMATS = 2, STATISTICS = 9, STAGES = 5, MOST_DIFFERENCES = 5, CELL = 64 };
+enum { MOST_FORMATS = 16, STATISTICS = 9, STAGES = 5, MOST_DIFFERENCES = 5, CELL = 64 };
 
 struct statistic {
     const char *name;
     bool is_real;
     double real[SIDES];
     int64_t integer[SIDES];
-    bool same; /* to the last bit */
+    bool same; /* all bits are equal */
 };
 
 struct stage {
@@ -20,31 +20,44 @@ struct stage {
     double seconds[SIDES];
 };
 
-/* A cell of the CSV catalogue; an absent row has empty cells. */
+/* A cell that differs in the CSV catalogues; a missing row has empty cells. */
 struct difference {
     int64_t row; /* from 1 */
     char column[CELL], cell[SIDES][CELL];
 };
 
-struct comparison {
+/* The catalogues in one format, as in files. */
+struct compared_text {
+    char *at[SIDES];
+    size_t size[SIDES];
+};
+
+struct compared_format {
+    const char *name;
+    size_t size[SIDES]; /* bytes */
+    bool same;
+};
+
+struct compare_report {
     const struct srcfind_catalogue *catalogue[SIDES];
-    bool same;                            /* all of it */
-    size_t size[COMPARED_FORMATS][SIDES]; /* bytes of each catalogue as a file */
-    bool same_bytes[COMPARED_FORMATS];    /* by enum srcfind_format */
+    bool same; /* all statistics and all formats */
+    int n_formats;
+    struct compared_format formats[MOST_FORMATS];
     struct statistic statistics[STATISTICS];
     struct stage stages[STAGES];
-    double with_transfer[SIDES], without_transfer[SIDES]; /* seconds from pixels to sources */
+    double with_transfer[SIDES], without_transfer[SIDES]; /* sum of the stages, in seconds */
     struct difference differences[MOST_DIFFERENCES];      /* the first ones */
     int n_differences;
 };
 
-/* text[format][side]: the catalogues as they are written to files, `size` bytes of each. */
-struct comparison comparison_make(const struct srcfind_catalogue *const catalogue[SIDES],
-                                  char *const text[COMPARED_FORMATS][SIDES],
-                                  const size_t size[COMPARED_FORMATS][SIDES]);
+/* Compares the catalogues. text[i] has format srcfind_format(i). The report refers to the
+ * catalogues but not to the texts. */
+struct compare_report compare_report_make(const struct srcfind_catalogue *const catalogue[SIDES],
+                                          const struct compared_text text[MOST_FORMATS]);
 
-/* Each returns false where memory ran out. */
-void comparison_write_text(const struct comparison *comparison, FILE *stream);
-bool comparison_write_json(const struct comparison *comparison, FILE *stream);
+void compare_report_write_text(const struct compare_report *report, FILE *stream);
+
+/* Returns false where memory ran out. */
+bool compare_report_write_json(const struct compare_report *report, FILE *stream);
 
 #endif

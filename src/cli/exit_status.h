@@ -1,4 +1,4 @@
-/* Exit statuses of the command; srcfind(1) promises them. */
+/* Exit statuses of the command, as srcfind(1) documents them. */
 #ifndef EXIT_STATUS_H
 #define EXIT_STATUS_H
 

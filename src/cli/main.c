@@ -1,4 +1,4 @@
-/* The command: reads its line, has the library do the work, and says what came of it. */
+/* The command: reads the command line and calls the library. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,10 +14,10 @@
 #include "cli/bench.h"
 #include "cli/compare.h"
 #include "cli/exit_status.h"
-#include "pages.h"
+#include "common/arrays.h"
 
-/* Standard streams that are closed would be given to the next file that is opened, and messages
- * then be written into a catalogue. Nothing can be written to this one. */
+/* Opens /dev/null, read-only, for standard streams that are closed. Otherwise the next file would
+ * get the descriptor of standard output or error, and messages would be written to it. */
 static void fill_standard_streams(void) {
     int descriptor;
     do
@@ -27,22 +27,25 @@ static void fill_standard_streams(void) {
         close(descriptor);
 }
 
-/* Keeps freed memory for the next array, and has it on huge pages. A wish only. */
+/* Asks the C library to keep freed memory for the next arrays, and the kernel to use huge pages.
+ * Nothing fails without them. */
 static void keep_memory(void) {
 #ifdef __GLIBC__
-    enum { LARGE = 1 << 20, ROOM = 4 << 20 }; /* large arrays would leave holes as they grow */
+    /* Arrays from LARGE bytes on get their own mapping: in the heap they would leave holes as they
+     * grow. */
+    enum { LARGE = 1 << 20, PAD = 4 << 20 };
     mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, 2 * ROOM);
-    mallopt(M_TOP_PAD, ROOM);
+    mallopt(M_TRIM_THRESHOLD, 2 * PAD);
+    mallopt(M_TOP_PAD, PAD);
     void *first = malloc(1);
     const uintptr_t start = (uintptr_t)first, end = (uintptr_t)sbrk(0);
     if (first && start < end)
-        pages_ask_for_huge(first, end - start);
+        arrays_use_huge_pages(first, end - start);
     free(first);
 #endif
 }
 
-/* Writes text that was asked for to standard output. */
+/* Writes a text to standard output. Returns the exit status. */
 static int show(void (*write_text)(FILE *stream)) {
     write_text(stdout);
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -51,24 +54,28 @@ static int show(void (*write_text)(FILE *stream)) {
     return EXIT_IMAGE;
 }
 
-static void write_versions(FILE *stream) {
+static void show_versions(FILE *stream) {
     fprintf(stream, "%s\n", srcfind_versions());
+}
+
+static int run_command(const struct cli *cli) {
+    if (cli->help)
+        return show(command_line_help);
+    if (cli->version)
+        return show(show_versions);
+    if (cli->bench)
+        return bench_run(cli);
+    return cli->compare_cpu ? compare_run(cli) : batch_run(cli);
 }
 
 int main(int argc, char **argv) {
     struct cli cli;
     fill_standard_streams();
     keep_memory();
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error, not the end */
-    if (!options_read(argc, argv, &cli)) {
-        fputs("srcfind: --help lists all options\n", stderr);
-        return EXIT_USAGE;
-    }
-    if (cli.help)
-        return show(options_help);
-    if (cli.version)
-        return show(write_versions);
-    if (cli.bench)
-        return bench_run(&cli);
-    return cli.compare_cpu ? compare_run(&cli) : batch_run(&cli);
+    signal(SIGXFSZ, SIG_IGN); /* too large a file is then an error of write() */
+    int status = command_line_read(argc, argv, &cli);
+    if (status == EXIT_OK)
+        status = run_command(&cli);
+    command_line_clear(&cli);
+    return status;
 }

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What a noun ends with after the number n: "1 source", "2 sources". */
+/* The ending of a noun after the number n: "1 source", "2 sources". */
 static inline const char *plural(int64_t n) {
     return n == 1 ? "" : "s";
 }

@@ -10,6 +10,8 @@
 
 #include "cli/exit_status.h"
 #include "cli/plural.h"
+#include "input/units.h"
+#include "options/options.h"
 
 enum { MOST_PATH = 50 };
 
@@ -34,7 +36,8 @@ void report_text(struct report *report, const char *text) {
     fputs(text, stderr);
 }
 
-/* Has `?` for what would break a line, or control the terminal: a path may have anything. */
+/* Replaces control characters by `?`: a path may contain any, and they would break the line or
+ * control the terminal. */
 static void make_clean(char *text) {
     for (; *text; text++)
         if (iscntrl((unsigned char)*text))
@@ -74,7 +77,7 @@ void report_next(struct report *report, int64_t i, int64_t n, const char *path) 
         return;
     const struct clean shown = clean(path);
     const size_t length = strlen(shown.text);
-    const bool cut = length > MOST_PATH; /* a line that wraps could not be taken away again */
+    const bool cut = length > MOST_PATH; /* a line that wraps could not be cleared */
     report_clear(report);
     fprintf(stderr, "[%lld/%lld] %s%s", (long long)i + 1, (long long)n, cut ? "..." : "",
             cut ? shown.text + length - MOST_PATH : shown.text);
@@ -83,20 +86,20 @@ void report_next(struct report *report, int64_t i, int64_t n, const char *path) 
 }
 
 static void report_stages(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_timings *t = &c->timings;
-    const struct srcfind_background *b = &c->background;
+    const struct srcfind_timings *t = srcfind_catalogue_timings(c);
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
     fprintf(stream,
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms\n",
-            clean(c->image.path).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
-            1e3 * t->scan, 1e3 * t->clip, t->path, b->rounds, plural(b->rounds),
-            (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
-            1e3 * t->measure);
+            clean(srcfind_catalogue_image(c)->path).text, 1e3 * t->open, 1e3 * t->start,
+            1e3 * t->transfer, 1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds,
+            plural(b->rounds), (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank),
+            1e3 * t->islands, 1e3 * t->measure);
 }
 
-/* Which part of the file, where there is a choice. */
-static void write_part(const struct srcfind_image *image, FILE *stream) {
+/* Writes the shape of the image, and its HDU and plane where the file has several. */
+static void write_shape(const struct srcfind_image *image, FILE *stream) {
     bool cube = false;
     for (int i = 2; i < image->n_axes; i++)
         cube = cube || image->axes[i] > 1;
@@ -118,47 +121,62 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
 }
 
 static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_background *b = &c->background;
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
+    const char *unit = srcfind_catalogue_image(c)->unit;
     if (!b->empty)
         fprintf(stream, ", rms %.4g, median %.4g %s", b->rms, b->median,
-                *c->image.unit ? c->image.unit : "(no unit)");
+                *unit ? unit : "(no unit)");
     else if (b->rms == 0)
         fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
                 b->median);
     else
         fprintf(stream,
-                ", no noise to measure: no pixel is within %g standard deviations of the "
-                "median: is --kappa too small?",
-                c->options.kappa);
+                ", no noise to measure: --kappa too small, no pixel is so close to the median");
+}
+
+static void warn_of_unit(const struct srcfind_image *image, FILE *stream) {
+    if (units_is_ambiguous(image->unit))
+        fprintf(stream,
+                "srcfind: %s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; "
+                "write one of them to BUNIT\n",
+                clean(image->path).text, clean(image->unit).text);
 }
 
 static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
-    const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
-                            ? "larger than the image"
-                        : c->image.beam_pixels < 1 ? "smaller than a pixel"
-                                                   : NULL;
+    const struct srcfind_image *image = srcfind_catalogue_image(c);
+    const double n_pixels = (double)srcfind_catalogue_background(c)->n_pixels;
+    const char *wrong = image->beam_pixels > n_pixels ? "larger than the image"
+                        : image->beam_pixels < 1      ? "smaller than a pixel"
+                                                      : NULL;
     if (wrong)
         fprintf(stream,
                 "srcfind: %s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?\n",
-                clean(c->image.path).text, wrong);
+                clean(image->path).text, wrong);
+}
+
+static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {
+    if (*run->device)
+        fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, run->reason, run->device);
+    else
+        fprintf(stream, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, run->reason,
+                run->threads, plural(run->threads));
 }
 
 void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
+    const struct srcfind_image *image = srcfind_catalogue_image(c);
+    const int64_t n_sources = srcfind_catalogue_size(c);
     FILE *stream = report->stream;
     if (report->quiet)
         return;
-    fprintf(stream, "srcfind: %s: %lld source%s", clean(c->image.path).text,
-            (long long)c->n_sources, plural(c->n_sources));
+    fprintf(stream, "srcfind: %s: %lld source%s", clean(image->path).text, (long long)n_sources,
+            plural(n_sources));
     write_noise(c, stream);
-    write_beam(&c->image, stream);
-    if (!*c->image.lon_name)
+    write_beam(image, stream);
+    if (!*image->lon_name)
         fputs(", no sky coordinates", stream);
-    write_part(&c->image, stream);
-    if (*c->device)
-        fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, c->reason, c->device);
-    else
-        fprintf(stream, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, c->reason,
-                c->threads, plural(c->threads));
+    write_shape(image, stream);
+    write_run(srcfind_catalogue_run(c), seconds, stream);
+    warn_of_unit(image, stream);
     warn_of_beam(c, stream);
     if (report->verbose)
         report_stages(c, stream);

@@ -1,36 +1,35 @@
-/* What the command says on standard error: one line a message. A progress line is to be cleared
- * before. */
+/* Messages on standard error, one line each. A progress line must be cleared before a message. */
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "command_line.h"
+#include "cli/command_line.h"
 
 struct report {
     bool quiet, verbose, progress;
-    bool drawn;   /* a progress line stands on the terminal */
-    FILE *stream; /* where messages go: standard error, or what is kept for it */
+    bool drawn;   /* the terminal shows a progress line */
+    FILE *stream; /* for messages: standard error, or a buffer in memory */
 };
 
 struct report report_for(const struct cli *cli);
 
-/* `srcfind: text`; never suppressed. */
+/* Writes `srcfind: text`, also with --quiet. */
 __attribute__((format(printf, 2, 3))) void report_error(const struct report *report,
                                                         const char *format, ...);
 
-/* Sees to it that what was written to standard output is there; `made` is false where memory ran
- * out before it was. Returns the exit status. */
+/* Flushes standard output and reports an error. `made` is false if memory ran out before all was
+ * written. Returns the exit status. */
 int report_written(const struct report *report, bool made);
 
-/* Image number i of n (from 0) is next. */
+/* Shows the progress line: image i (from 0) of n is next. */
 void report_next(struct report *report, int64_t i, int64_t n, const char *path);
 
-/* Takes the progress line away, before something else is written to the terminal. */
+/* Clears the progress line. */
 void report_clear(struct report *report);
 
-/* Messages that were kept. */
+/* Writes messages that were kept in memory. */
 void report_text(struct report *report, const char *text);
 
-/* What was found in an image, in how many seconds from file to catalogue. */
+/* Reports the result of an image. seconds: from the file to the catalogue. */
 void report_image(const struct report *report, const struct srcfind_catalogue *catalogue,
                   double seconds);
 
@@ -41,10 +40,10 @@ struct totals {
     double seconds;
 };
 
-/* The device cannot be used any more, with n images still to be searched. */
+/* Reports that n images were not searched because no device can be used any more. */
 void report_given_up(struct report *report, int64_t n);
 
-/* The end of a run over several images. */
+/* Reports the totals of a run, if it has several images. */
 void report_totals(struct report *report, const struct totals *totals);
 
 #endif

@@ -1,47 +1,49 @@
-#include "signals.h"
+#include "cli/signals.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
-static atomic_int holders;
+static atomic_int n_holders;
 static atomic_int signal_that_came; /* 0: none */
 
-/* Ends the process as the signal would have. In its handler it is held back until that returns. */
-static void end(int number) {
+/* Ends the process as the signal would without a handler. Called in the handler, the process ends
+ * when the handler returns. */
+static void end_process(int number) {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Either this sees the one that holds it back, or that sees the signal. */
-static void come(int number) {
+/* Stores the signal first, then reads n_holders; signals_hold does the opposite. So either this
+ * handler sees the holder, or the holder sees the signal. */
+static void handle_signal(int number) {
     atomic_store(&signal_that_came, number);
-    if (atomic_load(&holders) == 0)
-        end(number);
+    if (atomic_load(&n_holders) == 0)
+        end_process(number);
 }
 
-void ending_watch(void) {
+void signals_watch(void) {
     static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
                                   SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
-    struct sigaction watch = {.sa_handler = come, .sa_flags = SA_RESTART}, before;
+    struct sigaction watch = {.sa_handler = handle_signal, .sa_flags = SA_RESTART}, before;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(numbers[i], &watch, NULL);
 }
 
-void ending_hold(void) {
-    atomic_fetch_add(&holders, 1);
+void signals_hold(void) {
+    atomic_fetch_add(&n_holders, 1);
     if (atomic_load(&signal_that_came) == 0)
         return;
-    ending_release();
+    signals_release();
     for (;;)
-        pause(); /* for the last holder to end the process */
+        pause(); /* until the last holder ends the process */
 }
 
-void ending_release(void) {
-    const int left = atomic_fetch_sub(&holders, 1) - 1;
+void signals_release(void) {
+    const int n_left = atomic_fetch_sub(&n_holders, 1) - 1;
     const int number = atomic_load(&signal_that_came);
-    if (left == 0 && number)
-        end(number);
+    if (n_left == 0 && number)
+        end_process(number);
 }

@@ -1,14 +1,14 @@
-/* Signals that end the process (SIGHUP, SIGINT, SIGTERM), held back while any thread saves a
- * catalogue, so that none leaves a half-written file beside it. */
-#ifndef ENDING_H
-#define ENDING_H
+/* Holds back signals that end the process (SIGHUP, SIGINT, SIGTERM, ...) while any thread saves a
+ * catalogue, so that no temporary file stays. */
+#ifndef SIGNALS_H
+#define SIGNALS_H
 
-/* Begins to look out for them, but for those that are ignored. */
-void ending_watch(void);
+/* Installs handlers for these signals, except for those that are ignored. */
+void signals_watch(void);
 
-/* Between these two the process does not end; it does as soon as no thread is between them. After a
- * signal has come, ending_hold does not return. */
-void ending_hold(void);
-void ending_release(void);
+/* Between these two calls of any thread a signal does not end the process; the last release does.
+ * After a signal has come, signals_hold does not return. */
+void signals_hold(void);
+void signals_release(void);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "cli/exit_status.h"
 #include "common/arrays.h"
+#include "common/path.h"
 
 static int usage(const char *format, const char *first, const char *second) {
     fputs("srcfind: ", stderr);
@@ -18,7 +19,7 @@ static int usage(const char *format, const char *first, const char *second) {
     return EXIT_USAGE;
 }
 
-static int no_memory(void) {
+static int targets_no_memory(void) {
     fputs("srcfind: out of memory while listing the images\n", stderr);
     return EXIT_IMAGE;
 }
@@ -30,21 +31,21 @@ static bool ends_with(const char *text, const char *end) {
 
 /* --- images --- */
 
-/* What packs a file, with the images in it, to something like a quarter. */
-static const char *const packings[] = {".gz", ".fz"};
+/* Suffixes of compressed files. They are assumed to have about a quarter of the original size. */
+static const char *const compressed_suffixes[] = {".gz", ".fz"};
 
 static int64_t count_bytes(const char *path) {
-    struct stat facts;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
-        if (ends_with(path, packings[i]))
-            return 4 * (int64_t)facts.st_size;
-    return facts.st_size;
+    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
+        if (ends_with(path, compressed_suffixes[i]))
+            return 4 * (int64_t)info.st_size;
+    return info.st_size;
 }
 
-static bool add_image(struct targets *t, int64_t *room, const char *path) {
-    if (!GROW(t->target, *room, t->n + 1))
+static bool add_image(struct targets *t, int64_t *capacity, const char *path) {
+    if (!GROW(t->target, *capacity, t->n + 1))
         return false;
     t->target[t->n] = (struct target){.image = strdup(path), .bytes = count_bytes(path)};
     return t->target[t->n++].image != NULL;
@@ -52,7 +53,7 @@ static bool add_image(struct targets *t, int64_t *room, const char *path) {
 
 enum line { LINE_THERE, LINE_NONE, LINE_TOO_LONG, LINE_WITH_NUL };
 
-/* The next line, without what ends it. No more is read than a path may have characters. */
+/* Reads the next line, without its LF or CR LF. size is the capacity of line. */
 static enum line read_line(FILE *stream, char *line, int size) {
     int length = 0, c;
     while ((c = getc(stream)) != EOF && c != '\n') {
@@ -68,12 +69,12 @@ static enum line read_line(FILE *stream, char *line, int size) {
     return c == EOF && length == 0 ? LINE_NONE : LINE_THERE;
 }
 
-static int add_lines(struct targets *t, int64_t *room, FILE *stream, const char *path) {
+static int add_lines(struct targets *t, int64_t *capacity, FILE *stream, const char *path) {
     char line[PATH_MAX];
     enum line kind;
     while ((kind = read_line(stream, line, sizeof line)) == LINE_THERE)
-        if (*line && !add_image(t, room, line))
-            return no_memory();
+        if (*line && !add_image(t, capacity, line))
+            return targets_no_memory();
     if (kind == LINE_WITH_NUL)
         return usage("%s: paths in a list end with newlines, not with NUL characters", path, NULL);
     if (kind == LINE_TOO_LONG)
@@ -82,27 +83,27 @@ static int add_lines(struct targets *t, int64_t *room, FILE *stream, const char 
                           : EXIT_OK;
 }
 
-static int add_list(struct targets *t, int64_t *room, const char *path) {
+static int add_list(struct targets *t, int64_t *capacity, const char *path) {
     const bool from_input = strcmp(path, "-") == 0;
     FILE *stream = from_input ? stdin : fopen(path, "r");
     if (!stream)
         return usage("%s: the list cannot be read: %s", path, strerror(errno));
-    const int status = add_lines(t, room, stream, path);
+    const int status = add_lines(t, capacity, stream, path);
     if (!from_input)
         fclose(stream);
     return status;
 }
 
 static int list_images(const struct cli *cli, struct targets *t) {
-    int64_t room = 0;
+    int64_t capacity = 0;
     for (int i = 0; i < cli->n_images; i++) {
         if (strcmp(cli->images[i], "-") == 0)
             return usage("%s: images are read from files, not from standard input", cli->images[i],
                          NULL);
-        if (!add_image(t, &room, cli->images[i]))
-            return no_memory();
+        if (!add_image(t, &capacity, cli->images[i]))
+            return targets_no_memory();
     }
-    const int status = cli->files_from ? add_list(t, &room, cli->files_from) : EXIT_OK;
+    const int status = cli->files_from ? add_list(t, &capacity, cli->files_from) : EXIT_OK;
     if (status == EXIT_OK && t->n == 0)
         return usage(cli->files_from ? "%s: no image in the list"
                                      : "no image given: try `srcfind image.fits`, or --help",
@@ -112,51 +113,48 @@ static int list_images(const struct cli *cli, struct targets *t) {
 
 /* --- names --- */
 
-/* Length of a name without its suffix, if it has that suffix and something before it. */
-static size_t without(const char *name, size_t length, const char *suffix) {
+/* The length of a name without this suffix; a name that has nothing else keeps it. */
+static size_t length_without(const char *name, size_t length, const char *suffix) {
     const size_t n = strlen(suffix);
     const bool has = length > n && strncasecmp(name + length - n, suffix, n) == 0;
     return has ? length - n : length;
 }
 
-/* The length of a name without .gz, .fz or the like at its end, and without .fits, .fit or .fts
- * before that; *is_fits tells whether it has one of these three. */
-static size_t stem_length(const char *name, bool *is_fits) {
+/* The length of a name without .gz or .fz at its end, and without .fits, .fit or .fts before. */
+static size_t stem_length(const char *name) {
     static const char *const suffixes[] = {".fits", ".fit", ".fts"};
     size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
-        length = without(name, length, packings[i]);
+    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
+        length = length_without(name, length, compressed_suffixes[i]);
     const size_t with_suffix = length;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && length == with_suffix; i++)
-        length = without(name, length, suffixes[i]);
-    *is_fits = length < with_suffix;
+        length = length_without(name, length, suffixes[i]);
     return length;
 }
 
-/* DIR/STEM.csv for .../STEM.fits and the like. */
+/* DIR/STEM.csv for an image .../STEM.fits; to be freed. NULL where memory ran out. */
 static char *name_in_directory(const char *directory, const char *image,
-                               enum srcfind_format format) {
-    const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+                               const struct srcfind_format *format) {
+    const char *name = image + path_directory(image);
     const char *separator = ends_with(directory, "/") ? "" : "/";
-    bool is_fits;
-    const size_t length = stem_length(name, &is_fits);
+    const size_t length = stem_length(name);
     char *path;
-    if (asprintf(&path, "%s%s%.*s.%s", directory, separator, (int)length, name,
-                 format == SRCFIND_JSON ? "json" : "csv") < 0)
+    if (asprintf(&path, "%s%s%.*s%s", directory, separator, (int)length, name,
+                 format->suffixes[0]) < 0)
         return NULL;
     return path;
 }
 
 static bool is_directory(const char *path) {
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /* Makes a directory and those above it. */
 static int make_directory(const char *path) {
     char *part = strdup(path);
     if (!part)
-        return no_memory();
+        return targets_no_memory();
     for (char *at = part + 1; *at; at++) {
         if (*at == '/') {
             *at = '\0';
@@ -166,7 +164,7 @@ static int make_directory(const char *path) {
     }
     int code = mkdir(part, 0777) == 0 ? 0 : errno;
     if (code == EEXIST)
-        code = ENOTDIR; /* something else of that name */
+        code = ENOTDIR; /* something else has that name */
     free(part);
     if (code == 0 || is_directory(path))
         return EXIT_OK;
@@ -174,19 +172,27 @@ static int make_directory(const char *path) {
     return EXIT_IMAGE;
 }
 
-/* Whether a file can be in the directory that its name says, so that no search is in vain. */
+/* Checks before the search that the directory of a catalogue exists. Returns the exit status. */
 static int check_directory(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
-    if (slash && !directory)
-        return no_memory();
-    const bool exists = !slash || is_directory(directory);
+    const int length = path_directory(path);
+    char *directory = strndup(path, (size_t)length);
+    if (!directory)
+        return targets_no_memory();
+    const bool exists = length == 0 || is_directory(directory);
     free(directory);
     if (exists)
         return EXIT_OK;
     fprintf(stderr, "srcfind: %s: the catalogue cannot be written: there is no such directory\n",
             path);
     return EXIT_IMAGE;
+}
+
+static const struct srcfind_format *format_of_suffix(const char *path) {
+    for (int i = 0; srcfind_format(i); i++)
+        for (const char *const *suffix = srcfind_format(i)->suffixes; *suffix; suffix++)
+            if (ends_with(path, *suffix))
+                return srcfind_format(i);
+    return NULL;
 }
 
 static int name_catalogues(const struct cli *cli, struct targets *t) {
@@ -198,16 +204,15 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
         return EXIT_OK;
     if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {
         t->target[0].catalogue = strdup(cli->output);
-        return t->target[0].catalogue ? check_directory(cli->output) : no_memory();
+        return t->target[0].catalogue ? check_directory(cli->output) : targets_no_memory();
     }
-    if (!is_directory(cli->output) &&
-        (ends_with(cli->output, ".csv") || ends_with(cli->output, ".json")))
+    if (!is_directory(cli->output) && format_of_suffix(cli->output))
         return usage("%s: several images need a directory, and this is the name of a file",
                      cli->output, NULL);
     for (int64_t i = 0; i < t->n; i++) {
         t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
         if (!t->target[i].catalogue)
-            return no_memory();
+            return targets_no_memory();
     }
     return EXIT_OK;
 }
@@ -223,7 +228,7 @@ static int find_conflicts(const struct targets *t) {
     const struct target **sorted = malloc((size_t)t->n * sizeof *sorted);
     int status = EXIT_OK;
     if (!sorted)
-        return no_memory();
+        return targets_no_memory();
     for (int64_t i = 0; i < t->n; i++)
         sorted[i] = &t->target[i];
     qsort(sorted, (size_t)t->n, sizeof *sorted, by_catalogue);
@@ -243,17 +248,17 @@ static int find_conflicts(const struct targets *t) {
     return status;
 }
 
-/* What tells one file from another. */
+/* Identifies a file, whatever its path. */
 struct identity {
     dev_t device;
     ino_t number;
 };
 
 static bool identify(const char *path, struct identity *identity) {
-    struct stat facts;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    *identity = (struct identity){facts.st_dev, facts.st_ino};
+    *identity = (struct identity){info.st_dev, info.st_ino};
     return true;
 }
 
@@ -264,7 +269,8 @@ static int by_identity(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Whether a catalogue would replace an image of this run, or the list of them. */
+/* Reports a catalogue that would replace an image of this run or the list of images. Returns the
+ * exit status. */
 static int find_replaced_inputs(const struct cli *cli, const struct targets *t) {
     struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs);
     struct identity catalogue, list = {0};
@@ -272,7 +278,7 @@ static int find_replaced_inputs(const struct cli *cli, const struct targets *t) 
     size_t n = 0;
     int status = EXIT_OK;
     if (!inputs)
-        return no_memory();
+        return targets_no_memory();
     for (int64_t i = 0; i < t->n; i++)
         n += identify(t->target[i].image, &inputs[n]);
     if (has_list)
@@ -289,29 +295,63 @@ static int find_replaced_inputs(const struct cli *cli, const struct targets *t) 
     return status;
 }
 
-static int check(const struct cli *cli, const struct targets *t) {
-    bool is_fits;
-    if (!cli->output)
-        return EXIT_OK;
-    const int status = find_replaced_inputs(cli, t);
-    if (status != EXIT_OK)
-        return status;
-    stem_length(cli->output, &is_fits);
-    if (!cli->format_given && t->n == 1 && is_fits)
-        return usage("%s: FITS catalogues are not written by this version: name it .csv or .json",
-                     cli->output, NULL);
-    return find_conflicts(t);
+/* --- formats --- */
+
+static const struct srcfind_format *format_named(const char *name) {
+    int i = 0;
+    while (srcfind_format(i) && strcmp(srcfind_format(i)->name, name) != 0)
+        i++;
+    return srcfind_format(i);
 }
 
+static bool has_suffix(const char *path) {
+    const char *name = path + path_directory(path), *point = strrchr(name, '.');
+    return point && point > name;
+}
+
+/* Reports an unknown suffix: any format may not be what the user expects. Returns the exit status.
+ */
+static int refuse_suffix(const char *path) {
+    char suffixes[256] = "";
+    for (int i = 0; srcfind_format(i); i++)
+        for (const char *const *suffix = srcfind_format(i)->suffixes; *suffix; suffix++)
+            snprintf(suffixes + strlen(suffixes), sizeof suffixes - strlen(suffixes), "%s%s",
+                     *suffixes ? ", " : "", *suffix);
+    return usage("%s: no format has this suffix; there are %s: name it so, or say --format", path,
+                 suffixes);
+}
+
+static int choose_format(const struct cli *cli, struct targets *t) {
+    const bool is_file = cli->output && t->n == 1 && !cli->files_from &&
+                         !ends_with(cli->output, "/") && !is_directory(cli->output);
+    t->format = cli->format ? format_named(cli->format) : NULL;
+    if (!t->format && is_file && has_suffix(cli->output)) {
+        t->format = format_of_suffix(cli->output);
+        if (!t->format)
+            return refuse_suffix(cli->output);
+    }
+    if (!t->format)
+        t->format = srcfind_format(0);
+    return EXIT_OK;
+}
+
+bool targets_are_json(const struct targets *targets) {
+    return strcmp(targets->format->name, "json") == 0;
+}
+
+/* --- targets --- */
+
 int targets_make(const struct cli *cli, struct targets *t) {
-    *t = (struct targets){.format = cli->format};
-    if (!cli->format_given && cli->output && ends_with(cli->output, ".json"))
-        t->format = SRCFIND_JSON;
+    *t = (struct targets){0};
     int status = list_images(cli, t);
     if (status == EXIT_OK)
-        status = name_catalogues(cli, t);
+        status = choose_format(cli, t);
     if (status == EXIT_OK)
-        status = check(cli, t);
+        status = name_catalogues(cli, t);
+    if (status == EXIT_OK && cli->output)
+        status = find_replaced_inputs(cli, t);
+    if (status == EXIT_OK && cli->output)
+        status = find_conflicts(t);
     const bool in_directory =
         status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
     return in_directory && !is_directory(cli->output) ? make_directory(cli->output) : status;

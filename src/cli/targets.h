@@ -1,25 +1,27 @@
-/* Which images are to be searched, and where their catalogues go. */
+/* The images to search and the paths of their catalogues. */
 #ifndef TARGETS_H
 #define TARGETS_H
 
-#include "command_line.h"
+#include "cli/command_line.h"
 
 struct target {
     char *image;
     char *catalogue; /* NULL: standard output */
-    int64_t bytes;   /* that its pixels take, about; 0 where nobody knows */
+    int64_t bytes;   /* approximate size of the pixels; 0 if unknown */
 };
 
 struct targets {
     struct target *target;
     int64_t n;
-    enum srcfind_format format;
+    const struct srcfind_format *format;
 };
 
-/* Works out the targets of a command line, makes the directory that they need, and sees to it that
- * no catalogue would replace another, an image or their list. Returns the exit status: 0, or the
- * reason has gone to standard error. To be freed in each case. */
+/* Finds the targets of a command line, checks that no catalogue would replace another one, an image
+ * or the list of images, and makes the directory for the catalogues. Returns the exit status; on an
+ * error the reason is on standard error. The targets are to be freed, also after an error. */
 int targets_make(const struct cli *cli, struct targets *targets);
 void targets_free(struct targets *targets);
+
+bool targets_are_json(const struct targets *targets);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* Seconds since some moment in the past, on a clock that is never set. */
+/* Seconds since an unspecified moment, on a monotonic clock. */
 static inline double clock_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,19 +1,20 @@
-/* Errors as values: a status and one line of text, `file: what is wrong and what would help`.
- * Who finds an error words it; who calls passes it on unchanged. */
+/* Errors as values: a status and one line of text, `file: what is wrong and what would help`. The
+ * function that finds an error formats its text; its callers pass the error on unchanged. */
 #ifndef ERROR_H
 #define ERROR_H
 
 #include "srcfind.h"
 
 struct error {
-    char text[5120]; /* a path of 4096 characters, and what is wrong with it */
+    char text[5120]; /* enough for a path of 4096 characters and the rest of a message */
 };
 
-/* Words an error and returns its status, so that a caller can write `return error_set(...)`. */
+/* Formats the text of an error and returns status, so that a caller can write `return
+ * error_set(...)`. A longer text is truncated. */
 __attribute__((format(printf, 3, 4))) enum srcfind_status
 error_set(struct error *error, enum srcfind_status status, const char *format, ...);
 
-/* The same for memory that ran out while `doing` something. */
+/* The same for memory that ran out; `doing` tells during what ("clipping"). */
 enum srcfind_status error_memory(struct error *error, const char *doing);
 
 #endif

@@ -1,8 +1,8 @@
-/* A catalogue is mostly numbers, and printf takes half a microsecond for each of 17 digits: for
- * 2048 x 2048 pixels more time than to find the sources. Here the 17 digits come from one exact
- * multiplication in 128 bits, and a shorter number is taken if it lies within half a unit in the
- * last place of the double. Values outside 1e-11 ... 1e15, where the product would not fit, powers
- * of two, and what is in doubt are left to printf. */
+/* A catalogue is mostly numbers, and printf takes half a microsecond for a number of 17 digits: for
+ * an image of 2048 x 2048 pixels this is more time than to find the sources. Here one exact
+ * multiplication in 128 bits gives the 17 digits. A number with fewer digits is used if it is less
+ * than half a unit in the last place from the double. printf formats values outside 1e-11 ... 1e15,
+ * whose product would overflow, powers of two, and values whose rounding is in doubt. */
 #include "common/format_double.h"
 
 #include <float.h>
@@ -57,54 +57,56 @@ static const uint64_t powers_of_5[MOST_POWER + 1] = {
 
 enum { LEAST_EXPONENT = -11 };
 
-/* From 1e-11 on. */
+/* The first is 10^LEAST_EXPONENT. */
 static const double powers_of_10[] = {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3,
                                       1e-2,  1e-1,  1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
                                       1e7,   1e8,   1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/* value * 10^k, with 17 digits before the point: whole + part / 2^64; and half a unit in the
- * value's last place, 0.5 to 11.2, in units of 2^-FRACTION. */
+/* value * 10^k, with 17 digits before the point: whole + fraction / 2^64; and half a unit in the
+ * last place of the value, 0.5 to 11.2, in units of 2^-FRACTION. */
 struct scaling {
-    uint64_t whole, part, half_ulp;
+    uint64_t whole, fraction, half_ulp;
     int exponent;
 };
 
-/* What is compared has as many bits behind the point, and room for 100 before it. */
+/* The number of bits after the binary point in comparisons. The bits before it hold 100. */
 enum { FRACTION = 57 };
 
-/* Of a value of 1e-11 ... 1e15, which is m * 2^(binary - 53), m having 53 bits: m * 5^k / 2^shift.
- * The exponent follows from the binary one (78913 / 2^18 is log10(2)), or is one more. (A value
- * that is compared with itself, as the double nearest to a power of ten, is rounded to that power.)
- */
-static void scale(double value, uint64_t m, int binary, struct scaling *s) {
+/* Scales a value of 1e-11 ... 1e15 to m * 5^k / 2^shift. The value is m * 2^(binary - 53), where m
+ * has 53 bits. The decimal exponent is floor((binary - 1) log10(2)) or one more; 78913 / 2^18
+ * is log10(2). If the value is the double nearest to a power of ten, it equals the table's entry,
+ * and is rounded to that power. */
+static void scale_to_17_digits(double value, uint64_t m, int binary, struct scaling *s) {
     const int least = (binary - 1) * 78913 >> 18;
     s->exponent = least + (value >= powers_of_10[least + 1 - LEAST_EXPONENT]);
     const int k = DIGITS - 1 - s->exponent, shift = 53 - binary - k;
     const uint128 product = (uint128)m * powers_of_5[k];
     const uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     s->whole = high << (64 - shift) | low >> shift;
-    s->part = low << (64 - shift);
+    s->fraction = low << (64 - shift);
     s->half_ulp = (uint64_t)(((uint128)powers_of_5[k] << (FRACTION - 1)) >> shift);
 }
 
-/* A multiple of 10 or 100, and whether the double nearest to it is the same one. */
+/* A multiple of 10 or 100, and whether the nearest double to it is the value. */
 struct rounding {
     uint64_t digits;
     bool same, in_doubt;
 };
 
-/* Rounds to a multiple of unit. The double is the same if the distance is below half a unit in its
- * last place; both are cut off below 2^-FRACTION. No branch: it goes up and down as often. */
+/* Rounds to a multiple of unit. The nearest double is the same if the distance is less than half a
+ * unit in its last place. Both are truncated to multiples of 2^-FRACTION, so that a near tie is in
+ * doubt. There is no branch, since rounding goes up and down equally often. */
 static inline struct rounding round_to(const struct scaling *s, uint64_t unit) {
     const uint64_t half_up = s->whole + unit / 2, digits = half_up - half_up % unit;
-    const uint64_t beyond = (s->whole - digits) << FRACTION | s->part >> (64 - FRACTION);
+    const uint64_t beyond = (s->whole - digits) << FRACTION | s->fraction >> (64 - FRACTION);
     const uint64_t distance = (uint64_t)llabs((int64_t)beyond);
     return (struct rounding){digits, distance < s->half_ulp, distance + 2 - s->half_ulp <= 4};
 }
 
-/* The shortest decimal of a positive double within range. False where a digit is in doubt. All
- * roundings are made; that to 17 digits always does. None that is right ends at the next power of
- * ten: no double below one is the nearest to it. */
+/* Finds the shortest decimal of a positive double. False if the value is out of range, a power of
+ * two, or its rounding is in doubt. All roundings are computed; the one to 17 digits is always
+ * sufficient. A rounding that gives the same double never reaches the next power of ten: the double
+ * nearest to that power has the next exponent (see scale_to_17_digits). */
 static bool shortest(double value, struct decimal *d) {
     struct scaling s;
     uint64_t bits;
@@ -112,18 +114,21 @@ static bool shortest(double value, struct decimal *d) {
     const uint64_t leading = (uint64_t)1 << 52, fraction = bits % leading;
     if (fraction == 0 || !(value > 1e-11 && value < 1e15))
         return false;
-    scale(value, leading + fraction, (int)(bits / leading) - 1022, &s);
+    scale_to_17_digits(value, leading + fraction, (int)(bits / leading) - 1022, &s);
     const struct rounding of_15 = round_to(&s, 100), of_16 = round_to(&s, 10);
     if (of_15.in_doubt || of_16.in_doubt)
         return false;
-    d->digits = of_15.same ? of_15.digits : of_16.same ? of_16.digits : s.whole + (s.part >> 63);
+    d->digits = of_15.same   ? of_15.digits
+                : of_16.same ? of_16.digits
+                             : s.whole + (s.fraction >> 63);
     d->exponent = s.exponent;
     return true;
 }
 
-/* Eight digits, with leading zeros: parted in two, four and eight, all parts at once in the bytes
- * of a word, the first digit in the lowest one. 10486 / 2^20 and 103 / 2^10 are 1/100 and 1/10, as
- * far as that is needed. */
+/* Splits a number into eight digits, with leading zeros, one in each byte of a word; the first
+ * digit is in the lowest byte. The number is split in two, four and eight parts, each time all
+ * parts of the word at once. Products with 10486 / 2^20 and 103 / 2^10 give the quotients by 100
+ * and 10 exactly, for numbers as small as these. */
 static inline uint64_t eight_digits(uint32_t digits) {
     const uint64_t fours = digits / 10000 | (uint64_t)(digits % 10000) << 32;
     const uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
@@ -132,8 +137,8 @@ static inline uint64_t eight_digits(uint32_t digits) {
     return tens | (twos - 10 * tens) << 8;
 }
 
-/* All 17 digits, the later ones eight a word, and how many there are without the zeros at the end.
- */
+/* All 17 digits: the first one, and two words of eight digits. count is without the zeros at the
+ * end. */
 struct digits {
     uint64_t first, next, last;
     int count;
@@ -144,9 +149,9 @@ static inline int leading_zero_bytes(uint64_t word) {
 }
 
 static inline struct digits digits_of(const struct decimal *d) {
-    const uint64_t rest = d->digits % TEN_TO_16;
-    struct digits t = {d->digits / TEN_TO_16, eight_digits((uint32_t)(rest / 100000000)),
-                       eight_digits((uint32_t)(rest % 100000000)), 0};
+    const uint64_t last_16 = d->digits % TEN_TO_16;
+    struct digits t = {d->digits / TEN_TO_16, eight_digits((uint32_t)(last_16 / 100000000)),
+                       eight_digits((uint32_t)(last_16 % 100000000)), 0};
     if (t.last)
         t.count = DIGITS - leading_zero_bytes(t.last);
     else
@@ -154,7 +159,7 @@ static inline struct digits digits_of(const struct decimal *d) {
     return t;
 }
 
-/* Writes the digits of a word, eight characters. */
+/* Writes the eight digits of a word. */
 static inline void write_8(uint64_t word, char *text) {
     const uint64_t ones = word + UINT64_C(0x3030303030303030);
     const bool lowest_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -168,8 +173,8 @@ static inline void write_digits(const struct digits *t, char *text) {
     write_8(t->last, text + 9);
 }
 
-/* 0.00012, 12.5, 1200. No loop goes over the digits before the point: how many they are cannot be
- * guessed. */
+/* Writes 0.00012, 12.5, 1200, and returns the length. There is no loop over the digits before the
+ * point: a processor cannot predict its branch. */
 static int write_fixed(const struct decimal *d, char *text) {
     const int whole = d->exponent + 1;
     const struct digits t = digits_of(d);
@@ -189,7 +194,7 @@ static int write_fixed(const struct decimal *d, char *text) {
     return t.count <= whole ? whole : t.count + 1;
 }
 
-/* 1.25e-07 */
+/* Writes 1.25e-07, and returns the length. */
 static int write_scientific(const struct decimal *d, char *text) {
     const struct digits t = digits_of(d);
     int n = t.count > 1 ? t.count + 1 : 1;
@@ -206,11 +211,12 @@ static int write_scientific(const struct decimal *d, char *text) {
     return n;
 }
 
-/* The same by trying; the digits are then taken apart to be written alike. Where fewer than 15
- * digits would do, the others of 15 are zeros: a double has more than 15, unless it is subnormal.
+/* Finds the shortest decimal of any positive double: tries printf with more and more digits. For a
+ * double that is not subnormal it begins at 15 digits: each decimal of at most 15 digits survives
+ * the conversion to double and back, so that, if fewer are enough, the others of the 15 are zeros.
  */
 static void shortest_by_printf(double value, struct decimal *d) {
-    char text[NUMBER_TEXT];
+    char text[FORMAT_TEXT];
     int count = value < DBL_MIN ? 0 : 14;
     do {
         count++;
@@ -220,13 +226,13 @@ static void shortest_by_printf(double value, struct decimal *d) {
     d->exponent = (int)strtol(end + 1, NULL, 10);
     d->digits = 0;
     for (const char *c = text; c < end; c++)
-        if (*c >= '0' && *c <= '9') /* the locale may have another point */
+        if (*c >= '0' && *c <= '9') /* the decimal point depends on the locale */
             d->digits = d->digits * 10 + (uint64_t)(*c - '0');
     for (; count < DIGITS; count++)
         d->digits *= 10;
 }
 
-int number_write(double value, char *text) {
+int format_double(double value, char *text) {
     struct decimal d = {0};
     int n = 0;
     if (value < 0)
@@ -243,14 +249,14 @@ int number_write(double value, char *text) {
     return n;
 }
 
-int number_write_integer(int64_t value, char *text) {
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+int format_integer(int64_t value, char *text) {
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
     int n = value < 0 ? 2 : 1;
-    for (uint64_t more = rest / 10; more > 0; more /= 10)
+    for (uint64_t more = magnitude / 10; more > 0; more /= 10)
         n++;
     text[0] = '-';
-    for (int i = n - 1; i >= (value < 0); i--, rest /= 10)
-        text[i] = (char)('0' + rest % 10);
+    for (int i = n - 1; i >= (value < 0); i--, magnitude /= 10)
+        text[i] = (char)('0' + magnitude % 10);
     text[n] = '\0';
     return n;
 }

@@ -1,15 +1,17 @@
-/* Numbers as text. */
-#ifndef NUMBER_H
-#define NUMBER_H
+/* Converts numbers to text. */
+#ifndef FORMAT_DOUBLE_H
+#define FORMAT_DOUBLE_H
 
 #include <stdint.h>
 
-enum { NUMBER_TEXT = 32 };
+enum { FORMAT_TEXT = 32 };
 
-/* Writes the shortest decimal that reads back as the same finite double, in the manner of Python's
- * repr (0.001, 1e-05, 12.0 as 12), and returns its length. text has room for NUMBER_TEXT. */
-int number_write(double value, char *text);
+/* Writes the shortest decimal that reads back as the same finite double, and returns its length.
+ * The format is that of Python's repr (0.001, 1e-05), but without a final .0 (12). text is a buffer
+ * of FORMAT_TEXT characters; the result ends with NUL. */
+int format_double(double value, char *text);
 
-int number_write_integer(int64_t value, char *text);
+/* The same for an integer. */
+int format_integer(int64_t value, char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* JSON out of parts, of which none is lost unnoticed: cJSON leaves out what it finds no memory for.
+/* Builds JSON with cJSON, and reports if memory runs out: cJSON itself only leaves the value out.
  */
 #ifndef JSON_TREE_H
 #define JSON_TREE_H
@@ -9,7 +9,7 @@
 
 struct json_tree {
     cJSON *root;
-    bool whole; /* false where memory ran out */
+    bool complete; /* false where memory ran out */
 };
 
 static inline struct json_tree json_object(void) {
@@ -22,25 +22,25 @@ static inline struct json_tree json_array(void) {
     return (struct json_tree){root, root != NULL};
 }
 
-/* Adds a value to an object under a name, or to an array, which has none (NULL). The value is the
- * tree's from then on; NULL is one that memory ran out for. */
+/* Adds a value to an object under a name, or to an array; name is then NULL. The tree takes
+ * ownership of the value. value may be NULL, if memory ran out for it. */
 static inline void json_add(struct json_tree *tree, const char *name, cJSON *value) {
     const bool added = value && (name ? cJSON_AddItemToObject(tree->root, name, value)
                                       : cJSON_AddItemToArray(tree->root, value));
     if (!added)
         cJSON_Delete(value);
-    tree->whole = tree->whole && added;
+    tree->complete = tree->complete && added;
 }
 
-/* The tree, to be deleted; NULL where it is not whole. */
+/* Returns the tree, which the caller deletes with cJSON_Delete; NULL if it is not complete. */
 static inline cJSON *json_end(struct json_tree *tree) {
-    if (tree->whole)
+    if (tree->complete)
         return tree->root;
     cJSON_Delete(tree->root);
     return NULL;
 }
 
-/* Writes a tree and deletes it; false where it is NULL or memory runs out. */
+/* Writes a tree between two texts, and deletes it. False if the tree is NULL or memory runs out. */
 static inline bool json_print(cJSON *tree, const char *before, const char *after, FILE *stream) {
     char *text = tree ? cJSON_PrintUnformatted(tree) : NULL;
     if (text)

@@ -2,40 +2,131 @@
 #include "common/threads.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <threads.h>
 
-struct task {
+/* A parallel loop: n calls. A thread takes the next number and makes that call. */
+struct loop {
     void (*work)(void *context, int i);
     void *context;
-    int i;
-    thrd_t thread;
-    bool started;
+    int n;
+    atomic_int next;
 };
 
-static int run_task(void *argument) {
-    struct task *task = argument;
-    task->work(task->context, task->i);
+struct threads {
+    int n; /* number of threads, including the caller */
+    int n_started;
+    bool complete; /* all threads were started, or could not be */
+    mtx_t lock;    /* protects all members that follow */
+    cnd_t wake, done;
+    struct loop *loop;
+    int n_invited; /* threads that may still join the loop */
+    int n_working; /* threads that have joined it */
+    bool ending;
+    thrd_t started[];
+};
+
+static void run_share(struct loop *loop) {
+    for (int i; (i = atomic_fetch_add(&loop->next, 1)) < loop->n;)
+        loop->work(loop->context, i);
+}
+
+static int wait_and_work(void *argument) {
+    struct threads *t = argument;
+    mtx_lock(&t->lock);
+    for (;;) {
+        while (t->n_invited == 0 && !t->ending)
+            cnd_wait(&t->wake, &t->lock);
+        if (t->ending)
+            break;
+        t->n_invited--;
+        t->n_working++;
+        struct loop *loop = t->loop;
+        mtx_unlock(&t->lock);
+        run_share(loop);
+        mtx_lock(&t->lock);
+        if (--t->n_working == 0)
+            cnd_signal(&t->done);
+    }
+    mtx_unlock(&t->lock);
     return 0;
 }
 
-void parallel_run(int n, void (*work)(void *context, int i), void *context) {
-    struct task *tasks = n > 1 ? calloc((size_t)n, sizeof *tasks) : NULL;
-    for (int i = 1; tasks && i < n; i++) {
-        tasks[i] = (struct task){.work = work, .context = context, .i = i};
-        tasks[i].started = thrd_create(&tasks[i].thread, run_task, &tasks[i]) == thrd_success;
-    }
-    for (int i = 0; i < n; i++)
-        if (i == 0 || !tasks || !tasks[i].started)
-            work(context, i);
-    for (int i = 1; tasks && i < n; i++)
-        if (tasks[i].started)
-            thrd_join(tasks[i].thread, NULL);
-    free(tasks);
+struct threads *threads_create(int n) {
+    struct threads *t = calloc(1, sizeof *t + (size_t)n * sizeof *t->started);
+    if (!t)
+        return NULL;
+    t->n = n;
+    if (mtx_init(&t->lock, mtx_plain) != thrd_success)
+        goto no_lock;
+    if (cnd_init(&t->wake) != thrd_success)
+        goto no_wake;
+    if (cnd_init(&t->done) == thrd_success)
+        return t;
+    cnd_destroy(&t->wake);
+no_wake:
+    mtx_destroy(&t->lock);
+no_lock:
+    free(t);
+    return NULL;
 }
 
-int parallel_available(void) {
+void threads_destroy(struct threads *t) {
+    if (!t)
+        return;
+    mtx_lock(&t->lock);
+    t->ending = true;
+    cnd_broadcast(&t->wake);
+    mtx_unlock(&t->lock);
+    for (int i = 0; i < t->n_started; i++)
+        thrd_join(t->started[i], NULL);
+    cnd_destroy(&t->done);
+    cnd_destroy(&t->wake);
+    mtx_destroy(&t->lock);
+    free(t);
+}
+
+int threads_count(const struct threads *t) {
+    return t ? t->n : 1;
+}
+
+static void start_threads(struct threads *t) {
+    while (t->n_started < t->n - 1 &&
+           thrd_create(&t->started[t->n_started], wait_and_work, t) == thrd_success)
+        t->n_started++;
+    t->complete = true;
+}
+
+void threads_run(struct threads *t, int n, void (*work)(void *context, int i), void *context) {
+    struct loop loop = {.work = work, .context = context, .n = n};
+    if (!t || n == 1 || t->n == 1) {
+        run_share(&loop);
+        return;
+    }
+    if (!t->complete)
+        start_threads(t);
+    mtx_lock(&t->lock);
+    t->loop = &loop;
+    t->n_invited = n - 1 < t->n_started ? n - 1 : t->n_started;
+    for (int i = 0; i < t->n_invited; i++)
+        cnd_signal(&t->wake);
+    mtx_unlock(&t->lock);
+    run_share(&loop);
+    mtx_lock(&t->lock);
+    t->n_invited = 0; /* a thread that wakes up now must not join */
+    while (t->n_working > 0)
+        cnd_wait(&t->done, &t->lock);
+    mtx_unlock(&t->lock);
+}
+
+int threads_parts(const struct threads *t, int64_t n, int64_t least) {
+    const int64_t parts = n / least, most = threads_count(t);
+    return (int)(parts < 1 ? 1 : parts < most ? parts : most);
+}
+
+int threads_available(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
         return CPU_COUNT(&set);

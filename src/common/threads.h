@@ -1,13 +1,39 @@
-/* The same function on several threads. */
-#ifndef PARALLEL_H
-#define PARALLEL_H
+/* A thread pool for parallel loops. */
+#ifndef THREADS_H
+#define THREADS_H
 
-/* Runs work(context, i) for i = 0 ... n - 1, each on a thread of its own, and waits for all. Where
- * a thread cannot be made, the calling thread does its share afterwards: work must not wait for
- * another i. */
-void parallel_run(int n, void (*work)(void *context, int i), void *context);
+#include <stdint.h>
 
-/* How many CPUs the process may use (its affinity mask, not the machine). */
-int parallel_available(void);
+struct threads;
+
+/* Creates a pool of n >= 1 threads. The thread that calls threads_run is one of them; the others
+ * are started when they are first needed. NULL where memory ran out. The caller destroys the pool.
+ */
+struct threads *threads_create(int n);
+
+/* Ends the threads and frees the pool. threads may be NULL. */
+void threads_destroy(struct threads *threads);
+
+/* The number of threads; 1 for NULL. */
+int threads_count(const struct threads *threads);
+
+/* Calls work(context, i) for i = 0 ... n - 1 on all threads, and returns after the last call ended.
+ * If a thread is late or cannot be started, the others do its share: a call for one i must not wait
+ * for another i. Only one thread at a time may call threads_run. threads may be NULL: then the
+ * calling thread makes all calls. */
+void threads_run(struct threads *threads, int n, void (*work)(void *context, int i), void *context);
+
+/* The number of parts, 1 or more, to divide n items into: at most the number of threads, and so few
+ * that each part has at least `least` items, since it takes some microseconds to wake a thread. */
+int threads_parts(const struct threads *threads, int64_t n, int64_t least);
+
+/* The index of the first of n items that belongs to part i of n_parts. Part i ends where part i + 1
+ * begins. */
+static inline int64_t threads_part(int64_t n, int n_parts, int64_t i) {
+    return n / n_parts * i + (i < n % n_parts ? i : n % n_parts);
+}
+
+/* The number of CPUs that the process may use, by its affinity mask. */
+int threads_available(void);
 
 #endif

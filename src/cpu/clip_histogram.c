@@ -9,40 +9,41 @@ enum {
     BINS = 1 << 16,
     DETAILS_A_READ = 32,
     DETAIL_THREADS = 4,
-    MOST_DETAILS = 96, /* of 512 KiB, kept from one read to the next */
+    MOST_DETAILS = 96, /* that are kept from one read to the next, 512 KiB each */
 };
 
-/* Pixels whose keys share the upper 16 bits; low is the lower 16 bits of their own bits. */
+/* The pixels whose keys share the upper 16 bits. */
 struct bin {
     int64_t count;
-    uint64_t low;
-    uint128 low_square;
+    uint64_t low;       /* sum of the lower 16 bits of the pixels' own bits */
+    uint128 low_square; /* sum of their squares */
 };
 
-/* Counts by the lower 16 bits of the key. */
+/* The pixels of a bin, counted by the lower 16 bits of their keys. */
 struct detail {
     int64_t count[BINS];
 };
 
 struct histogram {
     const struct pixel_source *source;
+    struct threads *threads;
     int n_threads;
-    struct bin *bins;             /* BINS of each thread; the first thread's become the total */
-    int64_t *blanks;              /* of each thread */
-    struct detail *details[BINS]; /* NULL where not counted */
-    int n_details, used[BINS];    /* how many; the turn in which each was last asked for */
-    int turn;                     /* counts the reads */
-    struct detail *part;          /* DETAILS_A_READ of each thread, while they are counted */
-    int wanted[DETAILS_A_READ], n_wanted;
-    int16_t slot[BINS]; /* of wanted bins, while they are counted; else -1 */
-    uint32_t low, high; /* the keys that are left lie within, both inclusive */
+    struct bin *bins;               /* BINS of each thread; the first thread's become the total */
+    int64_t *blanks;                /* of each thread */
+    struct detail *details[BINS];   /* NULL for a bin without one */
+    int n_details, last_used[BINS]; /* n_reads when a detail was last used */
+    int n_reads;                    /* that counted details */
+    struct detail *thread_details;  /* DETAILS_A_READ of each thread, during a read */
+    int wanted[DETAILS_A_READ], n_wanted; /* bins that the next read counts in detail */
+    int16_t slot[BINS]; /* index of a bin in `wanted` during a read; -1 if it is not there */
+    uint32_t low, high; /* range of the keys that are left, both inclusive */
 };
 
-static bool count_piece(void *context, int worker, const struct piece *piece) {
+static bool count_chunk(void *context, int worker, const struct chunk *chunk) {
     struct histogram *h = context;
     struct bin *bins = h->bins + (size_t)worker * BINS;
-    for (int64_t i = 0; i < piece->count; i++) {
-        const float v = pixel_value(piece->pixels, i, h->source->swapped);
+    for (int64_t i = 0; i < chunk->count; i++) {
+        const float v = pixel_value(chunk->pixels, i, h->source->swapped);
         if (!isfinite(v)) {
             h->blanks[worker]++;
             continue;
@@ -57,26 +58,28 @@ static bool count_piece(void *context, int worker, const struct piece *piece) {
     return true;
 }
 
-static bool detail_piece(void *context, int worker, const struct piece *piece) {
+static bool detail_chunk(void *context, int worker, const struct chunk *chunk) {
     struct histogram *h = context;
-    struct detail *part = h->part + (size_t)worker * DETAILS_A_READ;
-    for (int64_t i = 0; i < piece->count; i++) {
-        const float v = pixel_value(piece->pixels, i, h->source->swapped);
+    struct detail *details = h->thread_details + (size_t)worker * DETAILS_A_READ;
+    for (int64_t i = 0; i < chunk->count; i++) {
+        const float v = pixel_value(chunk->pixels, i, h->source->swapped);
         const uint32_t key = exact_key(v);
         const int slot = h->slot[key >> 16];
         if (slot >= 0 && isfinite(v))
-            part[slot].count[key & 0xffff]++;
+            details[slot].count[key & 0xffff]++;
     }
     return true;
 }
 
-/* The pixel of a bin whose lower bits are 0: its mantissa is the base of the others'. */
+/* The bits of the pixel of a bin whose lower 16 bits are 0. The mantissas of the other pixels are
+ * its mantissa plus their lower bits. */
 static uint32_t base_bits(int bin) {
     return exact_bits(exact_unkey((uint32_t)bin << 16)) & 0xffff0000u;
 }
 
-/* Adds a whole bin: m = base + low, so that sum m and sum m^2 follow from the sums of low. */
-static void add_bin(struct exact_sums *sums, const struct bin *bin, int number) {
+/* Adds all pixels of a bin: m = base + low, so that sum m and sum m^2 follow from the sums of low
+ * and low^2. */
+static void add_complete_bin(struct exact_sums *sums, const struct bin *bin, int number) {
     const uint32_t bits = base_bits(number);
     const int e = exact_exponent(bits);
     const int128 base = exact_mantissa(bits), n = bin->count;
@@ -85,6 +88,7 @@ static void add_bin(struct exact_sums *sums, const struct bin *bin, int number) 
     sums->square[e] += (uint128)(base * base * n + 2 * base * bin->low + bin->low_square);
 }
 
+/* Has the next read count a bin in detail, if the bin is not empty and the read has a slot free. */
 static void want(struct histogram *h, int bin) {
     for (int i = 0; i < h->n_wanted; i++)
         if (h->wanted[i] == bin)
@@ -93,24 +97,25 @@ static void want(struct histogram *h, int bin) {
         h->wanted[h->n_wanted++] = bin;
 }
 
-/* The detail of a bin. NULL where it is not counted: then it is wanted in the next read, and a
- * round goes on with a guess for now, to find out what else will be wanted. */
+/* The detail of a bin. NULL if it is not counted: then the next read counts it, and the caller
+ * continues with an estimate, to find out which other details the round needs. */
 static const struct detail *detail_of(struct histogram *h, int bin) {
-    h->used[bin] = h->turn;
+    h->last_used[bin] = h->n_reads;
     want(h, bin);
     return h->details[bin];
 }
 
-/* The part of a bin whose keys lie within [low, high]; the whole of it where that is not known. */
-static int64_t add_part(struct histogram *h, struct exact_sums *sums, int bin) {
+/* Adds the pixels of a bin whose keys lie within [low, high], or all of them if the detail is
+ * missing. Returns their number. */
+static int64_t add_kept_of_bin(struct histogram *h, struct exact_sums *sums, int bin) {
     const uint32_t first = (uint32_t)bin << 16, last = first | 0xffff;
     int64_t n = 0;
     if (h->bins[bin].count == 0)
         return 0;
-    const bool whole = h->low <= first && h->high >= last;
-    const struct detail *detail = whole ? NULL : detail_of(h, bin);
+    const bool complete = h->low <= first && h->high >= last;
+    const struct detail *detail = complete ? NULL : detail_of(h, bin);
     if (!detail) {
-        add_bin(sums, &h->bins[bin], bin);
+        add_complete_bin(sums, &h->bins[bin], bin);
         return h->bins[bin].count;
     }
     for (uint32_t key = first > h->low ? first : h->low;; key++) {
@@ -123,14 +128,14 @@ static int64_t add_part(struct histogram *h, struct exact_sums *sums, int bin) {
     }
 }
 
-static void sum_up(struct histogram *h, struct clip_set *set) {
+static void sum_kept(struct histogram *h, struct clip_set *set) {
     set->sums = (struct exact_sums){0};
     set->n = 0;
     for (int bin = (int)(h->low >> 16); bin <= (int)(h->high >> 16) && h->low <= h->high; bin++)
-        set->n += add_part(h, &set->sums, bin);
+        set->n += add_kept_of_bin(h, &set->sums, bin);
 }
 
-/* The key of the k-th pixel (from 0) that is left of a bin. */
+/* The key of the k-th smallest (from 0) of the pixels of a bin that are left. */
 static uint32_t key_in_bin(const struct histogram *h, const struct detail *detail, int bin,
                            int64_t k) {
     const uint32_t first = (uint32_t)bin << 16;
@@ -144,14 +149,14 @@ static bool histogram_select(struct clip_set *set, int64_t k, float *value) {
     struct histogram *h = set->state;
     struct exact_sums ignored = {0};
     int bin = (int)(h->low >> 16);
-    for (int64_t n; bin < BINS - 1 && k >= (n = add_part(h, &ignored, bin)); bin++)
+    for (int64_t n; bin < BINS - 1 && k >= (n = add_kept_of_bin(h, &ignored, bin)); bin++)
         k -= n;
     const struct detail *detail = detail_of(h, bin);
     *value = exact_unkey(detail ? key_in_bin(h, detail, bin, k) : (uint32_t)bin << 16 | 0x8000);
     return true;
 }
 
-/* Refuses where something was missing in this round, which leaves the set as it was before. */
+/* Returns false if a detail was missing in this round; the set is then as before. */
 static bool histogram_trim(struct clip_set *set, float low, float high) {
     struct histogram *h = set->state;
     const uint32_t low_key = exact_key(low), high_key = exact_key(high);
@@ -161,9 +166,9 @@ static bool histogram_trim(struct clip_set *set, float low, float high) {
     h->low = low_key > h->low ? low_key : h->low;
     h->high = high_key < h->high ? high_key : h->high;
     if (h->low != old_low || h->high != old_high)
-        sum_up(h, set);
+        sum_kept(h, set);
     const bool missing = h->n_wanted > 0;
-    if (missing || set->n == 0) { /* where the clip ends, the numbers stay those before it */
+    if (missing || set->n == 0) { /* a round that removes all pixels keeps the range before it */
         h->low = old_low;
         h->high = old_high;
     }
@@ -174,13 +179,13 @@ static bool histogram_trim(struct clip_set *set, float low, float high) {
     return !missing;
 }
 
-/* The least or greatest value that is left; anything where a detail is missing. */
+/* The least or the greatest value that is left; any value if a detail is missing. */
 static double extreme(struct histogram *h, bool greatest) {
     const int first = (int)(h->low >> 16), last = (int)(h->high >> 16);
     struct exact_sums ignored = {0};
     for (int i = 0; i <= last - first; i++) {
         const int bin = greatest ? last - i : first + i;
-        const int64_t n = add_part(h, &ignored, bin);
+        const int64_t n = add_kept_of_bin(h, &ignored, bin);
         if (n == 0)
             continue;
         const struct detail *detail = detail_of(h, bin);
@@ -189,9 +194,9 @@ static double extreme(struct histogram *h, bool greatest) {
     return 0;
 }
 
-/* Clips on. True if it is done, false if details are wanted first. */
-static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
-                    struct srcfind_background *b) {
+/* Continues the clip. True if it is complete, false if details must be counted first. */
+static bool continue_clip(struct histogram *h, struct clip_set *set, double kappa, bool *clipped,
+                          struct srcfind_background *b) {
     if (!*clipped)
         *clipped = clip_run(set, kappa, b);
     if (!*clipped)
@@ -202,8 +207,9 @@ static bool clip_on(struct histogram *h, struct clip_set *set, double kappa, boo
 }
 
 static enum srcfind_status count_bins(struct histogram *h, struct error *error) {
-    const struct piece_work work = {.work = count_piece, .context = h};
-    const enum srcfind_status status = pieces_run(h->source, h->n_threads, &work, error);
+    const struct chunk_work work = {.work = count_chunk, .context = h};
+    const enum srcfind_status status =
+        chunks_run(h->source, h->threads, h->n_threads, &work, error);
     for (int t = 1; t < h->n_threads; t++) {
         for (int i = 0; i < BINS; i++) {
             const struct bin *bin = &h->bins[(size_t)t * BINS + (size_t)i];
@@ -215,7 +221,7 @@ static enum srcfind_status count_bins(struct histogram *h, struct error *error) 
     return status;
 }
 
-/* Adds the neighbours of wanted bins, the nearest first, as long as there is room in a read. */
+/* Adds the neighbours of wanted bins, the nearest first, until the next read has no slot free. */
 static void want_neighbours(struct histogram *h) {
     const int n = h->n_wanted;
     for (int distance = 1; distance < BINS / 2 && h->n_wanted < DETAILS_A_READ; distance++) {
@@ -228,10 +234,10 @@ static void want_neighbours(struct histogram *h) {
     }
 }
 
-/* Frees details that this turn did not ask for, where they are many. */
-static void forget_details(struct histogram *h) {
+/* Frees details that were not used since the last read, while there are more than MOST_DETAILS. */
+static void free_unused_details(struct histogram *h) {
     for (int i = 0; i < BINS && h->n_details + h->n_wanted > MOST_DETAILS; i++) {
-        if (h->details[i] && h->used[i] != h->turn) {
+        if (h->details[i] && h->last_used[i] != h->n_reads) {
             free(h->details[i]);
             h->details[i] = NULL;
             h->n_details--;
@@ -239,13 +245,14 @@ static void forget_details(struct histogram *h) {
     }
 }
 
-static bool keep_detail(struct histogram *h, int i, int n_threads) {
+/* Adds up what the threads counted of the i-th wanted bin. False where memory ran out. */
+static bool merge_detail(struct histogram *h, int i, int n_threads) {
     struct detail *total = calloc(1, sizeof *total);
     if (!total)
         return false;
     for (int t = 0; t < n_threads; t++)
         for (int j = 0; j < BINS; j++)
-            total->count[j] += h->part[t * DETAILS_A_READ + i].count[j];
+            total->count[j] += h->thread_details[t * DETAILS_A_READ + i].count[j];
     h->details[h->wanted[i]] = total;
     h->n_details++;
     return true;
@@ -254,22 +261,22 @@ static bool keep_detail(struct histogram *h, int i, int n_threads) {
 static enum srcfind_status count_details(struct histogram *h, struct error *error) {
     const int n_threads = h->n_threads < DETAIL_THREADS ? h->n_threads : DETAIL_THREADS;
     want_neighbours(h);
-    forget_details(h);
-    h->part = calloc((size_t)n_threads * DETAILS_A_READ, sizeof *h->part);
-    if (!h->part)
+    free_unused_details(h);
+    h->thread_details = calloc((size_t)n_threads * DETAILS_A_READ, sizeof *h->thread_details);
+    if (!h->thread_details)
         return error_memory(error, "clipping");
     memset(h->slot, -1, sizeof h->slot);
     for (int i = 0; i < h->n_wanted; i++)
         h->slot[h->wanted[i]] = (int16_t)i;
-    const struct piece_work work = {.work = detail_piece, .context = h};
-    enum srcfind_status status = pieces_run(h->source, n_threads, &work, error);
+    const struct chunk_work work = {.work = detail_chunk, .context = h};
+    enum srcfind_status status = chunks_run(h->source, h->threads, n_threads, &work, error);
     for (int i = 0; status == SRCFIND_OK && i < h->n_wanted; i++)
-        if (!keep_detail(h, i, n_threads))
+        if (!merge_detail(h, i, n_threads))
             status = error_memory(error, "clipping");
-    free(h->part);
-    h->part = NULL;
+    free(h->thread_details);
+    h->thread_details = NULL;
     h->n_wanted = 0;
-    h->turn++;
+    h->n_reads++;
     return status;
 }
 
@@ -281,23 +288,23 @@ static void free_details(struct histogram *h) {
     h->n_details = 0;
 }
 
-/* Clips on what is left, in a list of it. */
+/* Lists and sorts the pixels that are left, and continues the clip on them. */
 static enum srcfind_status clip_list(struct histogram *h, double kappa,
                                      struct srcfind_background *b, struct error *error) {
     const float low = fmaxf(exact_unkey(h->low), -FLT_MAX);
     const float high = fminf(exact_unkey(h->high), FLT_MAX);
     const struct scan_plan plan = scan_plan_between(low, high);
     struct scan scan;
-    struct whole_set set = {0};
+    struct sorted_set set = {0};
     free_details(h);
-    enum srcfind_status status = scan_image(&scan, h->source, &plan, h->n_threads, error);
+    enum srcfind_status status = scan_image(&scan, h->source, &plan, h->threads, error);
     if (status == SRCFIND_OK)
-        status = whole_from_scan(&set, &scan, error);
+        status = sorted_from_scan(&set, &scan, error);
     if (status == SRCFIND_OK) {
         clip_run(&set.set, kappa, b);
-        whole_extremes(&set, &b->min, &b->max);
+        sorted_extremes(&set, &b->min, &b->max);
     }
-    whole_clear(&set);
+    sorted_set_clear(&set);
     scan_clear(&scan);
     return status;
 }
@@ -309,12 +316,12 @@ static enum srcfind_status clip_by_details(struct histogram *h, double kappa, in
     bool clipped = false;
     h->low = 0;
     h->high = UINT32_MAX;
-    sum_up(h, &set);
+    sum_kept(h, &set);
     b->n_kept = set.n;
     b->rounds = 0;
     if (set.n == 0)
         return SRCFIND_OK;
-    while (status == SRCFIND_OK && !clip_on(h, &set, kappa, &clipped, b)) {
+    while (status == SRCFIND_OK && !continue_clip(h, &set, kappa, &clipped, b)) {
         if (!clipped && set.n <= few)
             return clip_list(h, kappa, b, error);
         status = count_details(h, error);
@@ -322,19 +329,15 @@ static enum srcfind_status clip_by_details(struct histogram *h, double kappa, in
     return status;
 }
 
-static void histogram_free(struct histogram *h) {
-    free_details(h);
-    free(h->bins);
-    free(h->blanks);
-    free(h);
-}
-
-enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa, int n_threads,
-                                   int64_t few, struct srcfind_background *b, struct error *error) {
+enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa,
+                                   struct threads *threads, int64_t few,
+                                   struct srcfind_background *b, struct error *error) {
+    const int n_threads = threads_count(threads);
     struct histogram *h = calloc(1, sizeof *h);
     if (!h)
         return error_memory(error, "clipping");
     h->source = source;
+    h->threads = threads;
     h->n_threads = n_threads;
     h->bins = calloc((size_t)n_threads * BINS, sizeof *h->bins);
     h->blanks = calloc((size_t)n_threads, sizeof *h->blanks);
@@ -345,6 +348,9 @@ enum srcfind_status histogram_clip(const struct pixel_source *source, double kap
     b->n_blank = 0;
     for (int t = 0; h->blanks && t < n_threads; t++)
         b->n_blank += h->blanks[t];
-    histogram_free(h);
+    free_details(h);
+    free(h->bins);
+    free(h->blanks);
+    free(h);
     return status;
 }

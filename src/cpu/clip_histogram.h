@@ -1,19 +1,20 @@
-/* The clip without a prediction, for images that defy one: discrete values, heavy tails, samples
- * that misled. A first read counts and sums pixels by the upper 16 bits of their order-preserving
- * keys; within such a bin all pixels share sign and exponent, so that exact sums of whole bins are
- * known. Bins that hold a bound or a median are then counted by their lower 16 bits too, in a
- * second read, with their neighbours, which later rounds are likely to ask for; and in further
- * reads, should the rounds move on to others. When few pixels are left, these are listed and
- * sorted, and further rounds need no more reads. */
-#ifndef HISTOGRAM_H
-#define HISTOGRAM_H
+/* The clip without a prediction, for images where the prediction fails: discrete values, heavy
+ * tails, misleading samples. A first read counts and sums pixels by the upper 16 bits of their
+ * order-preserving keys. All pixels of such a bin share sign and exponent, so that exact sums of
+ * complete bins are known. A second read counts the pixels of the bins that contain a bound or a
+ * median by the lower 16 bits of their keys, and those of the neighbouring bins, which later rounds
+ * probably need. If later rounds need other bins, these take further reads. When few pixels are
+ * left, they are listed and sorted, and further rounds need no more reads. */
+#ifndef CLIP_HISTOGRAM_H
+#define CLIP_HISTOGRAM_H
 
 #include "cpu/clip.h"
 #include "input/chunks.h"
 
-/* Clips an image; its pixels are listed when no more than `few` of them are left. Fills every
+/* Clips an image. When at most `few` pixels are left, they are listed and sorted. Fills every
  * number of b but n_pixels; n_kept is 0 if no pixel is finite. */
-enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa, int n_threads,
-                                   int64_t few, struct srcfind_background *b, struct error *error);
+enum srcfind_status histogram_clip(const struct pixel_source *source, double kappa,
+                                   struct threads *threads, int64_t few,
+                                   struct srcfind_background *b, struct error *error);
 
 #endif

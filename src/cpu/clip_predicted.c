@@ -3,116 +3,117 @@
 #include <float.h>
 #include <stdlib.h>
 
-static bool listed_select(struct clip_set *clip, int64_t k, float *value) {
-    struct listed_set *s = clip->state;
+static bool predicted_select(struct clip_set *clip, int64_t k, float *value) {
+    struct predicted_set *s = clip->state;
     int64_t i;
     *value = 0;
-    switch (listed_locate(&s->ranks, s->plan, k, &i)) {
+    switch (ranks_locate(&s->ranks, s->plan, k, &i)) {
     case LISTED_ZERO:
         return true;
     case LISTED_VALUE:
-        *value = values_at(&s->middle, i - s->ranks.median_first);
+        *value = values_at(&s->bracket, i - s->ranks.median_first);
         return true;
     default:
         return false;
     }
 }
 
-static void add_up(struct listed_set *s, const struct values_sums *tails) {
+static void add_up(struct predicted_set *s, const struct values_sums *outliers) {
     s->set.sums = s->inner;
-    exact_merge(&s->set.sums, &tails->sums);
+    exact_merge(&s->set.sums, &outliers->sums);
 }
 
-static bool listed_trim(struct clip_set *clip, float low, float high) {
-    struct listed_set *s = clip->state;
+static bool predicted_trim(struct clip_set *clip, float low, float high) {
+    struct predicted_set *s = clip->state;
     struct listed_ranks *r = &s->ranks;
-    struct values_sums tails = {0};
+    struct values_sums outliers = {0};
     low = fmaxf(low, s->low);
     high = fminf(high, s->high);
-    if (!listed_keeps_core(r, s->plan, low, high) || low > s->plan->median_low ||
+    if (!ranks_keep_inliers(r, s->plan, low, high) || low > s->plan->median_low ||
         high < s->plan->median_high)
         return false;
-    values_trim(&s->tails, low, high, s->plan->median_low, &tails);
-    values_trim(&s->candidates, low, high, s->plan->median_low, &tails);
-    const int64_t first = r->median_first - tails.n_below;
-    clip->n = listed_keep(r, first, first + s->middle.all.n + tails.n, low, high);
+    values_trim(&s->outliers, low, high, s->plan->median_low, &outliers);
+    values_trim(&s->candidates, low, high, s->plan->median_low, &outliers);
+    const int64_t first = r->median_first - outliers.n_below;
+    clip->n = ranks_keep(r, first, first + s->bracket.all.n + outliers.n, low, high);
     if (clip->n > 0) {
         s->low = low;
         s->high = high;
-        add_up(s, &tails);
+        add_up(s, &outliers);
     }
     return true;
 }
 
-/* Makes the lists of a scan ready, and adds their values. */
-static bool take_lists(struct listed_set *s, const struct scan *scan, struct values_sums *middle,
-                       struct values_sums *tails) {
+/* Takes the lists of all workers of a scan, and adds their values to the sums. */
+static bool take_lists(struct predicted_set *s, const struct scan *scan, struct threads *threads,
+                       struct values_sums *bracket, struct values_sums *outliers) {
     const struct scan_plan *plan = s->plan;
     const int n = scan->n_workers;
     struct values_part *parts = malloc(3 * (size_t)n * sizeof *parts);
     if (!parts)
         return false;
-    struct values_part *of_middle = parts, *of_tails = parts + n, *of_candidates = parts + 2 * n;
+    struct values_part *of_bracket = parts, *of_outliers = parts + n,
+                       *of_candidates = parts + 2 * n;
     for (int i = 0; i < n; i++) {
         const struct scan_worker *w = &scan->workers[i];
-        of_middle[i] = (struct values_part){w->middle.values, w->middle.n};
-        of_tails[i] = (struct values_part){w->tails.values, w->tails.n};
+        of_bracket[i] = (struct values_part){w->bracket.values, w->bracket.n};
+        of_outliers[i] = (struct values_part){w->outliers.values, w->outliers.n};
         of_candidates[i] = (struct values_part){w->candidates, w->n_candidates};
     }
-    const bool made =
-        values_make(&s->middle, scan->variant, of_middle, n, plan->median_low, plan->median_high, 0,
-                    middle) &&
-        values_make(&s->tails, scan->variant, of_tails, n, -FLT_MAX, FLT_MAX, plan->median_low,
-                    tails) &&
-        values_make(&s->candidates, scan->variant, of_candidates, scan->candidates_apart ? n : 0,
-                    plan->candidate, FLT_MAX, plan->median_low, tails);
+    const bool made = values_make(&s->bracket, scan->variant, threads, of_bracket, n,
+                                  plan->median_low, plan->median_high, 0, bracket) &&
+                      values_make(&s->outliers, scan->variant, threads, of_outliers, n, -FLT_MAX,
+                                  FLT_MAX, plan->median_low, outliers) &&
+                      values_make(&s->candidates, scan->variant, threads, of_candidates,
+                                  scan->candidates_apart ? n : 0, plan->candidate, FLT_MAX,
+                                  plan->median_low, outliers);
     free(parts);
     return made;
 }
 
-/* Makes the set ready for a clip. */
-static void prepare(struct listed_set *s, const struct values_sums *middle,
-                    const struct values_sums *tails) {
+/* Sets the ranks, sums and functions of the set. */
+static void prepare(struct predicted_set *s, const struct values_sums *bracket,
+                    const struct values_sums *outliers) {
     struct listed_ranks *r = &s->ranks;
-    r->median_first = tails->n_below;
-    r->median_last = tails->n_below + s->middle.all.n;
-    r->zero = tails->n_below + middle->n_below;
-    r->last = s->middle.all.n + s->tails.all.n + s->candidates.all.n;
-    exact_merge(&s->inner, &middle->sums);
-    add_up(s, tails);
-    s->set.n = r->last + r->n_zero + r->n_core;
+    r->median_first = outliers->n_below;
+    r->median_last = outliers->n_below + s->bracket.all.n;
+    r->zero = outliers->n_below + bracket->n_below;
+    r->last = s->bracket.all.n + s->outliers.all.n + s->candidates.all.n;
+    exact_merge(&s->inner, &bracket->sums);
+    add_up(s, outliers);
+    s->set.n = r->last + r->n_zero + r->n_inliers;
     s->set.state = s;
-    s->set.select = listed_select;
-    s->set.trim = listed_trim;
+    s->set.select = predicted_select;
+    s->set.trim = predicted_trim;
 }
 
-enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *scan,
-                                     struct error *error) {
-    *set = (struct listed_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
+enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
+                                        struct threads *threads, struct error *error) {
+    *set = (struct predicted_set){.plan = &scan->plan, .low = -FLT_MAX, .high = FLT_MAX};
     for (int i = 0; i < scan->n_workers; i++) {
         exact_merge(&set->inner, &scan->workers[i].sums);
-        set->ranks.n_core += scan->workers[i].n_core;
+        set->ranks.n_inliers += scan->workers[i].n_inliers;
         set->ranks.n_below += scan->workers[i].n_below;
         set->ranks.n_zero += scan->workers[i].n_zero;
     }
-    struct values_sums middle = {0}, tails = {0};
-    if (!take_lists(set, scan, &middle, &tails))
+    struct values_sums bracket = {0}, outliers = {0};
+    if (!take_lists(set, scan, threads, &bracket, &outliers))
         return error_memory(error, "clipping");
-    prepare(set, &middle, &tails);
+    prepare(set, &bracket, &outliers);
     return SRCFIND_OK;
 }
 
-void listed_clear(struct listed_set *set) {
-    values_clear(&set->middle);
-    values_clear(&set->tails);
+void predicted_clear(struct predicted_set *set) {
+    values_clear(&set->bracket);
+    values_clear(&set->outliers);
     values_clear(&set->candidates);
 }
 
-bool listed_extremes(const struct listed_set *s, double *min, double *max) {
+bool predicted_extremes(const struct predicted_set *s, double *min, double *max) {
     float low = INFINITY, high = -INFINITY;
-    values_extend(&s->tails, s->low, s->high, &low, &high);
+    values_extend(&s->outliers, s->low, s->high, &low, &high);
     values_extend(&s->candidates, s->low, s->high, &low, &high);
-    if (s->ranks.n_core == 0)
-        values_extend(&s->middle, s->low, s->high, &low, &high);
-    return low <= high && listed_extremes_of(&s->ranks, s->plan, low, high, min, max);
+    if (s->ranks.n_inliers == 0)
+        values_extend(&s->bracket, s->low, s->high, &low, &high);
+    return low <= high && ranks_extremes(&s->ranks, s->plan, low, high, min, max);
 }

@@ -1,30 +1,32 @@
-/* The clip of an image that has been scanned by a plan with a core: sums of the core and the median
- * bracket, which always count, and the tails beyond, of which the clip takes away the ends. */
-#ifndef LISTED_H
-#define LISTED_H
+/* The clip of an image that was scanned by a plan with inliers. The clip keeps all inliers and all
+ * pixels of the median bracket, so that their sums are fixed. It removes pixels from the outliers
+ * only. */
+#ifndef CLIP_PREDICTED_H
+#define CLIP_PREDICTED_H
 
+#include "backend/listed_ranks.h"
 #include "cpu/clip.h"
 #include "cpu/scan.h"
 #include "cpu/values.h"
-#include "backend/listed_ranks.h"
 
-struct listed_set {
+struct predicted_set {
     struct clip_set set;
     const struct scan_plan *plan;
-    struct exact_sums inner;         /* of the core and the median bracket */
-    struct values middle;            /* of the median bracket */
-    struct values tails, candidates; /* beyond the core; candidates that are apart */
-    struct listed_ranks ranks;       /* of all, in their order: lower tail, middle, upper tail */
-    float low, high;                 /* the tails that are left lie within, both inclusive */
+    struct exact_sums inner;            /* of the inliers and the median bracket */
+    struct values bracket;              /* of the median bracket */
+    struct values outliers, candidates; /* candidates only if the scan keeps them apart */
+    struct listed_ranks ranks; /* of all values in order: lower outliers, bracket, upper outliers */
+    float low, high;           /* range of the outliers that are left, both inclusive */
 };
 
-/* Makes the set of a scan, which is to outlive it. To be cleared, also after an error. */
-enum srcfind_status listed_from_scan(struct listed_set *set, const struct scan *scan,
-                                     struct error *error);
-void listed_clear(struct listed_set *set);
+/* Makes a set of the values that a scan listed; the scan must outlive the set. The caller clears
+ * the set, also after an error. */
+enum srcfind_status predicted_from_scan(struct predicted_set *set, const struct scan *scan,
+                                        struct threads *threads, struct error *error);
+void predicted_clear(struct predicted_set *set);
 
-/* After a clip: the least and the greatest of the pixels that are left. False where they are
- * pixels of the core, whose values are not known, or none is listed. */
-bool listed_extremes(const struct listed_set *set, double *min, double *max);
+/* After a clip: the least and the greatest of the pixels that are left. False if one of them is an
+ * inlier, whose value is not known, or if no value is listed. */
+bool predicted_extremes(const struct predicted_set *set, double *min, double *max);
 
 #endif

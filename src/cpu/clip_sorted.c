@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-#include "pages.h"
+#include "common/arrays.h"
 
-static bool whole_select(struct clip_set *clip, int64_t k, float *value) {
-    const struct sorted *pixels = &((const struct whole_set *)clip->state)->pixels;
+static bool sorted_select(struct clip_set *clip, int64_t k, float *value) {
+    const struct sorted_values *pixels = &((const struct sorted_set *)clip->state)->pixels;
     *value = sorted_at(pixels, k);
     return true;
 }
 
-static bool whole_trim(struct clip_set *clip, float low, float high) {
-    struct sorted *pixels = &((struct whole_set *)clip->state)->pixels;
+static bool sorted_trim(struct clip_set *clip, float low, float high) {
+    struct sorted_values *pixels = &((struct sorted_set *)clip->state)->pixels;
     const int64_t first = sorted_below(pixels, low, false);
     const int64_t last = sorted_below(pixels, high, true);
     clip->n = last > first ? last - first : 0;
@@ -22,19 +22,19 @@ static bool whole_trim(struct clip_set *clip, float low, float high) {
     return true;
 }
 
-/* Makes the keys of all workers' lists, and returns how many they are. */
+/* Writes the keys of the values of all workers' lists, and returns their number. */
 static int64_t collect(uint32_t *keys, const struct scan *scan) {
     int64_t n = 0;
     for (int i = 0; i < scan->n_workers; i++) {
-        const struct scan_list *list = &scan->workers[i].middle;
+        const struct scan_list *list = &scan->workers[i].bracket;
         for (int64_t j = 0; j < list->n; j++)
             keys[n++] = exact_key(list->values[j]);
     }
     return n;
 }
 
-/* Puts n_zero zeros to their place among the pixels, behind which there is room for them. */
-static void insert_zeros(struct sorted *pixels, int64_t n_zero) {
+/* Inserts n_zero zeros where they belong in the order; keys has capacity for them. */
+static void insert_zeros(struct sorted_values *pixels, int64_t n_zero) {
     uint32_t *positive = pixels->keys + sorted_below(pixels, 0, true);
     const int64_t n_positive = pixels->keys + pixels->last - positive;
     memmove(positive + n_zero, positive, (size_t)n_positive * sizeof *positive);
@@ -46,35 +46,36 @@ static void insert_zeros(struct sorted *pixels, int64_t n_zero) {
 static int64_t count_pixels(const struct scan *scan) {
     int64_t n = 0;
     for (int i = 0; i < scan->n_workers; i++)
-        n += scan->workers[i].middle.n + scan->workers[i].n_zero;
+        n += scan->workers[i].bracket.n + scan->workers[i].n_zero;
     return n;
 }
 
-enum srcfind_status whole_from_scan(struct whole_set *set, struct scan *scan, struct error *error) {
+enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
+                                     struct error *error) {
     const int64_t n = count_pixels(scan);
     uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
-    pages_ask_for_huge(keys, (size_t)n * sizeof *keys);
+    arrays_use_huge_pages(keys, (size_t)n * sizeof *keys);
     const int64_t n_listed = keys ? collect(keys, scan) : 0;
-    *set = (struct whole_set){0};
-    scan_give_back(scan);
+    *set = (struct sorted_set){0};
+    scan_free_lists(scan);
     if (!keys || !sorted_make(&set->pixels, keys, n_listed))
         return error_memory(error, "clipping");
     insert_zeros(&set->pixels, n - n_listed);
     set->set.n = n;
     set->set.sums = set->pixels.sums;
     set->set.state = set;
-    set->set.select = whole_select;
-    set->set.trim = whole_trim;
+    set->set.select = sorted_select;
+    set->set.trim = sorted_trim;
     return SRCFIND_OK;
 }
 
-void whole_clear(struct whole_set *set) {
+void sorted_set_clear(struct sorted_set *set) {
     sorted_clear(&set->pixels);
-    *set = (struct whole_set){0};
+    *set = (struct sorted_set){0};
 }
 
-void whole_extremes(const struct whole_set *set, double *min, double *max) {
-    const struct sorted *pixels = &set->pixels;
+void sorted_extremes(const struct sorted_set *set, double *min, double *max) {
+    const struct sorted_values *pixels = &set->pixels;
     *min = (double)sorted_at(pixels, 0);
     *max = (double)sorted_at(pixels, pixels->last - pixels->first - 1);
 }

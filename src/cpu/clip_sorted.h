@@ -1,25 +1,27 @@
-/* The clip of pixels that have been listed whole, of which no sample told what to leave out. */
-#ifndef WHOLE_H
-#define WHOLE_H
+/* The clip of an image without a usable prediction: all pixels are listed and sorted. */
+#ifndef CLIP_SORTED_H
+#define CLIP_SORTED_H
 
 #include "cpu/clip.h"
 #include "cpu/scan.h"
 #include "cpu/sorted_values.h"
 
-/* So few pixels are sorted sooner than a histogram is made; in 8 bytes each. */
-enum { WHOLE_MOST = 1 << 24 };
+/* Up to this number of pixels, to sort them is faster than to make a histogram. Takes 8 bytes a
+ * pixel. */
+enum { SORTED_MOST = 1 << 24 };
 
-struct whole_set {
+struct sorted_set {
     struct clip_set set;
-    struct sorted pixels;
+    struct sorted_values pixels;
 };
 
-/* Takes the middle lists of a scan, and gives its memory back. To be cleared, also after an error.
- */
-enum srcfind_status whole_from_scan(struct whole_set *set, struct scan *scan, struct error *error);
-void whole_clear(struct whole_set *set);
+/* Makes a set of the values of the scan's bracket lists, and frees the scan's lists. The caller
+ * clears the set, also after an error. */
+enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
+                                     struct error *error);
+void sorted_set_clear(struct sorted_set *set);
 
-/* The least and the greatest of the pixels that are left, of which there is one at least. */
-void whole_extremes(const struct whole_set *set, double *min, double *max);
+/* The least and the greatest of the pixels that are left; at least one must be left. */
+void sorted_extremes(const struct sorted_set *set, double *min, double *max);
 
 #endif

@@ -3,108 +3,115 @@
 #include "backend/backend.h"
 #include "common/clock.h"
 #include "cpu/clip_histogram.h"
-#include "cpu/islands.h"
 #include "cpu/clip_predicted.h"
-#include "cpu/predict.h"
 #include "cpu/clip_sorted.h"
+#include "cpu/islands.h"
+#include "cpu/predict.h"
 
-/* Adds the time since *start to a stage, and starts the next one. */
+/* Adds the time since *start to a stage, and sets *start to now. */
 static void lap(double *stage, double *start) {
     const double now = clock_seconds();
     *stage += now - *start;
     *start = now;
 }
 
-/* The clip on what a scan with a core listed. *done is false where the lists do not tell. */
-static enum srcfind_status clip_listed(const struct scan *scan, double kappa,
-                                       struct srcfind_background *b, bool *done,
-                                       struct error *error) {
-    struct listed_set set;
-    const enum srcfind_status status = listed_from_scan(&set, scan, error);
+/* Clips the values that a scan with inliers listed. *done is false if the lists are not enough to
+ * complete the clip: the prediction failed. */
+static enum srcfind_status clip_predicted(const struct scan *scan, struct threads *threads,
+                                          double kappa, struct srcfind_background *b, bool *done,
+                                          struct error *error) {
+    struct predicted_set set;
+    const enum srcfind_status status = predicted_from_scan(&set, scan, threads, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
-    *done =
-        b->n_kept == 0 || (clip_run(&set.set, kappa, b) && listed_extremes(&set, &b->min, &b->max));
-    listed_clear(&set);
+    *done = b->n_kept == 0 ||
+            (clip_run(&set.set, kappa, b) && predicted_extremes(&set, &b->min, &b->max));
+    predicted_clear(&set);
     return status;
 }
 
-/* The clip on all pixels, listed by a scan without a core. */
-static enum srcfind_status clip_whole(struct scan *scan, double kappa, struct srcfind_background *b,
-                                      struct error *error) {
-    struct whole_set set;
-    const enum srcfind_status status = whole_from_scan(&set, scan, error);
+/* Clips all pixels, which a scan without inliers listed. */
+static enum srcfind_status clip_sorted(struct scan *scan, double kappa,
+                                       struct srcfind_background *b, struct error *error) {
+    struct sorted_set set;
+    const enum srcfind_status status = sorted_from_scan(&set, scan, error);
     b->n_kept = status == SRCFIND_OK ? set.set.n : 0;
     if (b->n_kept > 0) {
         clip_run(&set.set, kappa, b);
-        whole_extremes(&set, &b->min, &b->max);
+        sorted_extremes(&set, &b->min, &b->max);
     }
-    whole_clear(&set);
+    sorted_set_clear(&set);
     return status;
 }
 
-static enum srcfind_status clip_scan(struct scan *scan, double kappa, struct srcfind_background *b,
-                                     bool *done, struct error *error) {
+static enum srcfind_status clip_scan(struct scan *scan, struct threads *threads, double kappa,
+                                     struct srcfind_background *b, bool *done,
+                                     struct error *error) {
     *done = true;
     b->n_blank = scan_blanks(scan);
-    const enum srcfind_status status = scan->has_core ? clip_listed(scan, kappa, b, done, error)
-                                                      : clip_whole(scan, kappa, b, error);
-    scan_give_back(scan);
+    const enum srcfind_status status = scan->has_inliers
+                                           ? clip_predicted(scan, threads, kappa, b, done, error)
+                                           : clip_sorted(scan, kappa, b, error);
+    scan_free_lists(scan);
     return status;
 }
 
-/* Scan and clip: by prediction if that holds, else by histogram. The scan may be left empty. */
+/* Scans and clips: by prediction if that holds, else by histogram. With a histogram the scan is
+ * left empty. */
 static enum srcfind_status scan_and_clip(const struct pixel_source *source,
-                                         const struct detection *detection, int n_threads,
+                                         const struct detection *detection, struct threads *threads,
                                          struct scan *scan, struct detection_result *result,
                                          struct error *error) {
     double start = clock_seconds();
     struct scan_plan plan;
     bool done = false;
-    enum srcfind_status status = plan_scan(source, detection, &plan, &done, error);
+    enum srcfind_status status = predict_scan(source, detection, threads, &plan, &done, error);
     if (status == SRCFIND_OK && done) {
-        status = scan_image(scan, source, &plan, n_threads, error);
+        status = scan_image(scan, source, &plan, threads, error);
         lap(&result->timings.scan, &start);
         if (status == SRCFIND_OK)
-            status = clip_scan(scan, detection->kappa, &result->background, &done, error);
-        result->timings.path = "one read";
+            status = clip_scan(scan, threads, detection->kappa, &result->background, &done, error);
+        result->timings.clip_method = "one read";
     }
     if (status == SRCFIND_OK && !done) {
         scan_clear(scan);
-        status = histogram_clip(source, detection->kappa, n_threads, WHOLE_MOST,
-                                &result->background, error);
-        result->timings.path = "histogram";
+        status = histogram_clip(source, detection->kappa, threads, SORTED_MOST, &result->background,
+                                error);
+        result->timings.clip_method = "histogram";
     }
     lap(&result->timings.clip, &start);
     return status;
 }
 
-/* Reads the candidates again, where the first read did not keep all that turned out to be needed.
- */
-static enum srcfind_status complete_scan(const struct pixel_source *source, int n_threads,
-                                         float threshold, struct scan *scan, struct error *error) {
-    if (scan->workers && scan->plan.candidate <= threshold)
+/* Reads the image again for the candidates, if the first read did not keep all that the thresholds
+ * need. */
+static enum srcfind_status complete_scan(const struct pixel_source *source, struct threads *threads,
+                                         const struct thresholds *thresholds, int connectivity,
+                                         struct scan *scan, struct error *error) {
+    if (scan->workers && scan->plan.candidate <= thresholds->island &&
+        (!scan->sweeps || scan->plan.peak <= thresholds->detection))
         return SRCFIND_OK;
-    const struct scan_plan plan = scan_plan_candidates(threshold);
+    const struct scan_plan plan = scan_plan_candidates(thresholds, connectivity);
     scan_clear(scan);
-    return scan_image(scan, source, &plan, n_threads, error);
+    return scan_image(scan, source, &plan, threads, error);
 }
 
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
-                               int n_threads, struct detection_result *result,
+                               struct threads *threads, struct detection_result *result,
                                struct error *error) {
     struct scan scan = {0};
     struct srcfind_background *b = &result->background;
     *result = (struct detection_result){.background.n_pixels = source->width * source->height};
-    enum srcfind_status status = scan_and_clip(source, detection, n_threads, &scan, result, error);
+    enum srcfind_status status = scan_and_clip(source, detection, threads, &scan, result, error);
     if (status == SRCFIND_OK && b->n_kept == 0)
         status = error_set(error, SRCFIND_ERROR_INPUT, BACKEND_NO_PIXELS, (long long)b->n_pixels);
-    const struct thresholds thresholds = thresholds_of(b->median, b->rms, b->empty, detection);
+    result->noise = noise_of_clip(b->median, b->rms, detection);
+    const struct thresholds thresholds = thresholds_of(&result->noise, b->empty, detection);
     double start = clock_seconds();
     if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
-        status = complete_scan(source, n_threads, thresholds.island, &scan, error);
+        status = complete_scan(source, threads, &thresholds, detection->connectivity, &scan, error);
         lap(&result->timings.scan, &start);
         if (status == SRCFIND_OK)
-            status = islands_find(&scan, &thresholds, detection, &result->list, error);
+            status = islands_find(&scan, &thresholds, detection, threads, &result->segments, error);
         lap(&result->timings.islands, &start);
     }
     scan_clear(&scan);

@@ -1,163 +1,228 @@
 #include "cpu/islands.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "backend/edges.h"
-#include "common/arrays.h"
 #include "backend/moments.h"
+#include "common/arrays.h"
+#include "cpu/runs.h"
 
-/* Pixels x0 ... x1 of row y, all above the threshold, the highest of them at x_peak. parent is the
- * number of a run of the same island, never a later one; an island's first run is its own parent.
- */
-struct run {
-    int32_t y, x0, x1, x_peak;
-    const float *values;
-    int64_t parent;
-};
-
-struct runs {
-    struct run *run;
-    int64_t n, room;
-};
-
-/* Splits what the scan kept (pixels of one row, above a lower threshold) into runs. Values are in
- * the order of the pixels, and so are the runs. */
-static bool split(struct runs *runs, const struct scan_run *kept, const float *values,
-                  int64_t width, float threshold) {
-    const int32_t y = (int32_t)(kept->first / width), x = (int32_t)(kept->first % width);
-    for (int64_t i = 0; i < kept->count; i++) {
-        const int64_t first = i;
-        int64_t peak = i;
-        for (; i < kept->count && values[i] >= threshold; i++)
-            peak = values[i] > values[peak] ? i : peak;
-        if (i == first)
-            continue;
-        if (!GROW(runs->run, runs->room, runs->n + 1))
-            return false;
-        runs->run[runs->n] = (struct run){
-            y, x + (int32_t)first, x + (int32_t)i - 1, x + (int32_t)peak, values + first, runs->n};
-        runs->n++;
-    }
-    return true;
-}
-
-/* The scan's own runs go, since no one needs them any more. */
-static bool collect_runs(struct scan *scan, float threshold, struct runs *runs) {
-    const int64_t n_pieces = pieces_count(scan->source);
-    int64_t n_kept = 0;
-    for (int i = 0; i < scan->n_workers; i++)
-        n_kept += scan->workers[i].n_runs;
-    if (!GROW(runs->run, runs->room, n_kept)) /* mostly as many */
-        return false;
-    for (int64_t i = 0; i < n_pieces; i++) {
-        const struct scan_segment *s = &scan->segments[i];
-        const struct scan_worker *w = &scan->workers[s->worker];
-        const float *values = w->candidates ? w->candidates + s->first_candidate : NULL;
-        for (int64_t j = 0; j < s->n_runs; j++) {
-            const struct scan_run *kept = &w->runs[s->first_run + j];
-            if (!split(runs, kept, values, scan->source->width, threshold))
-                return false;
-            values += kept->count;
-        }
-    }
-    for (int i = 0; i < scan->n_workers; i++) {
-        struct scan_worker *w = &scan->workers[i];
-        free(w->runs);
-        w->runs = NULL;
-        w->n_runs = w->runs_room = 0;
-    }
-    return true;
-}
-
-/* The first run of the island, with the path to it halved on the way. */
-static int64_t root_of(struct run *run, int64_t i) {
-    while (run[i].parent != i) {
-        run[i].parent = run[run[i].parent].parent;
-        i = run[i].parent;
-    }
-    return i;
-}
-
-/* The earlier root wins, so that a root is always its island's first run. */
-static void join(struct run *run, int64_t a, int64_t b) {
-    a = root_of(run, a);
-    b = root_of(run, b);
-    if (a < b)
-        run[b].parent = a;
-    else
-        run[a].parent = b;
-}
-
-/* Joins the runs of each row with those they touch in the row above, both from left to right; and
- * with the run before, where a piece's end has cut one in two. */
-static void link_runs(struct runs *runs, int reach) {
-    struct run *run = runs->run;
-    int64_t above = 0; /* the first run of the row above that can still touch */
-    for (int64_t i = 1; i < runs->n; i++) {
-        if (run[i - 1].y == run[i].y && run[i - 1].x1 + 1 == run[i].x0)
-            join(run, i - 1, i);
-        while (run[above].y < run[i].y - 1 ||
-               (run[above].y == run[i].y - 1 && (int64_t)run[above].x1 + reach < run[i].x0))
-            above++;
-        for (int64_t j = above; run[j].y == run[i].y - 1 && run[j].x0 <= (int64_t)run[i].x1 + reach;
-             j++)
-            join(run, j, i);
-    }
-}
-
-/* What tells whether an island counts. */
+/* The box, size and peak of an island. They decide whether the island counts, that is, whether the
+ * catalogue has it. */
 struct extent {
     int64_t n_pixels;
-    int64_t place; /* among those that count; -1 if it does not */
+    int64_t index; /* among the islands that count; -1 if it does not */
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
     bool edge;
-    double per_unit; /* integers of the moments that make 1; where it counts */
+    double per_unit; /* 2^-unit of the moments; set if the island counts */
 };
 
-static void add_run_extent(struct extent *e, const struct run *r) {
-    if (e->n_pixels == 0)
-        *e = (struct extent){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
-    e->n_pixels += r->x1 - r->x0 + 1;
-    e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
-    e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
-    e->y_max = r->y;
-    if (r->values[r->x_peak - r->x0] > e->peak) {
-        e->peak = r->values[r->x_peak - r->x0];
-        e->x_peak = r->x_peak;
-        e->y_peak = r->y;
-    }
-}
+/* A run of an island whose first run is in an earlier band. */
+struct foreign_run {
+    int64_t run;
+    const float *values;
+};
 
-/* Gives each run its root's place among the roots, and returns how many there are. */
-static int64_t number_islands(struct runs *runs) {
+/* What the search knows of a band of the scan. */
+struct band {
+    float *values;               /* of its runs, one run after the other */
+    int64_t first_run, n_runs;   /* its runs are runs[first_run ... first_run + n_runs - 1] */
+    int64_t first_island;        /* number of islands that begin in earlier bands */
+    struct foreign_run *foreign; /* one thread adds these after all bands are done */
+    int64_t n_foreign, foreign_capacity;
+};
+
+struct search {
+    struct scan *scan;
+    const struct detection *detection;
+    struct thresholds thresholds;
+    int n_bands;
+    struct band *bands;
+    struct run *runs; /* of all bands, in the order of the pixels */
+    int64_t *island;  /* of each run: first its parent, see runs.h; then its island's number */
+    struct extent *extents;
+    struct island *islands; /* that count */
+    atomic_bool no_memory;  /* memory ran out while a thread worked on a band */
+};
+
+/* --- runs --- */
+
+/* The number of runs of pixels >= threshold among neighbouring pixels. Without a branch, which the
+ * processor could not predict. */
+static int64_t count_runs(const float *values, int64_t count, float threshold) {
     int64_t n = 0;
-    for (int64_t i = 0; i < runs->n; i++) {
-        const int64_t parent = runs->run[i].parent; /* earlier, so numbered already, or i itself */
-        runs->run[i].parent = parent == i ? n++ : runs->run[parent].parent;
+    bool before = false;
+    for (int64_t i = 0; i < count; i++) {
+        const bool above = values[i] >= threshold;
+        n += above && !before;
+        before = above;
     }
     return n;
 }
 
-/* Finds the extents of all n islands, and returns how many count. */
-static int64_t find_extents(const struct runs *runs, const struct scan *scan, float threshold,
-                            int64_t min_pixels, struct extent *extents, int64_t n) {
-    const int64_t width = scan->source->width;
-    int64_t n_counting = 0;
-    for (int64_t i = 0; i < runs->n; i++) {
-        const struct run *r = &runs->run[i];
-        struct extent *e = &extents[r->parent];
-        add_run_extent(e, r);
-        e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
+static int64_t run_length(const struct run *run) {
+    return (int64_t)run->x1 - run->x0 + 1;
+}
+
+static void count_band(void *context, int b) {
+    struct search *s = context;
+    const struct scan_band *from = &s->scan->bands[b];
+    const struct scan_worker *w = &s->scan->workers[from->worker];
+    struct band *band = &s->bands[b];
+    band->values = from->n_runs > 0 ? w->candidates + from->first_candidate : NULL;
+    const float *values = band->values;
+    for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
+        band->n_runs += count_runs(values, run_length(&w->runs[i]), s->thresholds.island);
+        values += run_length(&w->runs[i]);
     }
+}
+
+/* The runs and values that a band keeps. */
+struct filling {
+    struct run *run;
+    float *values;
+};
+
+/* Copies the runs within a run whose pixels are all >= threshold, and moves their values to the end
+ * of those kept so far. These are never more than the values that have been read, so that no value
+ * is overwritten before it is read. */
+static void split_run(const struct run *run, const float *values, float threshold,
+                      struct filling *f) {
+    const int32_t count = (int32_t)run_length(run);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t first = i;
+        while (i < count && values[i] >= threshold)
+            *f->values++ = values[i++];
+        if (i > first)
+            *f->run++ = (struct run){run->y, run->x0 + first, run->x0 + i - 1};
+    }
+}
+
+static void fill_and_link_band(void *context, int b) {
+    struct search *s = context;
+    const struct scan_band *from = &s->scan->bands[b];
+    const struct scan_worker *w = &s->scan->workers[from->worker];
+    const struct band *band = &s->bands[b];
+    struct filling filling = {s->runs + band->first_run, band->values};
+    const float *values = band->values;
+    for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
+        split_run(&w->runs[i], values, s->thresholds.island, &filling);
+        values += run_length(&w->runs[i]);
+    }
+    runs_link(s->runs, s->island, band->first_run, band->first_run + band->n_runs,
+              runs_reach(s->detection->connectivity));
+}
+
+static void free_scan_runs(struct scan *scan) {
+    for (int i = 0; i < scan->n_workers; i++) {
+        struct scan_worker *w = &scan->workers[i];
+        free(w->runs);
+        w->runs = NULL;
+        w->n_runs = w->runs_capacity = 0;
+    }
+}
+
+/* Makes the runs of all bands, and joins those that touch. False where memory ran out. */
+static bool make_and_link_runs(struct search *s, struct threads *threads) {
+    int64_t n = 0;
+    threads_run(threads, s->n_bands, count_band, s);
+    for (int b = 0; b < s->n_bands; b++) {
+        s->bands[b].first_run = n;
+        n += s->bands[b].n_runs;
+    }
+    s->runs = malloc((size_t)n * sizeof *s->runs + 1);
+    s->island = malloc((size_t)n * sizeof *s->island + 1);
+    if (!s->runs || !s->island)
+        return false;
+    arrays_use_huge_pages(s->runs, (size_t)n * sizeof *s->runs);
+    arrays_use_huge_pages(s->island, (size_t)n * sizeof *s->island);
+    threads_run(threads, s->n_bands, fill_and_link_band, s);
+    free_scan_runs(s->scan); /* they have been copied */
+    for (int b = 1; b < s->n_bands; b++)
+        runs_link_across(s->runs, s->island, s->bands[b].first_run,
+                         s->bands[b].first_run + s->bands[b].n_runs,
+                         runs_reach(s->detection->connectivity));
+    return true;
+}
+
+/* Numbers the islands in the order of their first runs, gives each run the number of its island,
+ * and returns the number of islands. The parent of a run is an earlier run, which already has its
+ * island's number, or the run itself. */
+static int64_t number_islands(struct search *s) {
+    int64_t n = 0;
+    for (int b = 0; b < s->n_bands; b++) {
+        const int64_t first = s->bands[b].first_run, end = first + s->bands[b].n_runs;
+        s->bands[b].first_island = n;
+        for (int64_t i = first; i < end; i++)
+            s->island[i] = s->island[i] == i ? n++ : s->island[s->island[i]];
+    }
+    return n;
+}
+
+/* --- extents --- */
+
+static void add_extent(const struct search *s, int64_t i, const float *values) {
+    const struct run *r = &s->runs[i];
+    const struct scan *scan = s->scan;
+    const int64_t width = scan->source->width;
+    struct extent *e = &s->extents[s->island[i]];
+    if (e->n_pixels == 0)
+        *e = (struct extent){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
+    e->n_pixels += run_length(r);
+    e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
+    e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
+    e->y_max = r->y;
+    for (int32_t x = r->x0; x <= r->x1; x++) {
+        if (values[x - r->x0] > e->peak) {
+            e->peak = values[x - r->x0];
+            e->x_peak = x;
+            e->y_peak = r->y;
+        }
+    }
+    e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
+}
+
+static bool note_foreign(struct band *band, int64_t run, const float *values) {
+    if (!GROW(band->foreign, band->foreign_capacity, band->n_foreign + 1))
+        return false;
+    band->foreign[band->n_foreign++] = (struct foreign_run){run, values};
+    return true;
+}
+
+static void find_band_extents(void *context, int b) {
+    struct search *s = context;
+    struct band *band = &s->bands[b];
+    const float *values = band->values;
+    for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
+        if (s->island[i] >= band->first_island)
+            add_extent(s, i, values);
+        else if (!note_foreign(band, i, values))
+            s->no_memory = true;
+        values += run_length(&s->runs[i]);
+    }
+}
+
+/* Finds the extents of all n islands, and returns the number of islands that count. */
+static int64_t find_extents(struct search *s, struct threads *threads, int64_t n) {
+    int64_t n_counting = 0;
+    threads_run(threads, s->n_bands, find_band_extents, s);
+    for (int b = 0; b < s->n_bands; b++)
+        for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
+            add_extent(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
     for (int64_t i = 0; i < n; i++) {
-        const bool counts = extents[i].peak >= threshold && extents[i].n_pixels >= min_pixels;
-        extents[i].place = counts ? n_counting++ : -1;
+        struct extent *e = &s->extents[i];
+        const bool counts =
+            e->peak >= s->thresholds.detection && e->n_pixels >= s->detection->min_pixels;
+        e->index = counts ? n_counting++ : -1;
     }
     return n_counting;
 }
 
-static struct island island_of(const struct extent *e, float threshold) {
+/* --- moments --- */
+
+static struct island island_from_extent(const struct extent *e, float threshold) {
     struct island island = {.n_pixels = e->n_pixels,
                             .x_min = e->x_min,
                             .x_max = e->x_max,
@@ -172,57 +237,149 @@ static struct island island_of(const struct extent *e, float threshold) {
     return island;
 }
 
-/* The moments of the islands that count, of n. */
-static void add_moments(const struct runs *runs, struct extent *extents, int64_t n, float threshold,
-                        struct island *islands) {
-    for (int64_t i = 0; i < n; i++) {
-        struct extent *e = &extents[i];
-        if (e->place < 0)
-            continue;
-        islands[e->place] = island_of(e, threshold);
-        e->per_unit = ldexp(1, -islands[e->place].unit);
-    }
-    for (int64_t i = 0; i < runs->n; i++) {
-        const struct run *r = &runs->run[i];
-        const struct extent *e = &extents[r->parent];
-        if (e->place < 0)
-            continue;
-        struct island *island = &islands[e->place];
-        const int64_t count = (int64_t)r->x1 - r->x0 + 1;
-        const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
-        if (island->small)
-            moments_add_small_row(island, r->values, count, x, y, e->per_unit);
-        else
-            moments_add_row(island, r->values, count, x, y, e->per_unit);
+static void add_moments(const struct search *s, int64_t i, const float *values) {
+    const struct run *r = &s->runs[i];
+    const struct extent *e = &s->extents[s->island[i]];
+    if (e->index < 0)
+        return;
+    struct island *island = &s->islands[e->index];
+    const int64_t count = run_length(r);
+    const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
+    if (island->small)
+        moments_add_small_row(island, values, count, x, y, e->per_unit);
+    else
+        moments_add_row(island, values, count, x, y, e->per_unit);
+}
+
+static void begin_island(const struct search *s, struct extent *e) {
+    if (e->index < 0)
+        return;
+    s->islands[e->index] = island_from_extent(e, s->thresholds.island);
+    e->per_unit = ldexp(1, -s->islands[e->index].unit);
+}
+
+/* Initialises an island at its first run, which is never foreign. */
+static void find_band_moments(void *context, int b) {
+    struct search *s = context;
+    const struct band *band = &s->bands[b];
+    const float *values = band->values;
+    int64_t next = band->first_island;
+    for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
+        if (s->island[i] == next)
+            begin_island(s, &s->extents[next++]);
+        if (s->island[i] >= band->first_island)
+            add_moments(s, i, values);
+        values += run_length(&s->runs[i]);
     }
 }
 
+static void find_moments(struct search *s, struct threads *threads) {
+    threads_run(threads, s->n_bands, find_band_moments, s);
+    for (int b = 0; b < s->n_bands; b++)
+        for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
+            add_moments(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
+}
+
+/* --- segments --- */
+
+/* For each island, the index of its next run and of its next value in the segments. */
+struct ends {
+    int64_t *run, *value;
+};
+
+/* Allocates runs and values for the islands that count, and sets where those of each island begin.
+ * False where memory ran out. */
+static bool allocate_segments(const struct search *s, int64_t n_runs, struct segments *out) {
+    const size_t n = (size_t)out->n + 1;
+    out->first_run = calloc(n, sizeof *out->first_run);
+    out->first_value = calloc(n, sizeof *out->first_value);
+    if (!out->first_run || !out->first_value)
+        return false;
+    for (int64_t i = 0; i < n_runs; i++) {
+        const int64_t index = s->extents[s->island[i]].index;
+        if (index < 0)
+            continue;
+        out->first_run[index + 1]++;
+        out->first_value[index + 1] += run_length(&s->runs[i]);
+    }
+    for (int64_t i = 0; i < out->n; i++) {
+        out->first_run[i + 1] += out->first_run[i];
+        out->first_value[i + 1] += out->first_value[i];
+    }
+    out->runs = malloc((size_t)out->first_run[out->n] * sizeof *out->runs + 1);
+    out->values = malloc((size_t)out->first_value[out->n] * sizeof *out->values + 1);
+    return out->runs && out->values;
+}
+
+static void copy_run(const struct search *s, int64_t i, const float *values, struct ends *ends,
+                     struct segments *out) {
+    const int64_t index = s->extents[s->island[i]].index;
+    if (index < 0)
+        return;
+    const int64_t count = run_length(&s->runs[i]);
+    out->runs[ends->run[index]++] = s->runs[i];
+    memcpy(out->values + ends->value[index], values, (size_t)count * sizeof *values);
+    ends->value[index] += count;
+}
+
+/* Copies runs and values to the segments, grouped by island. False where memory ran out. */
+static bool keep_pixels(const struct search *s, int64_t n_runs, struct segments *out) {
+    const size_t size = (size_t)out->n * sizeof(int64_t) + 1;
+    struct ends ends = {malloc(size), malloc(size)};
+    const bool ok = ends.run && ends.value && allocate_segments(s, n_runs, out);
+    if (ok) {
+        memcpy(ends.run, out->first_run, (size_t)out->n * sizeof *ends.run);
+        memcpy(ends.value, out->first_value, (size_t)out->n * sizeof *ends.value);
+    }
+    for (int b = 0; ok && b < s->n_bands; b++) {
+        const struct band *band = &s->bands[b];
+        const float *values = band->values;
+        for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
+            copy_run(s, i, values, &ends, out);
+            values += run_length(&s->runs[i]);
+        }
+    }
+    free(ends.run);
+    free(ends.value);
+    return ok;
+}
+
+/* --- search --- */
+
+/* False where memory ran out. */
+static bool find_segments(struct search *s, struct threads *threads, struct segments *out) {
+    if (!make_and_link_runs(s, threads))
+        return false;
+    const int64_t n_runs = s->bands[s->n_bands - 1].first_run + s->bands[s->n_bands - 1].n_runs;
+    const int64_t n = number_islands(s);
+    s->extents = calloc((size_t)n + 1, sizeof *s->extents);
+    if (!s->extents)
+        return false;
+    arrays_use_huge_pages(s->extents, ((size_t)n + 1) * sizeof *s->extents);
+    out->n = find_extents(s, threads, n);
+    out->islands = s->islands = malloc(((size_t)out->n + 1) * sizeof *s->islands);
+    if (s->no_memory || !s->islands)
+        return false;
+    arrays_use_huge_pages(s->islands, ((size_t)out->n + 1) * sizeof *s->islands);
+    find_moments(s, threads);
+    return !s->detection->keep_pixels || keep_pixels(s, n_runs, out);
+}
+
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
-                                 const struct detection *detection, struct island_list *list,
-                                 struct error *error) {
-    struct runs runs = {0};
-    struct extent *extents = NULL;
-    enum srcfind_status status = error_memory(error, "joining pixels into islands");
-    *list = (struct island_list){0};
-    if (!collect_runs(scan, thresholds->island, &runs))
-        goto cleanup;
-    link_runs(&runs, detection->connectivity == 8 ? 1 : 0);
-    const int64_t n = number_islands(&runs);
-    extents = calloc((size_t)n + 1, sizeof *extents);
-    if (!extents)
-        goto cleanup;
-    pages_ask_for_huge(extents, ((size_t)n + 1) * sizeof *extents);
-    const int64_t n_counting =
-        find_extents(&runs, scan, thresholds->detection, detection->min_pixels, extents, n);
-    list->islands = malloc(((size_t)n_counting + 1) * sizeof *list->islands);
-    if (!list->islands)
-        goto cleanup;
-    pages_ask_for_huge(list->islands, ((size_t)n_counting + 1) * sizeof *list->islands);
-    add_moments(&runs, extents, n, thresholds->island, list->islands);
-    list->n = n_counting;
-    status = SRCFIND_OK;
-cleanup:
-    free(runs.run);
-    free(extents);
-    return status;
+                                 const struct detection *detection, struct threads *threads,
+                                 struct segments *segments, struct error *error) {
+    struct search s = {.scan = scan,
+                       .detection = detection,
+                       .thresholds = *thresholds,
+                       .n_bands = (int)scan->n_bands,
+                       .bands = calloc((size_t)scan->n_bands, sizeof *s.bands)};
+    *segments = (struct segments){0};
+    const bool ok = s.bands && find_segments(&s, threads, segments);
+    for (int b = 0; s.bands && b < s.n_bands; b++)
+        free(s.bands[b].foreign);
+    free(s.bands);
+    free(s.runs);
+    free(s.island);
+    free(s.extents);
+    return ok ? SRCFIND_OK : error_memory(error, "joining pixels into islands");
 }

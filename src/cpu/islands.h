@@ -1,17 +1,18 @@
-/* Islands from the candidates of a scan: runs of pixels above the threshold, joined with union-find
- * where they touch, numbered by their first pixels, and measured in integers. The rest of the image
- * is not looked at again. */
+/* Makes islands of the candidates of a scan: cuts them into runs of pixels above the threshold,
+ * joins runs that touch, numbers the islands in the order of their first pixels, and sums their
+ * moments in integers. Other pixels of the image are not read again. The threads work on different
+ * bands of the image. */
 #ifndef ISLANDS_H
 #define ISLANDS_H
 
 #include "backend/backend.h"
 #include "cpu/scan.h"
 
-/* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that hold a pixel >=
- * thresholds->detection and min_pixels pixels. The scan must have kept all pixels >= the island
- * threshold; it loses its runs. list->islands is the caller's. */
+/* Finds the islands of pixels >= thresholds->island, 4- or 8-connected, that contain a pixel >=
+ * thresholds->detection and have min_pixels pixels. The scan must have kept all their pixels; its
+ * runs are freed. The caller clears the segments, also after an error. */
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
-                                 const struct detection *detection, struct island_list *list,
-                                 struct error *error);
+                                 const struct detection *detection, struct threads *threads,
+                                 struct segments *segments, struct error *error);
 
 #endif

@@ -1,135 +1,204 @@
 #include "cpu/predict.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "cpu/sample.h"
 #include "cpu/clip_sorted.h"
+#include "cpu/sample.h"
 
 enum {
-    LIST_PIXELS = 1 << 15, /* so few pixels need no plan */
+    LIST_PIXELS = 1 << 15, /* up to this number, all pixels are listed without a sample */
     SAMPLE_LEAST = 1 << 13,
     SAMPLE_MOST = 1 << 18, /* for images below this times PIXELS_A_SAMPLE_MOST */
     PIXELS_A_SAMPLE = 128,
     PIXELS_A_SAMPLE_MOST = 1024,
-    STRETCH_VALUES = 1 << 10, /* of a stretch, where sample_rows of them are too few */
-    SHARE_STEP = 8,           /* between the values of a sample that tell the list's share */
-    SAMPLE_STEP = 8, /* between the pixels of a sample, so that a beam does not tie them together */
+    RANGE_VALUES = 1 << 10, /* values of a range, if the sample has more than sample_rows ranges */
+    RANGES_A_THREAD = 8,
+    SHARE_STEP = 8,  /* every SHARE_STEP-th value of a sample estimates the share of the list */
+    SAMPLE_STEP = 8, /* least distance of a sample's pixels, so that beams do not correlate them */
 };
 
-/* Above this share of the pixels, to list them takes as long as to list all; and more values than
- * this take too much memory, 4 bytes each. With the zero band listed, too, they are to stay below
- * half of that. */
+/* A list of more than MOST_SHARE of the pixels takes as long to make as a list of all. A list of
+ * more than MOST_LISTED values takes too much memory, at 4 bytes each. If the list includes the
+ * zero band, it must have fewer than MOST_WITH_ZERO values, half of that. */
 static const double MOST_SHARE = 0.5, MOST_LISTED = 30 << 20, MOST_WITH_ZERO = 15 << 20;
 
-/* Adds every step-th pixel of a stretch, if it is finite. */
-static void add_stretch(struct sample *sample, const uint32_t *pixels, int64_t count, int64_t step,
-                        bool swapped) {
-    for (int64_t i = 0; i < count; i += step) {
-        const float v = pixel_value(pixels, i, swapped);
-        if (isfinite(v))
-            sample->values[sample->n++] = v;
-    }
-}
-
-/* How many stretches of the image a sample is read from. */
-static int64_t count_stretches(const struct pixel_source *source, int64_t wanted) {
-    const int64_t least = source->sample_rows, n = wanted / STRETCH_VALUES;
+/* The number of ranges of the image that a sample is read from. */
+static int64_t count_ranges(const struct pixel_source *source, int64_t wanted) {
+    const int64_t least = source->sample_rows, n = wanted / RANGE_VALUES;
     return source->packed || n < least ? least : n;
 }
 
-/* Where one of the stretches begins: somewhere in its part of the image, lest what the image
- * repeats from row to row is all that is seen. */
-static int64_t stretch_start(const struct pixel_source *source, int64_t i, int64_t part) {
+/* The first pixel of range i. Ranges begin at a pseudo-random offset, less than `apart` pixels,
+ * from i * apart: if an image repeats a pattern from row to row, regular ranges would see only a
+ * part of the pattern. */
+static int64_t range_start(const struct pixel_source *source, int64_t i, int64_t apart) {
     const uint64_t golden = 0x9e3779b97f4a7c15;
-    const int64_t first = part * i + (int64_t)((uint128)part * (golden * (uint64_t)i) >> 64);
+    const int64_t first = apart * i + (int64_t)((uint128)apart * (golden * (uint64_t)i) >> 64);
     return source->packed ? first - first % source->width : first;
 }
 
-/* Reads stretches from all over the image: rows where the source prefers them, else parts of rows.
- */
-enum srcfind_status plan_draw_sample(const struct pixel_source *source, int64_t wanted,
-                                     struct sample *sample, struct error *error) {
-    const int64_t n = source->width * source->height;
-    const int64_t stretches = count_stretches(source, wanted);
-    int64_t length = source->packed ? source->width : wanted / stretches * SAMPLE_STEP;
-    length = length < source->piece ? length : source->piece;
-    const int64_t apart = stretches * length / SAMPLE_STEP; /* pixels that no beam ties together */
-    if (source->packed && wanted > apart)
-        wanted = apart > SAMPLE_LEAST ? apart : SAMPLE_LEAST;
-    const int64_t step = stretches * length / wanted > 1 ? stretches * length / wanted : 1;
-    enum srcfind_status status = SRCFIND_OK;
-    uint32_t *buffer = malloc((size_t)length * sizeof *buffer);
-    sample->values = malloc((size_t)(stretches * (length / step + 1)) * sizeof *sample->values);
-    if (!buffer || !sample->values)
-        status = error_memory(error, "drawing a sample");
-    for (int64_t i = 0; status == SRCFIND_OK && i < stretches; i++) {
-        const int64_t first = stretch_start(source, i, (n - length) / stretches);
-        const uint32_t *pixels = source->read(source->state, first, length, buffer, error);
+/* A sample while it is drawn. The threads share the ranges in n_parts parts. */
+struct drawing {
+    const struct pixel_source *source;
+    int64_t n_ranges, length, step; /* length of a range in pixels; every step-th pixel is taken */
+    int64_t capacity;               /* most values of a range */
+    float *values;                  /* `capacity` elements for each range */
+    int64_t *n;                     /* number of values of each range */
+    int n_parts;
+    struct part {
+        enum srcfind_status status;
+        struct error error;
+    } * parts;
+};
+
+/* Takes the finite ones of every step-th pixel of a range, and returns their number. */
+static int64_t take_values(const struct drawing *d, const uint32_t *pixels, float *values) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < d->length; i += d->step) {
+        const float v = pixel_value(pixels, i, d->source->swapped);
+        values[n] = v;
+        n += isfinite(v) != 0;
+    }
+    return n;
+}
+
+static void draw_part(void *context, int part) {
+    const struct drawing *d = context;
+    const struct pixel_source *source = d->source;
+    struct part *p = &d->parts[part];
+    const int64_t end = threads_part(d->n_ranges, d->n_parts, part + 1);
+    uint32_t *buffer = malloc((size_t)d->length * sizeof *buffer);
+    if (!buffer)
+        p->status = error_memory(&p->error, "drawing a sample");
+    for (int64_t i = threads_part(d->n_ranges, d->n_parts, part);
+         p->status == SRCFIND_OK && i < end; i++) {
+        const int64_t apart = (source->width * source->height - d->length) / d->n_ranges;
+        const uint32_t *pixels = source->read(source->state, range_start(source, i, apart),
+                                              d->length, buffer, &p->error);
         if (pixels)
-            add_stretch(sample, pixels, length, step, source->swapped);
+            d->n[i] = take_values(d, pixels, d->values + i * d->capacity);
         else
-            status = SRCFIND_ERROR_INPUT;
+            p->status = SRCFIND_ERROR_INPUT;
     }
     free(buffer);
+}
+
+/* Moves the values of all ranges together, without gaps. Returns the first error of a part, if
+ * there is one. */
+static enum srcfind_status gather(struct drawing *d, struct sample *sample, struct error *error) {
+    for (int i = 0; i < d->n_parts; i++) {
+        if (d->parts[i].status != SRCFIND_OK) {
+            *error = d->parts[i].error;
+            return d->parts[i].status;
+        }
+    }
+    for (int64_t i = 0; i < d->n_ranges; i++) {
+        memmove(d->values + sample->n, d->values + i * d->capacity,
+                (size_t)d->n[i] * sizeof *d->values);
+        sample->n += d->n[i];
+    }
+    return SRCFIND_OK;
+}
+
+/* Ranges are rows if the source is packed, else parts of rows. */
+enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64_t wanted,
+                                        struct threads *threads, struct sample *sample,
+                                        struct error *error) {
+    struct drawing d = {.source = source, .n_ranges = count_ranges(source, wanted)};
+    d.length = source->packed ? source->width : wanted / d.n_ranges * SAMPLE_STEP;
+    d.length = d.length < source->chunk_pixels ? d.length : source->chunk_pixels;
+    const int64_t uncorrelated = d.n_ranges * d.length / SAMPLE_STEP;
+    if (source->packed && wanted > uncorrelated)
+        wanted = uncorrelated > SAMPLE_LEAST ? uncorrelated : SAMPLE_LEAST;
+    d.step = d.n_ranges * d.length / wanted > 1 ? d.n_ranges * d.length / wanted : 1;
+    d.capacity = d.length / d.step + 1;
+    d.n_parts = source->parallel ? threads_parts(threads, d.n_ranges, RANGES_A_THREAD) : 1;
+    sample->values = d.values = malloc((size_t)(d.n_ranges * d.capacity) * sizeof *d.values);
+    d.n = malloc((size_t)d.n_ranges * sizeof *d.n);
+    d.parts = calloc((size_t)d.n_parts, sizeof *d.parts);
+    enum srcfind_status status;
+    if (d.values && d.n && d.parts) {
+        threads_run(threads, d.n_parts, draw_part, &d);
+        status = gather(&d, sample, error);
+    } else {
+        status = error_memory(error, "drawing a sample");
+    }
+    free(d.n);
+    free(d.parts);
     return status;
 }
 
-/* More of a large image, so that the list stays short enough for the memory. */
-int64_t plan_sample_size(int64_t n) {
+/* A large image has a larger sample, so that the prediction is better and the list stays short
+ * enough for the memory. */
+int64_t predict_sample_size(int64_t n) {
     const int64_t size = n / PIXELS_A_SAMPLE, least = n / PIXELS_A_SAMPLE_MOST;
     const int64_t most = least < SAMPLE_MOST ? SAMPLE_MOST : least;
     return size < SAMPLE_LEAST ? SAMPLE_LEAST : size > most ? most : size;
 }
 
-/* The share of the sample that the plan would list, by some of its values. */
+/* The share of the sample that the plan would list, estimated from every SHARE_STEP-th value. */
 static double listed_share(const struct scan_plan *p, const struct sample *sample) {
     int64_t n = 0, n_listed = 0;
     for (int64_t i = 0; i < sample->n; i += SHARE_STEP, n++) {
         const float v = sample->values[i];
-        const bool in_middle = (v >= p->median_low) & (v <= p->median_high);
-        n_listed += (v != 0) & (in_middle | (v <= p->core_low) | (v >= p->core_high));
+        const bool in_bracket = (v >= p->median_low) & (v <= p->median_high);
+        n_listed += (v != 0) & (in_bracket | (v <= p->inlier_low) | (v >= p->inlier_high));
     }
     return (double)n_listed / (double)n;
 }
 
+/* Whether the list of n pixels scanned by the plan is short enough. */
 static bool fits(const struct scan_plan *plan, int64_t n, double most) {
     return plan->share < MOST_SHARE && plan->share * (double)n < most;
 }
 
-/* Makes the median bracket include the zero band, where the two are near each other and the list
- * does not become too long: to list small pixels takes less time than to look out for them. */
+/* Extends the median bracket to include the zero band, if the two are near each other and the list
+ * does not become too long: to list small pixels takes less time than to test for them. */
 static void include_zero(struct scan_plan *plan, const struct sample *sample, int64_t n) {
     struct scan_plan wide = *plan;
     wide.median_low = fminf(plan->median_low, -plan->zero_band);
     wide.median_high = fmaxf(plan->median_high, plan->zero_band);
     const float both = plan->median_high - plan->median_low + 2 * plan->zero_band;
-    if (wide.median_high - wide.median_low < 2 * both && wide.median_low > plan->core_low &&
-        wide.median_high < plan->core_high) {
+    if (wide.median_high - wide.median_low < 2 * both && wide.median_low > plan->inlier_low &&
+        wide.median_high < plan->inlier_high) {
         wide.share = listed_share(&wide, sample);
         *plan = fits(&wide, n, MOST_WITH_ZERO) ? wide : *plan;
     }
 }
 
-enum srcfind_status plan_scan(const struct pixel_source *source, const struct detection *detection,
-                              struct scan_plan *plan, bool *useful, struct error *error) {
+/* Makes the plan that follows from the clip of a sample. False if the plan is not useful. */
+static bool make_plan(struct scan_plan *plan, const struct sample_clip *clip,
+                      const struct sample *sample, int64_t n, const struct detection *detection) {
+    if (!scan_plan_predict(plan, &clip->path, clip->median, clip->rms, sample->n, detection))
+        return false;
+    plan->share = listed_share(plan, sample);
+    return fits(plan, n, MOST_LISTED);
+}
+
+enum srcfind_status predict_scan(const struct pixel_source *source,
+                                 const struct detection *detection, struct threads *threads,
+                                 struct scan_plan *plan, bool *useful, struct error *error) {
     const int64_t n = source->width * source->height;
     struct sample sample = {0};
     struct sample_clip clip;
     *useful = true;
-    *plan = scan_plan_all(-INFINITY); /* keeps all pixels, so that one read will do */
+    *plan = scan_plan_all(-INFINITY); /* keeps all pixels: one read is enough */
     if (n <= LIST_PIXELS)
         return SRCFIND_OK;
     *useful = false;
-    enum srcfind_status status = plan_draw_sample(source, plan_sample_size(n), &sample, error);
+    enum srcfind_status status =
+        predict_draw_sample(source, predict_sample_size(n), threads, &sample, error);
     if (status == SRCFIND_OK && sample.n > 0) {
+        struct detection no_candidates = *detection;
+        no_candidates.island = INFINITY; /* too many candidates: a second scan reads them */
         *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
-                  scan_plan_predict(plan, &clip.path, clip.median, clip.rms, sample.n, detection);
-        plan->share = listed_share(plan, &sample);
-        *useful = *useful && fits(plan, n, MOST_LISTED);
+                  (make_plan(plan, &clip, &sample, n, detection) ||
+                   make_plan(plan, &clip, &sample, n, &no_candidates));
         if (*useful)
             include_zero(plan, &sample, n);
     }
-    if (status == SRCFIND_OK && !*useful && n <= WHOLE_MOST) {
+    if (status == SRCFIND_OK && !*useful && n <= SORTED_MOST) {
         *plan = scan_plan_all(INFINITY);
         *useful = true;
     }

@@ -1,5 +1,5 @@
-/* The clip of a sample, by counts in bins: fine ones in the middle, coarse ones far out. What it
- * predicts is verified afterwards, so that it need not be exact, only fast. */
+/* The clip of a sample, by counts in bins, which are fine near the median and coarse far from it.
+ * It need not be exact, only fast: what it predicts is verified later. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -10,8 +10,8 @@ struct sample_clip {
     double median, rms;
 };
 
-/* Clips n finite values, n < 2^31. False where nothing is left, or what is left is about the same.
- */
+/* Clips n finite values, n < 2^31. False if no value is left, or if the values that are left are
+ * nearly equal. */
 bool sample_clip(struct sample_clip *clip, const float *values, int64_t n, double kappa);
 
 #endif

@@ -3,28 +3,37 @@
 #include <stdlib.h>
 
 #include "common/arrays.h"
+#include "cpu/runs.h"
+#include "cpu/sweep.h"
 
-enum { MANY_ZEROS = TILE_PIXELS / 16 }; /* of a tile */
+enum {
+    MANY_ZEROS = TILE_PIXELS / 16, /* of a tile */
+    BANDS_A_WORKER = 8,            /* at least, so that no worker waits long for the last one */
+    BAND_CHUNKS = 64,              /* most chunks of a band */
+    SWEPT_RUNS = 1 << 15,          /* a band with more runs is swept for the first time */
+    LAST_SWEPT_RUNS = 64,          /* at its end, a band with more runs is swept again */
+};
 
-/* Bits of the blank map are gathered for a word before it is written, since two pieces can share
- * their outermost words. */
+/* A word of the blank bitmap whose bits are collected before they are written. The write is atomic,
+ * since two chunks can share a word. */
 struct blank_word {
     uint64_t *map;
     int64_t word;
     uint64_t bits;
 };
 
-/* The map, which the first blank pixel of any thread makes. NULL where memory ran out. */
-static uint64_t *blank_map(struct scan *scan) {
+/* Returns the bitmap of blank pixels, and allocates it at the first blank pixel of any thread. NULL
+ * where memory ran out. */
+static uint64_t *get_blank_map(struct scan *scan) {
     const int64_t n = scan->source->width * scan->source->height;
     uint64_t *map = __atomic_load_n(&scan->blank, __ATOMIC_ACQUIRE);
-    uint64_t *made = map ? NULL : calloc((size_t)(n + 63) / 64, sizeof *made);
-    if (!made)
+    uint64_t *created = map ? NULL : calloc((size_t)(n + 63) / 64, sizeof *created);
+    if (!created)
         return map;
-    if (__atomic_compare_exchange_n(&scan->blank, &map, made, false, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&scan->blank, &map, created, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
-        return made;
-    free(made);
+        return created;
+    free(created); /* another thread was first */
     return map;
 }
 
@@ -41,47 +50,52 @@ static void add_blank(struct blank_word *b, int64_t pixel) {
     b->bits |= (uint64_t)1 << pixel % 64;
 }
 
-/* The last run of a piece. */
+/* The last run of a chunk. */
 struct last_run {
-    struct scan_run run;
-    int64_t number, row_end; /* among the worker's; the first pixel of the next row */
+    struct run run;
+    int64_t index;              /* in the worker's runs */
+    int64_t row_start, row_end; /* the first pixels of its row and of the next row */
 };
 
-/* Makes the last run longer by a pixel, or begins a new one. It is written in any case: a branch
- * that depends on pixels takes longer. */
-static inline void extend_run(struct scan_run *runs, struct last_run *last, int64_t pixel,
+/* Extends the last run by a pixel, or begins a new run. Writes the run in both cases, since a
+ * branch that depends on pixels takes longer. */
+static inline void extend_run(struct run *runs, struct last_run *last, int64_t pixel,
                               int64_t width) {
-    bool begins = pixel != last->run.first + last->run.count;
     if (pixel >= last->row_end) {
-        last->row_end = (pixel / width + 1) * width;
-        begins = true;
+        last->run.y = (int32_t)(pixel / width);
+        last->run.x1 = -2; /* so that no pixel of the new row extends the run */
+        last->row_start = last->run.y * width;
+        last->row_end = last->row_start + width;
     }
-    last->run.first = begins ? pixel : last->run.first;
-    last->run.count = begins ? 1 : last->run.count + 1;
-    last->number += begins;
-    runs[last->number] = last->run;
+    const int32_t x = (int32_t)(pixel - last->row_start);
+    const bool begins = x != last->run.x1 + 1;
+    last->run.x0 = begins ? x : last->run.x0;
+    last->run.x1 = x;
+    last->index += begins;
+    runs[last->index] = last->run;
 }
 
-static bool list_room(struct scan_list *list) {
-    return GROW(list->values, list->room, list->n + TILE_PIXELS);
+/* Makes sure that a list has capacity for all pixels of a tile. False where memory ran out. */
+static bool reserve_list(struct scan_list *list) {
+    return GROW(list->values, list->capacity, list->n + TILE_PIXELS);
 }
 
-static bool make_room(struct scan_worker *w) {
-    return list_room(&w->middle) && list_room(&w->tails) &&
-           GROW(w->runs, w->runs_room, w->n_runs + TILE_PIXELS) &&
-           GROW(w->candidates, w->candidates_room, w->n_candidates + TILE_PIXELS);
+static bool reserve_for_tile(struct scan_worker *w) {
+    return reserve_list(&w->bracket) && reserve_list(&w->outliers) &&
+           GROW(w->runs, w->runs_capacity, w->n_runs + TILE_PIXELS) &&
+           GROW(w->candidates, w->candidates_capacity, w->n_candidates + TILE_PIXELS);
 }
 
-/* Pixels of a tile with their values. */
+/* Candidates and blank pixels of a tile, with their values. */
 struct picked {
     int n;
-    uint16_t place[TILE_PIXELS];
+    uint16_t index[TILE_PIXELS];
     float value[TILE_PIXELS];
 };
 
-/* Adds n pixels of the zero band in a unit smaller than the tile's; the few that it does not
- * divide, one by one. */
-static void add_small(struct scan_worker *w, const float *small, int n) {
+/* Adds n pixels of the zero band, as integers in a smaller unit than the tile's. The few pixels
+ * that are not multiples of this unit are added one by one. */
+static void sum_small(struct scan_worker *w, const float *small, int n) {
     const float scale = w->scan->plan.scale * (1 << SCAN_PLAN_SMALLER);
     const int e = w->scan->plan.exponent - 31 - SCAN_PLAN_SMALLER + EXACT_UNIT;
     int64_t sum = 0;
@@ -100,33 +114,35 @@ static void add_small(struct scan_worker *w, const float *small, int n) {
     w->sums.square[e] += square;
 }
 
-/* Adds the pixels of the core that the tile has not, and leaves the other places. */
-static void take_small(struct scan_worker *w, struct tile_places *places, const void *pixels) {
+/* Adds the inliers of the zero band, which the tile function does not add, and removes their
+ * indices. */
+static void add_small_inliers(struct scan_worker *w, struct tile_indices *others,
+                              const void *pixels) {
     const struct scan_plan *plan = &w->scan->plan;
     const bool swapped = w->scan->source->swapped;
     float small[TILE_PIXELS];
     int n_small = 0, n_left = 0, n_below = 0;
-    for (int i = 0; i < places->n; i++) {
-        const uint16_t place = places->place[i];
-        const float v = pixel_value(pixels, place, swapped);
-        const bool inside = (v > plan->core_low) & (v < plan->core_high);
+    for (int i = 0; i < others->n; i++) {
+        const uint16_t index = others->index[i];
+        const float v = pixel_value(pixels, index, swapped);
+        const bool inside = (v > plan->inlier_low) & (v < plan->inlier_high);
         small[n_small] = v;
-        places->place[n_left] = place;
+        others->index[n_left] = index;
         n_small += inside;
         n_below += inside & (v < plan->median_low);
         n_left += !inside;
     }
-    places->n = n_left;
-    w->n_core += n_small;
+    others->n = n_left;
+    w->n_inliers += n_small;
     w->n_below += n_below;
-    add_small(w, small, n_small);
+    sum_small(w, small, n_small);
 }
 
 static bool is_zero(float v) {
     return exact_bits(v) << 1 == 0;
 }
 
-/* Takes zeros out of n values, and returns how many are left. */
+/* Removes zeros from n values, and returns the number of values that are left. */
 static int drop_zeros(float *values, int n) {
     int n_left = 0;
     for (int i = 0; i < n; i++) {
@@ -137,26 +153,26 @@ static int drop_zeros(float *values, int n) {
     return n_left;
 }
 
-/* Takes over n values that are behind a list. Zeros are only counted where they may be many: of an
- * image that is padded with them, they would fill the memory. */
-static void keep(struct scan_worker *w, struct scan_list *list, int n) {
+/* Appends to a list the n values that were written past its end. If there may be many zeros among
+ * them, zeros are counted instead: in an image padded with zeros they would fill the memory. */
+static void extend_list(struct scan_worker *w, struct scan_list *list, int n) {
     const int n_kept = n > MANY_ZEROS ? drop_zeros(list->values + list->n, n) : n;
     list->n += n_kept;
     w->n_zero += n - n_kept;
 }
 
-/* Parts the pixels beyond the core: those below the candidates go behind a list, the others are
- * picked. Returns how many are listed. Values are copied without a branch, whether they are wanted
- * or not. */
-static int part_others(const struct scan *scan, const struct tile_places *places,
-                       const void *pixels, float *list, struct picked *picked) {
+/* Divides the pixels beyond the inliers: writes the values below the candidates to `list`, and the
+ * candidates and blanks to `picked`. Returns the number of values written to the list. To avoid a
+ * branch, each value is written to both, and overwritten where it does not belong. */
+static int divide_others(const struct scan *scan, const struct tile_indices *others,
+                         const void *pixels, float *list, struct picked *picked) {
     int n_listed = 0, n_picked = 0;
-    for (int i = 0; i < places->n; i++) {
-        const float v = pixel_value(pixels, places->place[i], scan->source->swapped);
+    for (int i = 0; i < others->n; i++) {
+        const float v = pixel_value(pixels, others->index[i], scan->source->swapped);
         const bool below = (v > -INFINITY) & (v < scan->plan.candidate);
         list[n_listed] = v;
         picked->value[n_picked] = v;
-        picked->place[n_picked] = places->place[i];
+        picked->index[n_picked] = others->index[i];
         n_listed += below;
         n_picked += !below;
     }
@@ -164,7 +180,7 @@ static int part_others(const struct scan *scan, const struct tile_places *places
     return n_listed;
 }
 
-/* Puts the candidates behind a list, and returns how many they are. */
+/* Writes the values of the candidates to `list`, and returns their number. */
 static int list_candidates(const struct picked *picked, float *list) {
     int n = 0;
     for (int i = 0; i < picked->n; i++) {
@@ -174,108 +190,166 @@ static int list_candidates(const struct picked *picked, float *list) {
     return n;
 }
 
-/* Lists what a tile has not added, and picks candidates and blanks. Where there is no core, all
- * pixels are of the median bracket. */
-static void list_rest(struct scan_worker *w, struct tile_rest *rest, const void *pixels,
-                      struct picked *picked) {
+/* Lists the pixels that the tile function did not add, and picks candidates and blanks. If there
+ * are no inliers, all pixels go to the list of the median bracket. */
+static void list_unsummed(struct scan_worker *w, struct tile_unsummed *unsummed, const void *pixels,
+                          struct picked *picked) {
     const struct scan *scan = w->scan;
-    struct scan_list *list = scan->has_core ? &w->tails : &w->middle;
-    keep(w, &w->middle, rest->middle.n);
+    struct scan_list *list = scan->has_inliers ? &w->outliers : &w->bracket;
+    extend_list(w, &w->bracket, unsummed->bracket.n);
     if (scan->has_zero)
-        take_small(w, &rest->others, pixels);
+        add_small_inliers(w, &unsummed->others, pixels);
     float *values = list->values + list->n;
-    int n = part_others(scan, &rest->others, pixels, values, picked);
+    int n = divide_others(scan, &unsummed->others, pixels, values, picked);
     if (!scan->candidates_apart)
         n += list_candidates(picked, values + n);
     if (scan->plan.list_values)
-        keep(w, list, n);
+        extend_list(w, list, n);
 }
 
-/* Keeps the places and values of what may belong to a source, and marks blanks. */
-static bool keep_places(struct scan_worker *w, const struct picked *picked, int64_t first,
-                        struct last_run *piece_last) {
+/* Makes runs of the candidates, appends their values to the worker's, and marks blank pixels in the
+ * bitmap. The tile begins at pixel `first`. False where memory ran out. */
+static bool keep_picked(struct scan_worker *w, const struct picked *picked, int64_t first,
+                        struct last_run *chunk_last) {
     const int64_t width = w->scan->source->width;
     struct blank_word blanks = {0};
-    struct last_run last = *piece_last; /* stays in registers */
+    struct last_run last = *chunk_last; /* a copy, which stays in registers */
     float *candidate = w->candidates + w->n_candidates;
     for (int i = 0; i < picked->n; i++) {
         if (isfinite(picked->value[i])) {
-            extend_run(w->runs, &last, first + picked->place[i], width);
+            extend_run(w->runs, &last, first + picked->index[i], width);
             *candidate++ = picked->value[i];
         } else {
             w->n_blank++;
-            if (!blanks.map && !(blanks.map = blank_map(w->scan)))
+            if (!blanks.map && !(blanks.map = get_blank_map(w->scan)))
                 return false;
-            add_blank(&blanks, first + picked->place[i]);
+            add_blank(&blanks, first + picked->index[i]);
         }
     }
     flush_blanks(&blanks);
     w->n_candidates = candidate - w->candidates;
-    w->n_runs = last.number + 1;
-    *piece_last = last;
+    w->n_runs = last.index + 1;
+    *chunk_last = last;
     return true;
 }
 
-static bool scan_piece(void *context, int worker, const struct piece *piece) {
+/* Sweeps the candidates of band `number`, which is scanned up to pixel `end`. False where memory
+ * ran out. */
+static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int64_t number,
+                       int64_t end) {
+    const struct scan *scan = w->scan;
+    const int64_t width = scan->source->width;
+    const int64_t first = number * scan->band_chunks * scan->source->chunk_pixels;
+    const struct sweep sweep = {.peak = scan->plan.peak,
+                                .reach = runs_reach(scan->plan.connectivity),
+                                .first = (int32_t)(first / width),
+                                .last = (int32_t)((end - 1) / width)};
+    int64_t n_runs = w->n_runs - band->first_run;
+    int64_t n_candidates = w->n_candidates - band->first_candidate;
+    if (!sweep_runs(&sweep, w->runs + band->first_run, &n_runs,
+                    w->candidates + band->first_candidate, &n_candidates))
+        return false;
+    w->n_runs = band->first_run + n_runs;
+    w->n_candidates = band->first_candidate + n_candidates;
+    w->sweep_at = n_runs > SWEPT_RUNS / 2 ? 2 * n_runs : SWEPT_RUNS;
+    return true;
+}
+
+/* Updates a chunk's band after the chunk is scanned. Sweeps the band if it has many runs; fewer
+ * runs are many at its end. False where memory ran out. */
+static bool update_band(struct scan_worker *w, const struct chunk *chunk) {
+    const struct scan *scan = w->scan;
+    const int64_t number = chunk->number / scan->band_chunks;
+    struct scan_band *band = &scan->bands[number];
+    const bool ends = (chunk->number + 1) % scan->band_chunks == 0;
+    const int64_t most = ends ? LAST_SWEPT_RUNS : w->sweep_at;
+    if (scan->sweeps && w->n_runs - band->first_run > most &&
+        !sweep_band(w, band, number, chunk->first + chunk->count))
+        return false;
+    band->n_runs = w->n_runs - band->first_run;
+    band->n_candidates = w->n_candidates - band->first_candidate;
+    return true;
+}
+
+static void begin_band(struct scan_worker *w, int worker, const struct chunk *chunk) {
+    if (chunk->number % w->scan->band_chunks != 0)
+        return;
+    w->scan->bands[chunk->number / w->scan->band_chunks] = (struct scan_band){
+        .worker = worker, .first_run = w->n_runs, .first_candidate = w->n_candidates};
+    w->sweep_at = SWEPT_RUNS;
+}
+
+static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
     struct scan *scan = context;
     struct scan_worker *w = &scan->workers[worker];
-    struct scan_segment *segment = &scan->segments[piece->number];
     struct tile_sums sums = {0};
-    struct tile_rest rest;
+    struct tile_unsummed unsummed;
     struct picked picked;
-    struct last_run last = {{-1, 0}, w->n_runs - 1, 0};
-    *segment = (struct scan_segment){worker, w->n_runs, 0, w->n_candidates};
-    for (int64_t i = 0; i < piece->count; i += TILE_PIXELS) {
-        const int n = (int)(piece->count - i < TILE_PIXELS ? piece->count - i : TILE_PIXELS);
-        const uint32_t *pixels = piece->pixels + i;
-        if (!make_room(w))
+    struct last_run last = {.index = w->n_runs - 1};
+    begin_band(w, worker, chunk);
+    for (int64_t i = 0; i < chunk->count; i += TILE_PIXELS) {
+        const int n = (int)(chunk->count - i < TILE_PIXELS ? chunk->count - i : TILE_PIXELS);
+        const uint32_t *pixels = chunk->pixels + i;
+        if (!reserve_for_tile(w))
             return false;
-        rest.middle.value = w->middle.values + w->middle.n;
-        scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &rest);
-        list_rest(w, &rest, pixels, &picked);
-        if (!keep_places(w, &picked, piece->first + i, &last))
+        unsummed.bracket.value = w->bracket.values + w->bracket.n;
+        scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &unsummed);
+        list_unsummed(w, &unsummed, pixels, &picked);
+        if (!keep_picked(w, &picked, chunk->first + i, &last))
             return false;
     }
-    w->n_core += sums.n;
+    w->n_inliers += sums.n;
     w->n_below += sums.n_below;
     scan_add_sums(&w->sums, &scan->plan, &sums);
-    segment->n_runs = w->n_runs - segment->first_run;
-    return true;
+    return update_band(w, chunk);
 }
 
-/* Room for what a worker is expected to list, in any of its lists: an array that grows is moved,
- * and what is not written to takes no memory. */
-static bool reserve(struct scan_worker *w, int64_t expected) {
-    return GROW(w->middle.values, w->middle.room, expected) &&
-           GROW(w->tails.values, w->tails.room, expected) &&
-           GROW(w->candidates, w->candidates_room, expected) &&
-           GROW(w->runs, w->runs_room, expected / 4);
+/* Gives each list of a worker the capacity that is expected to be needed: an array that grows must
+ * be copied, and pages that are never written take no memory. False where memory ran out. */
+static bool reserve_lists(struct scan_worker *w, int64_t expected) {
+    return GROW(w->bracket.values, w->bracket.capacity, expected) &&
+           GROW(w->outliers.values, w->outliers.capacity, expected) &&
+           GROW(w->candidates, w->candidates_capacity, expected) &&
+           GROW(w->runs, w->runs_capacity, expected / 4);
+}
+
+/* The number of chunks of a band, of n chunks in all: many, so that few islands reach from one band
+ * to the next, but not so many that workers wait for each other. */
+static int64_t choose_band_chunks(int64_t n, int n_workers) {
+    const int64_t share = n / n_workers / BANDS_A_WORKER;
+    return share < 1 ? 1 : share < BAND_CHUNKS ? share : BAND_CHUNKS;
 }
 
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, int n_threads, struct error *error) {
+                               const struct scan_plan *plan, struct threads *threads,
+                               struct error *error) {
+    const int n_threads = threads_count(threads);
     const int64_t n = source->width * source->height;
-    *scan = (struct scan){.source = source,
-                          .plan = *plan,
-                          .candidates_apart =
-                              plan->candidate > 0 && plan->candidate > plan->median_high,
-                          .has_core = plan->core_low < plan->core_high,
-                          .has_zero = scan_plan_has_zero(plan),
-                          .variant = scan_variant_choose(),
-                          .n_workers = n_threads,
-                          .workers = calloc((size_t)n_threads, sizeof *scan->workers),
-                          .segments = calloc((size_t)pieces_count(source), sizeof *scan->segments)};
-    if (!scan->workers || !scan->segments)
+    *scan =
+        (struct scan){.source = source,
+                      .plan = *plan,
+                      .sweeps = plan->peak > plan->candidate,
+                      .candidates_apart = !(plan->peak > plan->candidate) && plan->candidate > 0 &&
+                                          plan->candidate > plan->median_high,
+                      .has_inliers = plan->inlier_low < plan->inlier_high,
+                      .has_zero = scan_plan_has_zero(plan),
+                      .variant = scan_variant_choose(),
+                      .n_workers = n_threads,
+                      .workers = calloc((size_t)n_threads, sizeof *scan->workers),
+                      .band_chunks = choose_band_chunks(chunks_count(source), n_threads)};
+    scan->n_bands = (chunks_count(source) + scan->band_chunks - 1) / scan->band_chunks;
+    scan->bands = calloc((size_t)scan->n_bands, sizeof *scan->bands);
+    if (!scan->workers || !scan->bands)
         return error_memory(error, "starting to read the image");
     const int64_t expected = (int64_t)(1.1 * plan->share * (double)n / n_threads) + TILE_PIXELS;
     for (int i = 0; i < n_threads; i++) {
         struct scan_worker *w = &scan->workers[i];
         w->scan = scan;
-        if (plan->list_values && !reserve(w, expected))
+        if (plan->list_values && !reserve_lists(w, expected))
             return error_memory(error, "starting to read the image");
     }
-    const struct piece_work work = {.work = scan_piece, .context = scan};
-    return pieces_run(source, n_threads, &work, error);
+    const struct chunk_work work = {.work = scan_chunk, .context = scan, .band = scan->band_chunks};
+    return chunks_run(source, threads, n_threads, &work, error);
 }
 
 static void free_list(struct scan_list *list) {
@@ -284,20 +358,20 @@ static void free_list(struct scan_list *list) {
 }
 
 static void free_lists(struct scan_worker *w) {
-    free_list(&w->middle);
-    free_list(&w->tails);
+    free_list(&w->bracket);
+    free_list(&w->outliers);
 }
 
-/* Gives back what candidates do not need of their room. */
+/* Frees the unused capacity of the candidates. */
 static void shrink_candidates(struct scan_worker *w) {
     float *shrunk = realloc(w->candidates, (size_t)w->n_candidates * sizeof *shrunk + 1);
     if (!shrunk)
         return;
     w->candidates = shrunk;
-    w->candidates_room = w->n_candidates;
+    w->candidates_capacity = w->n_candidates;
 }
 
-void scan_give_back(struct scan *scan) {
+void scan_free_lists(struct scan *scan) {
     for (int i = 0; scan->workers && i < scan->n_workers; i++) {
         free_lists(&scan->workers[i]);
         shrink_candidates(&scan->workers[i]);
@@ -311,7 +385,7 @@ void scan_clear(struct scan *scan) {
         free(scan->workers[i].candidates);
     }
     free(scan->workers);
-    free(scan->segments);
+    free(scan->bands);
     free(scan->blank);
     *scan = (struct scan){0};
 }

@@ -1,54 +1,57 @@
-/* The one read of the image, by a plan: sums of the core, a list of the other values, and runs of
- * the pixels that may belong to a source. */
+/* The scan: one read of the image, by a plan. It makes sums of the inliers, lists of the other
+ * values, and runs of the candidates, the pixels that may belong to a source. */
 #ifndef SCAN_H
 #define SCAN_H
 
-#include "input/chunks.h"
 #include "backend/scan_plan.h"
+#include "backend/segments.h"
+#include "input/chunks.h"
 
-/* What the pixels that are added make: integers in units of 1 / scale. They hold the sums of 2^31
- * pixels. */
+/* Sums of pixels, as integers in units of 1 / scale of the plan. Up to 2^31 pixels cannot overflow
+ * them. */
 struct tile_sums {
-    int64_t n, n_below; /* how many they are; how many of them are < median_low */
+    int64_t n, n_below; /* number of pixels; number of those that are < median_low */
     int64_t sum;
     uint64_t square_low, square_high; /* sum of q^2 = square_low + square_high 2^32 */
 };
 
-/* A tile is a stretch of pixels that is sorted out at once. */
+/* A tile is a range of pixels that one call classifies. */
 enum { TILE_PIXELS = 4096 };
 
-/* Values of pixels, in their order; the caller's, with room for a tile's. */
+/* Values of pixels, in the order of the pixels. `value` is a buffer of the caller, of TILE_PIXELS
+ * elements. */
 struct tile_values {
     int n;
     float *value;
 };
 
-/* Places of pixels, in their order. */
-struct tile_places {
+/* Indices of pixels in a tile, ascending. */
+struct tile_indices {
     int n;
-    uint16_t place[TILE_PIXELS];
+    uint16_t index[TILE_PIXELS];
 };
 
-/* Pixels of a tile that are not added. Behind those that there are, anything may be written. */
-struct tile_rest {
-    struct tile_values middle; /* within the median bracket */
-    struct tile_places others; /* beyond the core, or of it and within the zero band */
+/* The pixels of a tile that are not in the sums. The elements from n on are undefined. */
+struct tile_unsummed {
+    struct tile_values bracket; /* within the median bracket */
+    struct tile_indices others; /* beyond the bracket; inliers only in the zero band */
 };
 
-/* Adds those of n <= TILE_PIXELS pixels (or values of a list) to the sums that are of the core, but
- * not within the zero band, and keeps the others. */
+/* Adds to the sums those of n <= TILE_PIXELS pixels (or values of a list) that are inliers and not
+ * within the zero band, and stores the others in `unsummed`. */
 typedef void scan_tile_function(const struct scan_plan *plan, const void *pixels, bool swapped,
-                                int n, struct tile_sums *sums, struct tile_rest *rest);
+                                int n, struct tile_sums *sums, struct tile_unsummed *unsummed);
 
-/* Adds the same ones of n values, and keeps none. */
+/* Adds the same ones of n values to the sums, and ignores the others. */
 typedef void scan_sum_function(const struct scan_plan *plan, const float *values, int64_t n,
                                struct tile_sums *sums);
 
-/* The same from pixel `first` on, behind what was kept of those before, without vectors. */
+/* The same as a scan_tile_function, without vectors, for the pixels from `first` on. Appends to
+ * what `unsummed` has of the pixels before. */
 void scan_tile_continue(const struct scan_plan *plan, const void *pixels, bool swapped, int first,
-                        int n, struct tile_sums *sums, struct tile_rest *rest);
+                        int n, struct tile_sums *sums, struct tile_unsummed *unsummed);
 
-/* Adds what the pixels that were added by a plan make. */
+/* Adds the sums of tiles, made by the plan, to exact sums. */
 void scan_add_sums(struct exact_sums *sums, const struct scan_plan *plan,
                    const struct tile_sums *tiles);
 
@@ -60,68 +63,70 @@ struct scan_variant {
     const char *name;
     scan_tile_function *tile;
     scan_sum_function *sum;
-    bool (*runs)(void); /* whether this processor has what it takes */
+    bool (*runs)(void); /* whether this processor has the instructions */
 };
 
-/* All that were compiled, the fastest first and the plain one last. */
+/* All variants that were compiled, the fastest first and the plain one last. */
 extern const struct scan_variant scan_variants[];
 extern const int n_scan_variants;
 
-/* The fastest variant that this processor runs, or the one that SRCFIND_SIMD in the environment
- * names, for tests; the plain one where there is none of this name. */
+/* The fastest variant that this processor runs. With test hooks: the variant that SRCFIND_SIMD
+ * names, or the plain one if there is none of this name. */
 const struct scan_variant *scan_variant_choose(void);
-
-struct scan_run {
-    int64_t first, count; /* pixels of the plane, all of one row */
-};
 
 /* Values of pixels. */
 struct scan_list {
     float *values;
-    int64_t n, room;
+    int64_t n, capacity;
 };
 
-/* What one thread gathered. */
+/* The results of one thread. */
 struct scan_worker {
     struct scan *scan;
-    struct exact_sums sums;  /* of the core */
-    int64_t n_core, n_below; /* pixels of the core; those of them that are < median_low */
-    int64_t n_blank, n_zero; /* zeros that are neither of the core nor listed */
-    struct scan_list middle; /* pixels of the median bracket, which has all if there is no core */
-    struct scan_list tails;  /* pixels beyond the core, without candidates that are apart */
-    struct scan_run *runs;
-    int64_t n_runs, runs_room;
+    struct exact_sums sums;     /* of the inliers */
+    int64_t n_inliers, n_below; /* inliers; those of them that are < median_low */
+    int64_t n_blank, n_zero;    /* blanks; zeros that are neither inliers nor listed */
+    struct scan_list bracket;   /* the median bracket: all pixels, if there are no inliers */
+    struct scan_list outliers;  /* pixels beyond the inliers, but see candidates_apart */
+    struct run *runs;           /* of candidates; cut at the ends of chunks */
+    int64_t n_runs, runs_capacity;
     float *candidates; /* the values of the pixels of runs, one run after the other */
-    int64_t n_candidates, candidates_room;
+    int64_t n_candidates, candidates_capacity;
+    int64_t sweep_at; /* a band with more runs than this is swept */
 };
 
-/* Where the runs of a piece are. */
-struct scan_segment {
+/* Consecutive chunks that one worker scanned in order, and the ranges of their runs and candidates
+ * in the worker's arrays. */
+struct scan_band {
     int worker;
-    int64_t first_run, n_runs, first_candidate;
+    int64_t first_run, n_runs, first_candidate, n_candidates;
 };
 
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
-    bool has_core;
-    bool candidates_apart; /* all are tails, none is 0, and they are in no other list */
-    bool has_zero;         /* whether pixels of the core may be within the zero band */
+    bool has_inliers;
+    bool sweeps;           /* the scan drops candidates that cannot belong to a source */
+    bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */
+    bool has_zero;         /* whether inliers may be within the zero band */
     const struct scan_variant *variant;
     int n_workers;
     struct scan_worker *workers;
-    struct scan_segment *segments; /* one a piece */
-    uint64_t *blank;               /* a bit a pixel of the plane; NULL where no pixel is blank */
+    int64_t band_chunks, n_bands;
+    struct scan_band *bands;
+    uint64_t *blank; /* bitmap, a bit for each pixel; NULL if no pixel is blank */
 };
 
-/* Reads the image by the plan. The scan is to be cleared, also after an error. */
+/* Scans the image by the plan. The caller clears the scan, also after an error. */
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, int n_threads, struct error *error);
+                               const struct scan_plan *plan, struct threads *threads,
+                               struct error *error);
 void scan_clear(struct scan *scan);
 
-/* Gives back what only a clip needs: the lists of values, and room that no candidate takes. */
-void scan_give_back(struct scan *scan);
+/* Frees the lists of values, which only a clip needs, and the unused capacity of the candidates. */
+void scan_free_lists(struct scan *scan);
 
+/* The number of blank pixels. */
 int64_t scan_blanks(const struct scan *scan);
 
 #endif

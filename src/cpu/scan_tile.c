@@ -1,14 +1,15 @@
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/hook.h"
 #include "cpu/scan.h"
 
-static bool is_inside(const struct scan_plan *plan, float v) {
-    return v > plan->core_low && v < plan->core_high;
+/* Whether a pixel is between the outer bounds of the inliers. */
+static bool tile_is_inside(const struct scan_plan *plan, float v) {
+    return v > plan->inlier_low && v < plan->inlier_high;
 }
 
-static bool is_core(const struct scan_plan *plan, float v) {
-    return is_inside(plan, v) && (v < plan->median_low || v > plan->median_high);
+static bool tile_is_inlier(const struct scan_plan *plan, float v) {
+    return tile_is_inside(plan, v) && (v < plan->median_low || v > plan->median_high);
 }
 
 static void add(const struct scan_plan *plan, float v, struct tile_sums *sums) {
@@ -21,7 +22,7 @@ static void add(const struct scan_plan *plan, float v, struct tile_sums *sums) {
     sums->square_high += square >> 32;
 }
 
-/* The unit of the sums, 2^(exponent - 31), is that of one of the bins. */
+/* The unit of the tile's sums is 2^(exponent - 31), which is also the unit of bin e. */
 void scan_add_sums(struct exact_sums *sums, const struct scan_plan *plan,
                    const struct tile_sums *tiles) {
     const int e = plan->exponent - 31 + EXACT_UNIT;
@@ -30,29 +31,29 @@ void scan_add_sums(struct exact_sums *sums, const struct scan_plan *plan,
 }
 
 void scan_tile_continue(const struct scan_plan *plan, const void *pixels, bool swapped, int first,
-                        int n, struct tile_sums *sums, struct tile_rest *rest) {
+                        int n, struct tile_sums *sums, struct tile_unsummed *unsummed) {
     for (int i = first; i < n; i++) {
         const float v = pixel_value(pixels, i, swapped);
-        const bool core = is_core(plan, v);
-        if (core && fabsf(v) >= plan->zero_band)
+        const bool inlier = tile_is_inlier(plan, v);
+        if (inlier && fabsf(v) >= plan->zero_band)
             add(plan, v, sums);
-        else if (is_inside(plan, v) && !core)
-            rest->middle.value[rest->middle.n++] = v;
+        else if (tile_is_inside(plan, v) && !inlier)
+            unsummed->bracket.value[unsummed->bracket.n++] = v;
         else
-            rest->others.place[rest->others.n++] = (uint16_t)i;
+            unsummed->others.index[unsummed->others.n++] = (uint16_t)i;
     }
 }
 
 void scan_tile_plain(const struct scan_plan *plan, const void *pixels, bool swapped, int n,
-                     struct tile_sums *sums, struct tile_rest *rest) {
-    rest->middle.n = rest->others.n = 0;
-    scan_tile_continue(plan, pixels, swapped, 0, n, sums, rest);
+                     struct tile_sums *sums, struct tile_unsummed *unsummed) {
+    unsummed->bracket.n = unsummed->others.n = 0;
+    scan_tile_continue(plan, pixels, swapped, 0, n, sums, unsummed);
 }
 
 void scan_sum_plain(const struct scan_plan *plan, const float *values, int64_t n,
                     struct tile_sums *sums) {
     for (int64_t i = 0; i < n; i++)
-        if (is_core(plan, values[i]) && fabsf(values[i]) >= plan->zero_band)
+        if (tile_is_inlier(plan, values[i]) && fabsf(values[i]) >= plan->zero_band)
             add(plan, values[i], sums);
 }
 
@@ -97,7 +98,7 @@ const struct scan_variant scan_variants[] = {
 const int n_scan_variants = sizeof scan_variants / sizeof *scan_variants;
 
 const struct scan_variant *scan_variant_choose(void) {
-    const char *forced = getenv("SRCFIND_SIMD");
+    const char *forced = hook("SRCFIND_SIMD");
     for (int i = 0; i < n_scan_variants - 1; i++)
         if (scan_variants[i].runs() &&
             (!forced || !*forced || strcmp(forced, scan_variants[i].name) == 0))

@@ -1,4 +1,4 @@
-/* Eight pixels a vector. Compiled with -mavx2 -mbmi -mpopcnt; called only where the processor has
+/* Vectors of eight pixels. Compiled with -mavx2 -mbmi -mpopcnt; called only if the processor has
  * them. */
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-/* Sixteen pixels a vector. Compiled with -mavx512f -mavx512bw -mbmi -mpopcnt; called only where the
+/* Vectors of sixteen pixels. Compiled with -mavx512f -mavx512bw -mbmi -mpopcnt; called only if the
  * processor has them. */
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-/* Four pixels a vector, on any 64-bit ARM. */
+/* Vectors of four pixels, on any 64-bit ARM. */
 #include <arm_neon.h>
 
 #include "cpu/scan.h"

@@ -1,4 +1,4 @@
-/* Four pixels a vector, on any x86-64. */
+/* Vectors of four pixels, on any x86-64. */
 #include <emmintrin.h>
 
 #include "cpu/scan.h"

@@ -2,7 +2,7 @@
 
 enum { DIGIT = 8, DIGITS = 4, DIGIT_VALUES = 1 << DIGIT };
 
-/* One round of an LSD radix sort. */
+/* One pass of a least-significant-digit radix sort. */
 static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
     int64_t start[DIGIT_VALUES] = {0}, sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -16,9 +16,9 @@ static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *
         sorted[start[keys[i] >> digit * DIGIT & (DIGIT_VALUES - 1)]++] = keys[i];
 }
 
-void sort_keys(uint32_t *keys, int64_t n, uint32_t *room) {
+void sort_keys(uint32_t *keys, int64_t n, uint32_t *scratch) {
     for (int digit = 0; digit < DIGITS; digit += 2) {
-        sort_by_digit(keys, n, digit, room);
-        sort_by_digit(room, n, digit + 1, keys);
+        sort_by_digit(keys, n, digit, scratch);
+        sort_by_digit(scratch, n, digit + 1, keys);
     }
 }

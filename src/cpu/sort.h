@@ -1,10 +1,10 @@
-/* Sorting. */
+/* Radix sort. */
 #ifndef SORT_H
 #define SORT_H
 
 #include <stdint.h>
 
-/* Sorts n keys; room is for as many. */
-void sort_keys(uint32_t *keys, int64_t n, uint32_t *room);
+/* Sorts n keys in ascending order. scratch is a buffer of n elements. */
+void sort_keys(uint32_t *keys, int64_t n, uint32_t *scratch);
 
 #endif

@@ -2,53 +2,53 @@
 
 #include <stdlib.h>
 
+#include "common/arrays.h"
 #include "cpu/sort.h"
-#include "pages.h"
 
-/* Adds the values at [i, last), or takes them away. Neighbours mostly have the same sign and
- * exponent; SAME of their squares, each below 2^48, fit in 64 bits. */
-static void add_neighbours(struct sorted *s, int64_t i, int64_t last, bool away) {
+/* Adds the values at [i, last) to the sums, or subtracts them. Neighbours mostly have the same sign
+ * and exponent; the sum of SAME squares, each below 2^48, fits in 64 bits. */
+static void add_range(struct sorted_values *s, int64_t i, int64_t last, bool subtract) {
     enum { SAME = 1 << 15 };
     const uint32_t *keys = s->keys;
     while (i < last) {
-        const uint32_t kind = keys[i] >> 23;
+        const uint32_t sign_and_exponent = keys[i] >> 23;
         const int64_t end = last - i < SAME ? last : i + SAME;
         const uint32_t first = exact_bits(exact_unkey(keys[i]));
         int64_t sum = 0;
         uint64_t square = 0;
-        for (; i < end && keys[i] >> 23 == kind; i++) {
+        for (; i < end && keys[i] >> 23 == sign_and_exponent; i++) {
             const uint64_t m = exact_mantissa(exact_bits(exact_unkey(keys[i])));
             sum += (int64_t)m;
             square += m * m;
         }
         const int e = exact_exponent(first);
-        s->sums.sum[e] += (first >> 31 != 0) != away ? -sum : sum;
-        s->sums.square[e] += away ? -(uint128)square : square;
+        s->sums.sum[e] += (first >> 31 != 0) != subtract ? -sum : sum;
+        s->sums.square[e] += subtract ? -(uint128)square : square;
     }
 }
 
-bool sorted_make(struct sorted *s, uint32_t *keys, int64_t n) {
-    uint32_t *room = malloc((size_t)n * sizeof *room + 1);
-    *s = (struct sorted){.keys = keys, .last = n};
-    if (!room)
+bool sorted_make(struct sorted_values *s, uint32_t *keys, int64_t n) {
+    uint32_t *scratch = malloc((size_t)n * sizeof *scratch + 1);
+    *s = (struct sorted_values){.keys = keys, .last = n};
+    if (!scratch)
         return false;
-    pages_ask_for_huge(room, (size_t)n * sizeof *room);
-    sort_keys(keys, n, room);
-    free(room);
-    add_neighbours(s, 0, n, false);
+    arrays_use_huge_pages(scratch, (size_t)n * sizeof *scratch);
+    sort_keys(keys, n, scratch);
+    free(scratch);
+    add_range(s, 0, n, false);
     return true;
 }
 
-void sorted_clear(struct sorted *s) {
+void sorted_clear(struct sorted_values *s) {
     free(s->keys);
-    *s = (struct sorted){0};
+    *s = (struct sorted_values){0};
 }
 
-float sorted_at(const struct sorted *s, int64_t i) {
+float sorted_at(const struct sorted_values *s, int64_t i) {
     return exact_unkey(s->keys[s->first + i]);
 }
 
-int64_t sorted_below(const struct sorted *s, float v, bool or_equal) {
+int64_t sorted_below(const struct sorted_values *s, float v, bool or_equal) {
     const uint32_t key = exact_key(v);
     int64_t low = s->first, high = s->last;
     while (low < high) {
@@ -61,9 +61,9 @@ int64_t sorted_below(const struct sorted *s, float v, bool or_equal) {
     return low - s->first;
 }
 
-void sorted_keep(struct sorted *s, int64_t first, int64_t last) {
-    add_neighbours(s, s->first, s->first + first, true);
-    add_neighbours(s, s->first + last, s->last, true);
+void sorted_keep(struct sorted_values *s, int64_t first, int64_t last) {
+    add_range(s, s->first, s->first + first, true);
+    add_range(s, s->first + last, s->last, true);
     s->last = s->first + last;
     s->first += first;
 }

@@ -3,28 +3,85 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "cpu/sort.h"
 #include "common/arrays.h"
+#include "cpu/sort.h"
 
 enum {
     PROBES = 64,
     UPPER_QUARTILE = PROBES * 3 / 4,
-    COARSER = 2,         /* bits between the upper quartile's exponent and the unit's */
-    SORT_MOST = 1 << 14, /* so many values are sorted at once */
-    ADD_MOST = 1 << 15,  /* so many are added at once, of 2^31 that tile_sums hold */
+    COARSER = 2,            /* bits that the unit's range has above the upper quartile */
+    SORT_MOST = 1 << 14,    /* most values that are sorted */
+    ADD_MOST = 1 << 15,     /* most values that are added to one tile_sums, which holds 2^31 */
+    SHARED_LEAST = 1 << 17, /* least number of values for more than one thread */
 };
+
+/* --- passes --- */
+
+/* The input and the results of a pass over a part. */
+struct values_pass {
+    const struct values *values;
+    const struct scan_plan *plan;
+    const struct values_part *part;
+    struct values_sums sums;
+    uint32_t *inexact; /* keys of values that the tile function does not add */
+    int64_t n_inexact, inexact_capacity;
+    float kept[SORT_MOST + TILE_PIXELS]; /* values of a narrow range, if n_kept <= SORT_MOST */
+    int64_t n_kept;
+    bool no_memory;
+};
+
+/* Calls work(passes, i) for each part i, on all threads if there are many values. */
+static void run_passes(const struct values *v, const struct scan_plan *plan,
+                       void (*work)(void *passes, int i)) {
+    for (int p = 0; p < v->n_parts; p++) {
+        v->passes[p].values = v;
+        v->passes[p].plan = plan;
+        v->passes[p].part = &v->parts[p];
+        v->passes[p].sums = (struct values_sums){0};
+    }
+    threads_run(v->all.n < SHARED_LEAST ? NULL : v->threads, v->n_parts, work, v->passes);
+}
+
+/* The number of values of the tile that begins at value i of a part. */
+static int tile_count(const struct values_part *part, int64_t i) {
+    return (int)(part->n - i < TILE_PIXELS ? part->n - i : TILE_PIXELS);
+}
+
+/* Adds the sums of a tile function. */
+static void add_tiles(struct values_sums *sums, const struct scan_plan *plan,
+                      const struct tile_sums *tiles) {
+    sums->n += tiles->n;
+    sums->n_below += tiles->n_below;
+    scan_add_sums(&sums->sums, plan, tiles);
+}
+
+static void add_passes(const struct values *v, struct values_sums *sums) {
+    for (int p = 0; p < v->n_parts; p++) {
+        const struct values_sums *of_part = &v->passes[p].sums;
+        sums->n += of_part->n;
+        sums->n_below += of_part->n_below;
+        exact_merge(&sums->sums, &of_part->sums);
+    }
+}
+
+static void add_inexact(struct values_sums *sums, const struct sorted_values *inexact,
+                        float below) {
+    sums->n += inexact->last - inexact->first;
+    sums->n_below += sorted_below(inexact, below, false);
+    exact_merge(&sums->sums, &inexact->sums);
+}
 
 /* --- making --- */
 
-static int compare_floats(const void *a, const void *b) {
+static int values_compare(const void *a, const void *b) {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* The sizes of some of the values, from all over the lists. */
+/* The magnitudes of PROBES values from all over the lists. */
 static void draw_probes(const struct values *v, float size[PROBES]) {
     const struct values_part *part = v->parts;
-    int64_t next = 0; /* of the values of this part and those after it */
+    int64_t next = 0; /* index within this part; beyond its end, in a later part */
     for (int i = 0; i < PROBES; i++) {
         for (; v->all.n > 0 && next >= part->n; part++)
             next -= part->n;
@@ -33,128 +90,124 @@ static void draw_probes(const struct values *v, float size[PROBES]) {
     }
 }
 
-/* The unit that suits most of the values. */
+/* The exponent of the range that most of the values fit in: |v| < 2^exponent. */
 static int choose_exponent(const struct values *v) {
     float size[PROBES];
     draw_probes(v, size);
-    qsort(size, PROBES, sizeof *size, compare_floats);
+    qsort(size, PROBES, sizeof *size, values_compare);
     return size[UPPER_QUARTILE] > 0 ? ilogbf(size[UPPER_QUARTILE]) + 1 + COARSER : 0;
 }
 
-/* What the scan's loop adds of the values within [low, high]: the core of a plan without a median
- * bracket. */
+/* A plan whose inliers are the values within [low, high] that fit in the unit; it has no median
+ * bracket. median_low is `below`, so that a tile function counts the values below it. */
 static struct scan_plan plan_of(const struct values *v, float low, float high, float below) {
     const float most = nextafterf(ldexpf(1, v->exponent), 0);
     struct scan_plan plan = {
-        .core_low = -most, .core_high = most, .median_low = below, .median_high = -INFINITY};
+        .inlier_low = -most, .inlier_high = most, .median_low = below, .median_high = -INFINITY};
     if (!scan_plan_scale(&plan))
         return scan_plan_all(INFINITY);
-    plan.core_low = fmaxf(-most, nextafterf(low, -INFINITY));
-    plan.core_high = fminf(most, nextafterf(high, INFINITY));
+    plan.inlier_low = fmaxf(-most, nextafterf(low, -INFINITY));
+    plan.inlier_high = fminf(most, nextafterf(high, INFINITY));
     return plan;
 }
 
-/* A tile of a part, of which the first i values are behind it. */
-static int tile_count(const struct values_part *part, int64_t i) {
-    return (int)(part->n - i < TILE_PIXELS ? part->n - i : TILE_PIXELS);
-}
-
-/* Adds what the loop has added. */
-static void add_tiles(struct values_sums *sums, const struct scan_plan *plan,
-                      const struct tile_sums *tiles) {
-    sums->n += tiles->n;
-    sums->n_below += tiles->n_below;
-    scan_add_sums(&sums->sums, plan, tiles);
-}
-
-static void add_odd(struct values_sums *sums, const struct sorted *odd, float below) {
-    sums->n += odd->last - odd->first;
-    sums->n_below += sorted_below(odd, below, false);
-    exact_merge(&sums->sums, &odd->sums);
-}
-
-struct keys {
-    uint32_t *key;
-    int64_t n, room;
-};
-
-/* Adds the values of a part, and puts the keys of those that the loop does not add behind the
- * others. */
-static bool part_odd(const struct values *v, const struct scan_plan *plan,
-                     const struct values_part *part, struct keys *odd, struct values_sums *sums) {
-    float none[TILE_PIXELS];
-    struct tile_rest rest;
-    rest.middle.value = none;
-    for (int64_t i = 0; i < part->n; i += TILE_PIXELS) {
+/* Adds the values of a part, and lists the keys of those that the tile function does not add. */
+static void add_and_list(void *passes, int i) {
+    struct values_pass *pass = (struct values_pass *)passes + i;
+    const struct values_part *part = pass->part;
+    struct tile_unsummed unsummed;
+    unsummed.bracket.value = pass->kept;
+    for (int64_t first = 0; first < part->n; first += TILE_PIXELS) {
         struct tile_sums tile = {0};
-        v->variant->tile(plan, part->values + i, false, tile_count(part, i), &tile, &rest);
-        add_tiles(sums, plan, &tile);
-        if (!GROW(odd->key, odd->room, odd->n + rest.others.n))
-            return false;
-        for (int j = 0; j < rest.others.n; j++)
-            odd->key[odd->n++] = exact_key(part->values[i + rest.others.place[j]]);
+        pass->values->variant->tile(pass->plan, part->values + first, false,
+                                    tile_count(part, first), &tile, &unsummed);
+        add_tiles(&pass->sums, pass->plan, &tile);
+        if (!GROW(pass->inexact, pass->inexact_capacity, pass->n_inexact + unsummed.others.n)) {
+            pass->no_memory = true;
+            return;
+        }
+        for (int j = 0; j < unsummed.others.n; j++)
+            pass->inexact[pass->n_inexact++] =
+                exact_key(part->values[first + unsummed.others.index[j]]);
     }
-    return true;
 }
 
-/* Adds all values, and keeps those that the loop does not add. */
-static bool keep_odd(struct values *v, float below, struct values_sums *sums) {
-    const struct scan_plan plan = plan_of(v, v->all.low, v->all.high, below);
-    struct keys odd = {0};
-    bool kept = true;
-    for (int p = 0; kept && p < v->n_parts; p++)
-        kept = part_odd(v, &plan, &v->parts[p], &odd, sums);
-    kept = sorted_make(&v->odd, odd.key, odd.n) && kept;
-    add_odd(sums, &v->odd, below);
-    return kept;
+/* Sorts the inexact values of all passes, and frees the passes' lists. False where memory ran out.
+ */
+static bool take_inexact(struct values *v) {
+    int64_t n = 0, n_copied = 0;
+    bool ok = true;
+    for (int p = 0; p < v->n_parts; p++) {
+        n += v->passes[p].n_inexact;
+        ok = ok && !v->passes[p].no_memory;
+    }
+    uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
+    for (int p = 0; p < v->n_parts; p++) {
+        struct values_pass *pass = &v->passes[p];
+        if (keys && pass->n_inexact > 0)
+            memcpy(keys + n_copied, pass->inexact, (size_t)pass->n_inexact * sizeof *keys);
+        n_copied += pass->n_inexact;
+        free(pass->inexact);
+        pass->inexact = NULL;
+    }
+    return sorted_make(&v->inexact, keys, keys ? n : 0) && keys && ok;
 }
 
-bool values_make(struct values *v, const struct scan_variant *variant,
+bool values_make(struct values *v, const struct scan_variant *variant, struct threads *threads,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums) {
-    *v = (struct values){.variant = variant, .n_parts = n_parts, .all = {low, high, 0, 0}};
+    *v = (struct values){
+        .variant = variant, .threads = threads, .n_parts = n_parts, .all = {low, high, 0, 0}};
     v->parts = malloc((size_t)n_parts * sizeof *v->parts + 1);
-    v->some = malloc((SORT_MOST + TILE_PIXELS) * sizeof *v->some);
+    v->passes = calloc((size_t)n_parts + 1, sizeof *v->passes);
     v->keys = malloc(2 * SORT_MOST * sizeof *v->keys);
-    if (!v->parts || !v->some || !v->keys)
+    if (!v->parts || !v->passes || !v->keys)
         return false;
     for (int p = 0; p < n_parts; p++) {
         v->parts[p] = parts[p];
         v->all.n += parts[p].n;
     }
-    v->asked = v->all;
+    v->found = v->all;
     v->exponent = choose_exponent(v);
-    return keep_odd(v, below, sums);
+    const struct scan_plan plan = plan_of(v, low, high, below);
+    run_passes(v, &plan, add_and_list);
+    add_passes(v, sums);
+    const bool ok = take_inexact(v);
+    add_inexact(sums, &v->inexact, below);
+    return ok;
 }
 
 void values_clear(struct values *v) {
     free(v->parts);
-    sorted_clear(&v->odd);
-    free(v->some);
+    sorted_clear(&v->inexact);
+    free(v->passes);
     free(v->keys);
     *v = (struct values){0};
 }
 
 /* --- sums --- */
 
-static void sum_part(const struct values *v, const struct scan_plan *plan,
-                     const struct values_part *part, struct values_sums *sums) {
-    for (int64_t i = 0; i < part->n; i += ADD_MOST) {
-        struct tile_sums some = {0};
-        v->variant->sum(plan, part->values + i, part->n - i < ADD_MOST ? part->n - i : ADD_MOST,
-                        &some);
-        add_tiles(sums, plan, &some);
+static void sum_part(void *passes, int i) {
+    struct values_pass *pass = (struct values_pass *)passes + i;
+    const struct values_part *part = pass->part;
+    for (int64_t first = 0; first < part->n; first += ADD_MOST) {
+        const int64_t n_left = part->n - first;
+        struct tile_sums tiles = {0};
+        pass->values->variant->sum(pass->plan, part->values + first,
+                                   n_left < ADD_MOST ? n_left : ADD_MOST, &tiles);
+        add_tiles(&pass->sums, pass->plan, &tiles);
     }
 }
 
 void values_trim(struct values *v, float low, float high, float below, struct values_sums *sums) {
     const struct scan_plan plan = plan_of(v, low, high, below);
-    sorted_keep(&v->odd, sorted_below(&v->odd, low, false), sorted_below(&v->odd, high, true));
+    sorted_keep(&v->inexact, sorted_below(&v->inexact, low, false),
+                sorted_below(&v->inexact, high, true));
     if (v->all.low > high)
         return;
-    for (int p = 0; p < v->n_parts; p++)
-        sum_part(v, &plan, &v->parts[p], sums);
-    add_odd(sums, &v->odd, below);
+    run_passes(v, &plan, sum_part);
+    add_passes(v, sums);
+    add_inexact(sums, &v->inexact, below);
 }
 
 static inline void extend(float v, float low, float high, float *least, float *greatest) {
@@ -164,7 +217,7 @@ static inline void extend(float v, float low, float high, float *least, float *g
     *greatest = if_greatest > *greatest ? if_greatest : *greatest;
 }
 
-/* Some values at a time, so that they need not wait for each other. */
+/* Keeps eight pairs of extremes, so that successive values do not depend on each other. */
 static void extend_by_part(const struct values_part *part, float low, float high, float *least,
                            float *greatest) {
     enum { AT_ONCE = 8 };
@@ -188,90 +241,102 @@ static void extend_by_part(const struct values_part *part, float low, float high
 void values_extend(const struct values *v, float low, float high, float *least, float *greatest) {
     for (int p = 0; v->all.low <= high && p < v->n_parts; p++)
         extend_by_part(&v->parts[p], low, high, least, greatest);
-    *least += 0.0f; /* -0 is 0 */
+    *least += 0.0f; /* -0 becomes 0 */
     *greatest += 0.0f;
 }
 
 /* --- order --- */
 
-/* Sorts the values within [low, high], if they are not too many, and returns how many there are,
- * and how many are below. */
-static struct values_stretch sort_stretch(struct values *v, float low, float high) {
-    const struct scan_plan plan = scan_plan_between(low, high);
-    struct values_stretch stretch = {low, high, 0, 0};
+/* Counts the values of a part within the plan's bracket and those below it. Keeps the former as
+ * long as they are few. */
+static void keep_range(void *passes, int i) {
+    struct values_pass *pass = (struct values_pass *)passes + i;
+    const struct values_part *part = pass->part;
     struct tile_sums below = {0};
-    struct tile_rest rest;
-    int n = 0;
-    for (int p = 0; p < v->n_parts; p++) {
-        for (int64_t i = 0; i < v->parts[p].n; i += TILE_PIXELS) {
-            rest.middle.value = v->some + n;
-            v->variant->tile(&plan, v->parts[p].values + i, false, tile_count(&v->parts[p], i),
-                             &below, &rest);
-            stretch.n += rest.middle.n;
-            n = stretch.n <= SORT_MOST ? (int)stretch.n : 0;
-        }
+    struct tile_unsummed unsummed;
+    int64_t end = 0; /* of the kept values */
+    pass->n_kept = 0;
+    for (int64_t first = 0; first < part->n; first += TILE_PIXELS) {
+        unsummed.bracket.value = pass->kept + end;
+        pass->values->variant->tile(pass->plan, part->values + first, false,
+                                    tile_count(part, first), &below, &unsummed);
+        pass->n_kept += unsummed.bracket.n;
+        end = pass->n_kept <= SORT_MOST ? pass->n_kept : 0; /* too many: only count them */
     }
-    stretch.before = below.n_below;
-    v->before = stretch.before;
-    v->n_sorted = stretch.n <= SORT_MOST ? n : 0;
-    for (int64_t i = 0; i < v->n_sorted; i++)
-        v->keys[i] = exact_key(v->some[i]);
-    sort_keys(v->keys, v->n_sorted, v->keys + SORT_MOST);
-    return stretch;
+    pass->sums.n_below = below.n_below;
 }
 
-/* Bounds of what may have place i of the order, so that there are few values between them if those
- * of the stretch are spread evenly: on either side four standard errors of that, or a 256th of all,
- * since they are not quite; but no more than are sorted. */
-static void interpolate(const struct values_stretch *s, int64_t i, float *low, float *high) {
-    const double n = (double)s->n, place = (double)(i - s->before);
+/* Counts the values within [low, high] and those below low, and sorts the former if they are few.
+ */
+static struct values_range sort_range(struct values *v, float low, float high) {
+    const struct scan_plan plan = scan_plan_between(low, high);
+    struct values_range range = {low, high, 0, 0};
+    run_passes(v, &plan, keep_range);
+    for (int p = 0; p < v->n_parts; p++) {
+        range.before += v->passes[p].sums.n_below;
+        range.n += v->passes[p].n_kept;
+    }
+    v->before = range.before;
+    v->n_keys = 0;
+    for (int p = 0; range.n <= SORT_MOST && p < v->n_parts; p++)
+        for (int64_t i = 0; i < v->passes[p].n_kept; i++)
+            v->keys[v->n_keys++] = exact_key(v->passes[p].kept[i]);
+    sort_keys(v->keys, v->n_keys, v->keys + SORT_MOST);
+    return range;
+}
+
+/* Estimates bounds of the value at index i, as if the values of the range were spread evenly. On
+ * either side of the estimated index the bounds leave a margin of four standard errors or, since
+ * values are not quite evenly spread, of a 256th of the range's values if that is more; but no more
+ * than can be sorted. */
+static void interpolate(const struct values_range *r, int64_t i, float *low, float *high) {
+    const double n = (double)r->n, index = (double)(i - r->before);
     const double margin = fmin(fmax(2 * sqrt(n), n / 256), 0.45 * SORT_MOST);
-    const double a = (double)s->low, span = (double)s->high - a;
-    *low = fmaxf(s->low, (float)(a + span * ((place - margin) / n)));
-    *high = fminf(s->high, (float)(a + span * ((place + margin) / n)));
+    const double a = (double)r->low, span = (double)r->high - a;
+    *low = fmaxf(r->low, (float)(a + span * ((index - margin) / n)));
+    *high = fminf(r->high, (float)(a + span * ((index + margin) / n)));
 }
 
-/* Where to look for place i, within the stretch that was asked for last, which has it. From the
- * third turn on, every other one halves the floats that may be there, whatever the values are: the
- * greatest of them is left out, since half of a stretch that ends with 0 may be -0, which is no
- * less. */
+/* Chooses the bounds of the next search for index i within the range that contains it. From the
+ * third turn on, every other turn bisects the floats of the range, so that the search ends for any
+ * values. Bisection excludes the greatest float: the midpoint of a range that ends with 0 may be
+ * -0, which is not less than 0. */
 static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
-    const struct values_stretch *s = &v->asked;
-    const uint32_t first = exact_key(s->low), last = exact_key(s->high);
-    *low = s->low;
-    *high = s->high;
-    if (s->n <= SORT_MOST)
+    const struct values_range *r = &v->found;
+    const uint32_t first = exact_key(r->low), last = exact_key(r->high);
+    *low = r->low;
+    *high = r->high;
+    if (r->n <= SORT_MOST)
         return;
     if (turn >= 2 && turn % 2 == 0)
-        *high = fminf(exact_unkey(first + (last - first) / 2), nextafterf(s->high, -INFINITY));
+        *high = fminf(exact_unkey(first + (last - first) / 2), nextafterf(r->high, -INFINITY));
     else
-        interpolate(s, i, low, high);
+        interpolate(r, i, low, high);
 }
 
-/* Makes the stretch that has place i that part of itself which is below others, one of them, or
- * above. */
-static void cut(struct values_stretch *s, int64_t i, const struct values_stretch *part) {
+/* Narrows a range that contains index i to `part`, or to what is below or above `part`. */
+static void narrow(struct values_range *r, int64_t i, const struct values_range *part) {
     const int64_t above = part->before + part->n;
     if (i < part->before)
-        *s = (struct values_stretch){s->low, nextafterf(part->low, -INFINITY), s->before,
-                                     part->before - s->before};
+        *r = (struct values_range){r->low, nextafterf(part->low, -INFINITY), r->before,
+                                   part->before - r->before};
     else if (i < above)
-        *s = *part;
+        *r = *part;
     else
-        *s = (struct values_stretch){nextafterf(part->high, INFINITY), s->high, above,
-                                     s->before + s->n - above};
+        *r = (struct values_range){nextafterf(part->high, INFINITY), r->high, above,
+                                   r->before + r->n - above};
 }
 
 float values_at(struct values *v, int64_t i) {
-    if (i < v->asked.before || i >= v->asked.before + v->asked.n)
-        v->asked = v->all;
-    for (int turn = 0; i < v->before || i >= v->before + v->n_sorted; turn++) {
+    if (i < v->found.before || i >= v->found.before + v->found.n)
+        v->found = v->all;
+    for (int turn = 0; i < v->before || i >= v->before + v->n_keys; turn++) {
         float low, high;
-        if (v->asked.low == v->asked.high)
-            return v->asked.low + 0.0f; /* -0 is 0 */
+        if (v->found.low == v->found.high)
+            return v->found.low + 0.0f; /* -0 becomes 0 */
         choose_bounds(v, i, turn, &low, &high);
-        const struct values_stretch part = sort_stretch(v, low, high);
-        cut(&v->asked, i, &part);
+        const struct values_range part = sort_range(v, low, high);
+        narrow(&v->found, i, &part);
     }
     return exact_unkey(v->keys[i - v->before]);
 }

@@ -1,38 +1,38 @@
-#define _GNU_SOURCE /* secure_getenv */
 #include "gpu/module.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
-static const struct cuda_backend *module;
-static struct error reason; /* why there is none */
+#include "common/hook.h"
+
+static const struct gpu_backend *module;
+static struct error reason; /* why the module cannot be used */
 static once_flag once = ONCE_FLAG_INIT;
 
-/* Another module, for tests. */
-static const char *other_path(void) {
-    return secure_getenv("SRCFIND_CUDA_MODULE");
+/* The path of another module, for tests; else NULL. */
+static const char *test_module_path(void) {
+    return hook("SRCFIND_CUDA_MODULE");
 }
 
 bool gpu_module_exists(void) {
 #ifdef HAVE_CUDA
     return true;
 #else
-    return other_path() != NULL;
+    return test_module_path() != NULL;
 #endif
 }
 
-/* Where the run path of this library or program leads, or else where it was installed. */
+/* Looks in the run path of this library or program, then in the directory of the installation. */
 static void *open_module(void) {
-    const char *other = other_path();
+    const char *other = test_module_path();
     if (other)
         return dlopen(other, RTLD_NOW | RTLD_LOCAL);
     void *handle = dlopen(CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
     return handle ? handle : dlopen(CUDA_MODULE_DIRECTORY "/" CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void load(void) {
+static void load_module(void) {
     if (!gpu_module_exists()) {
         error_set(&reason, SRCFIND_ERROR_DEVICE, "built without CUDA");
         return;
@@ -50,8 +50,8 @@ static void load(void) {
     }
 }
 
-const struct cuda_backend *gpu_module_load(struct error *error) {
-    call_once(&once, load);
+const struct gpu_backend *gpu_module_load(struct error *error) {
+    call_once(&once, load_module);
     if (!module)
         *error = reason;
     return module;

@@ -1,13 +1,14 @@
-/* The CUDA backend, loaded when a device is first used. */
-#ifndef GPU_MODULE_H
-#define GPU_MODULE_H
+/* Loads the CUDA backend when a device is first used. */
+#ifndef MODULE_H
+#define MODULE_H
 
 #include "gpu/gpu_backend.h"
 
-/* Its functions, or NULL with the reason in error. May be called by several threads. */
-const struct cuda_backend *gpu_module_load(struct error *error);
+/* The functions of the backend, loaded by the first call; NULL with the reason in error. Several
+ * threads may call this. */
+const struct gpu_backend *gpu_module_load(struct error *error);
 
-/* Whether there is anything to load: nothing where srcfind was built without CUDA. */
+/* False if srcfind was built without CUDA. */
 bool gpu_module_exists(void);
 
 #endif

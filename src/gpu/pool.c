@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "common/clock.h"
-#include "gpu/cost.h"
+#include "common/hook.h"
 #include "gpu/module.h"
+#include "options/options.h"
 
-/* As many threads as keep the way to a device busy; more are of better use on the CPU. */
+/* Searches at a time on a device. These keep the copies to it busy; further threads are more useful
+ * on the CPU. */
 enum { CONTEXTS_A_DEVICE = 8 };
 
 enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
@@ -22,37 +23,37 @@ struct gpu_context {
 enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
 
 struct gpu {
-    int device; /* or SRCFIND_DEVICE_AUTO, or _ALL */
+    int device; /* or DEVICE_AUTO, or _ALL */
     int64_t memory;
     int n_finders, n_threads;
-    const struct cuda_backend *backend; /* from here on to n_contexts: known when it has started */
-    enum srcfind_status status;         /* of the start */
+    const struct gpu_backend *backend; /* from here to n_contexts: set when it has started */
+    enum srcfind_status status;        /* of the start */
     int n_devices;
-    int n_contexts; /* that there may be; no more than n_finders */
-    mtx_t lock;     /* of all that follows */
+    int n_contexts; /* at most n_finders; opened when needed */
+    mtx_t lock;     /* protects all that follows */
     cnd_t changed;
     int n_shares;
     enum gpu_state state;
-    double since; /* when it was started */
     thrd_t thread;
     bool has_thread;
-    double n_pixels, n_images; /* counted so far */
-    struct error error;        /* why a context cannot be used */
+    double n_pixels;    /* of all images that gpu_is_worth_it was asked about */
+    struct error error; /* why a context cannot be used */
     struct gpu_context contexts[];
 };
 
 /* --- starting --- */
 
-/* Bytes that one of the contexts of a device may use: all get the same. */
-static int64_t memory_of_others(const struct gpu *gpu, int device) {
+/* The memory limit of the contexts that are open on a device, in bytes; 0 if there are none. All
+ * contexts of a device get the same limit. */
+static int64_t memory_of_device(const struct gpu *gpu, int device) {
     for (int i = 0; i < gpu->n_contexts; i++)
         if (gpu->contexts[i].cuda && gpu->contexts[i].device == device)
             return gpu->backend->memory(gpu->contexts[i].cuda);
     return 0;
 }
 
-/* Threads that the driver makes have the mask of the one that they are made by, for as long as the
- * process lasts: signals are the caller's. */
+/* Signals belong to the calling program. The CUDA driver makes threads that live as long as the
+ * process, and inherit the signal mask: block all signals while they are made. */
 static sigset_t block_signals(void) {
     sigset_t all, before;
     sigfillset(&all);
@@ -64,20 +65,21 @@ static void restore_signals(const sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+/* memory: the limit of the device's other contexts, or 0 for the first one. */
 static enum srcfind_status open_context(const struct gpu *gpu, const struct gpu_context *context,
                                         int64_t memory, struct cuda **cuda, struct error *error) {
-    const int feeders = gpu->n_threads / gpu->n_finders + (gpu->n_threads % gpu->n_finders > 0);
+    const int uploaders = gpu->n_threads / gpu->n_finders + (gpu->n_threads % gpu->n_finders > 0);
     const int sharing = (gpu->n_contexts + gpu->n_devices - 1) / gpu->n_devices;
     const sigset_t before = block_signals();
     const enum srcfind_status status =
         memory > 0
-            ? gpu->backend->open(context->device, memory, 1, feeders, cuda, error)
-            : gpu->backend->open(context->device, gpu->memory, sharing, feeders, cuda, error);
+            ? gpu->backend->open(context->device, memory, 1, uploaders, cuda, error)
+            : gpu->backend->open(context->device, gpu->memory, sharing, uploaders, cuda, error);
     restore_signals(&before);
     return status;
 }
 
-/* Finds out which devices there are to be used, from device `first` on. */
+/* Loads the backend, counts the devices to use, and divides the contexts among them. */
 static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
     const int first = gpu->device >= 0 ? gpu->device : 0;
     gpu->backend = gpu_module_load(error);
@@ -88,7 +90,7 @@ static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "there is no CUDA device %d: they are counted from 0, and there %s %d",
                          first, n == 1 ? "is" : "are", n);
-    gpu->n_devices = gpu->device == SRCFIND_DEVICE_ALL ? n : 1;
+    gpu->n_devices = gpu->device == DEVICE_ALL ? n : 1;
     gpu->n_contexts = gpu->n_finders < gpu->n_devices * CONTEXTS_A_DEVICE
                           ? gpu->n_finders
                           : gpu->n_devices * CONTEXTS_A_DEVICE;
@@ -97,6 +99,7 @@ static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
     return SRCFIND_OK;
 }
 
+/* Opens the first context. */
 static int start(void *argument) {
     struct gpu *gpu = argument;
     struct cuda *cuda = NULL;
@@ -116,12 +119,11 @@ static int start(void *argument) {
     return 0;
 }
 
-/* With the lock; gives it up for a while where no thread can be made. */
+/* To be called with the lock, which is unlocked in between if no thread can be made. */
 static void start_locked(struct gpu *gpu) {
     if (gpu->state != GPU_IDLE)
         return;
     gpu->state = GPU_STARTING;
-    gpu->since = clock_seconds();
     const sigset_t before = block_signals();
     gpu->has_thread = thrd_create(&gpu->thread, start, gpu) == thrd_success;
     if (!gpu->has_thread) {
@@ -140,14 +142,14 @@ void gpu_start(struct gpu *gpu) {
 
 enum srcfind_status gpu_check(struct error *error) {
     int built, driver = 0;
-    struct error why;
-    const struct cuda_backend *backend = gpu_module_load(&why);
+    struct error reason;
+    const struct gpu_backend *backend = gpu_module_load(&reason);
     if (backend)
         backend->versions(&built, &driver);
     if (driver > 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_DEVICE, "%.4000s, so only the CPU can be used (--cpu)",
-                     backend ? "no CUDA driver is installed" : why.text);
+                     backend ? "no CUDA driver is installed" : reason.text);
 }
 
 /* --- the pool --- */
@@ -200,18 +202,19 @@ void gpu_release(struct gpu *gpu) {
     free(gpu);
 }
 
-/* The first context in a state, on whichever device, or on the first one. */
-static struct gpu_context *find(struct gpu *gpu, enum context_state state, bool first_device) {
+/* The first context in this state, on any device or on the first one; NULL if there is none. */
+static struct gpu_context *find_context(struct gpu *gpu, enum context_state state,
+                                        bool first_device) {
     for (int i = 0; i < gpu->n_contexts; i++)
         if (gpu->contexts[i].state == state && !(first_device && i % gpu->n_devices))
             return &gpu->contexts[i];
     return NULL;
 }
 
-/* Makes a context of the caller's ready; it is lost where that fails. */
+/* Opens a context that the caller has taken, without the lock. On an error the context is lost. */
 static bool open_taken(struct gpu *gpu, struct gpu_context *context) {
     struct error error;
-    const int64_t memory = memory_of_others(gpu, context->device);
+    const int64_t memory = memory_of_device(gpu, context->device);
     struct cuda *cuda = NULL;
     mtx_unlock(&gpu->lock);
     const enum srcfind_status status = open_context(gpu, context, memory, &cuda, &error);
@@ -221,19 +224,19 @@ static bool open_taken(struct gpu *gpu, struct gpu_context *context) {
         return true;
     context->state = CONTEXT_LOST;
     gpu->error = error;
-    cnd_broadcast(&gpu->changed); /* this may have been the last one that somebody waits for */
+    cnd_broadcast(&gpu->changed); /* threads that wait for a context check that any is left */
     return false;
 }
 
-/* A context for the caller alone, or NULL if there is none at the moment. */
-static struct gpu_context *take(struct gpu *gpu, bool first_device) {
+/* Takes a free context, or opens one; NULL if all are taken or lost. */
+static struct gpu_context *take_context(struct gpu *gpu, bool first_device) {
     for (;;) {
-        struct gpu_context *context = find(gpu, CONTEXT_FREE, first_device);
+        struct gpu_context *context = find_context(gpu, CONTEXT_FREE, first_device);
         if (context) {
             context->state = CONTEXT_TAKEN;
             return context;
         }
-        context = find(gpu, CONTEXT_CLOSED, first_device);
+        context = find_context(gpu, CONTEXT_CLOSED, first_device);
         if (!context)
             return NULL;
         context->state = CONTEXT_TAKEN;
@@ -248,10 +251,11 @@ static void wait_for_start(struct gpu *gpu) {
         cnd_wait(&gpu->changed, &gpu->lock);
 }
 
-/* Whether a context is there, or will be. */
+/* True if a context is usable now or later. */
 static bool has_any(struct gpu *gpu, bool first_device) {
-    return find(gpu, CONTEXT_FREE, first_device) || find(gpu, CONTEXT_CLOSED, first_device) ||
-           find(gpu, CONTEXT_TAKEN, first_device);
+    return find_context(gpu, CONTEXT_FREE, first_device) ||
+           find_context(gpu, CONTEXT_CLOSED, first_device) ||
+           find_context(gpu, CONTEXT_TAKEN, first_device);
 }
 
 enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
@@ -261,7 +265,7 @@ enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_con
     mtx_lock(&gpu->lock);
     wait_for_start(gpu);
     enum srcfind_status status = gpu->status;
-    while (status == SRCFIND_OK && !(*context = take(gpu, first_device))) {
+    while (status == SRCFIND_OK && !(*context = take_context(gpu, first_device))) {
         if (!has_any(gpu, first_device))
             status = SRCFIND_ERROR_DEVICE;
         else if (wait == GPU_IF_FREE)
@@ -287,37 +291,21 @@ void gpu_give(struct gpu *gpu, struct gpu_context *context) {
     mtx_unlock(&gpu->lock);
 }
 
-/* --- where to search --- */
+/* --- the choice of a backend --- */
 
-/* Whose threads search as many images at a time as there are finders. */
-static bool is_worth_a_start(const struct gpu *gpu, double n_pixels, double n_images) {
-    const struct cost_host host = {gpu->n_threads, gpu->n_finders};
-    return cost_is_worth_a_start(n_pixels, n_images, &host);
+/* With fewer pixels for each CPU thread, reading the files takes so long that a GPU does not end
+ * the run earlier: measured with an H200 and the 16 threads of its host. */
+static double pixels_a_thread(void) {
+    const char *text = hook("SRCFIND_PIXELS_A_THREAD");
+    return text ? atof(text) : 2e9;
 }
 
-void gpu_expect(struct gpu *gpu, double n_pixels) {
-    if (is_worth_a_start(gpu, n_pixels, 1))
-        gpu_start(gpu);
-}
-
-const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads) {
-    static const char *const reasons[] = {
-        [COST_GPU] = NULL,
-        [COST_TOO_LITTLE_FOR_A_START] = "too little to start a GPU for",
-        [COST_SOONER_THAN_THE_START] = "the GPU is still starting",
-        [COST_SMALL] = "small enough to be sooner here",
-    };
+bool gpu_is_worth_it(struct gpu *gpu, double n_pixels) {
     mtx_lock(&gpu->lock);
     gpu->n_pixels += n_pixels;
-    gpu->n_images++;
-    if (is_worth_a_start(gpu, gpu->n_pixels, gpu->n_images))
-        start_locked(gpu);
-    const struct cost_device device = {.started = gpu->state != GPU_IDLE,
-                                       .ready = gpu->state == GPU_STARTED,
-                                       .elapsed = clock_seconds() - gpu->since};
-    const bool failed = gpu->state == GPU_STARTED && gpu->status != SRCFIND_OK;
+    const bool worth_it = gpu->n_pixels > pixels_a_thread() * gpu->n_threads;
     mtx_unlock(&gpu->lock);
-    return failed ? NULL : reasons[cost_choose(n_pixels, n_threads, &device)];
+    return worth_it;
 }
 
 bool gpu_is_starting(struct gpu *gpu) {
@@ -343,30 +331,30 @@ const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context) {
 
 enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
                                const struct pixel_source *source, const struct detection *detection,
-                               int n_threads, struct detection_result *result,
+                               struct threads *threads, struct detection_result *result,
                                struct error *error) {
-    return gpu->backend->detect(context->cuda, source, detection, n_threads, result, error);
+    return gpu->backend->detect(context->cuda, source, detection, threads, result, error);
 }
 
 enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
                                       const struct device_pixels *pixels,
-                                      const struct detection *detection, int n_threads,
+                                      const struct detection *detection, struct threads *threads,
                                       struct detection_result *result, struct error *error) {
-    return gpu->backend->detect_pixels(context->cuda, pixels, detection, n_threads, result, error);
+    return gpu->backend->detect_pixels(context->cuda, pixels, detection, threads, result, error);
 }
 
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
                               const struct pixel_source *source, const struct detection *detection,
-                              int n_threads, int n, struct cuda_round *rounds,
+                              struct threads *threads, int n, struct cuda_round *rounds,
                               struct error *error) {
-    return gpu->backend->bench(context->cuda, source, detection, n_threads, n, rounds, error);
+    return gpu->backend->bench(context->cuda, source, detection, threads, n, rounds, error);
 }
 
 void gpu_versions(char *text, size_t size) {
     int built, driver;
     char driver_text[48] = "no driver";
-    struct error why;
-    const struct cuda_backend *backend = gpu_module_load(&why);
+    struct error reason;
+    const struct gpu_backend *backend = gpu_module_load(&reason);
     if (!backend) {
         snprintf(text, size,
                  gpu_module_exists() ? "CUDA (its module cannot be loaded)" : "built without CUDA");

@@ -1,73 +1,72 @@
-/* The GPUs of one finder, or of several that work at the same time: a pool of devices made ready
- * (contexts), of which each search takes one. The first is made ready in a thread of its own, which
- * takes some tenths of a second; further ones when all are taken. Calls may come from several
- * threads.
- */
-#ifndef GPU_H
-#define GPU_H
+/* The GPUs of one finder, or of several that work at the same time: a pool of contexts (opened
+ * devices), of which each search takes one. The first context is opened in a separate thread, which
+ * takes some tenths of a second; others are opened when all are taken. Several threads may call
+ * these functions. */
+#ifndef POOL_H
+#define POOL_H
 
 #include "gpu/gpu_backend.h"
 
 struct gpu;
 struct gpu_context;
 
-/* Whether a device can be asked for at all; says at once what would be found out later. */
+/* Checks that the CUDA module can be loaded and a driver is installed, without starting a device.
+ */
 enum srcfind_status gpu_check(struct error *error);
 
-/* A pool for n_finders, with n_threads of the CPU in all. Device and memory are those of struct
- * srcfind_options. Starts nothing. NULL where memory ran out. */
+/* Makes a pool for n_finders, which have n_threads CPU threads in all. Device and memory are those
+ * of struct options. Opens no device. To be released; NULL where memory ran out. */
 struct gpu *gpu_create(int device, int64_t memory, int n_finders, int n_threads);
 
-/* A pool that was shared is to be released as often again. gpu may be NULL. */
+/* Adds a reference to the pool. Each reference is to be released. gpu may be NULL. */
 struct gpu *gpu_share(struct gpu *gpu);
 void gpu_release(struct gpu *gpu);
 
-/* Begins to make a device ready, if nobody has yet. */
+/* Begins to open the first context in a separate thread, unless that has begun already. */
 void gpu_start(struct gpu *gpu);
 
-/* The same where that is worth it for so many pixels. */
-void gpu_expect(struct gpu *gpu, double n_pixels);
+/* Adds an image that may be searched on either backend. Returns true if all these images together
+ * have so many pixels for each CPU thread that starting a GPU is worth its time. */
+bool gpu_is_worth_it(struct gpu *gpu, double n_pixels);
 
-/* Counts an image that may be searched anywhere, and starts a device if it would have been worth it
- * for all images so far. Returns NULL where a GPU is expected to be sooner; else why it is not. */
-const char *gpu_declines(struct gpu *gpu, double n_pixels, int n_threads);
-
-/* Whether the device is being made ready, so that there is time to be used. */
+/* True while the first context is being opened: the caller can do other work meanwhile. */
 bool gpu_is_starting(struct gpu *gpu);
 
-/* Whether there is a device, after having waited for it, that no error has left unusable. */
+/* Starts a device if needed and waits for it. True if a context can be used. */
 bool gpu_is_usable(struct gpu *gpu);
 
 enum gpu_wait {
-    GPU_IF_FREE,    /* *context is NULL where none is free, which is no error */
-    GPU_WAIT,       /* until one is */
-    GPU_WAIT_FIRST, /* until one of the first device is */
+    GPU_IF_FREE,    /* do not wait: *context is NULL if none is free, which is not an error */
+    GPU_WAIT,       /* wait until a context is free */
+    GPU_WAIT_FIRST, /* wait until a context of the first device is free */
 };
 
-/* Takes a context, of which the caller alone has the use until it gives it back. Starts a device if
- * need be, and waits until it is ready. */
+/* Takes a context, which the caller alone may use until gpu_give. Starts a device if needed, and
+ * waits until it is ready. */
 enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
                              struct error *error);
 void gpu_give(struct gpu *gpu, struct gpu_context *context);
 
-/* What the maker calls the device. */
+/* The manufacturer's name of the device. */
 const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context);
 
-/* cuda_detect and cuda_detect_pixels. */
+/* As cuda_detect and cuda_detect_pixels. */
 enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
                                const struct pixel_source *source, const struct detection *detection,
-                               int n_threads, struct detection_result *result, struct error *error);
+                               struct threads *threads, struct detection_result *result,
+                               struct error *error);
 enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
                                       const struct device_pixels *pixels,
-                                      const struct detection *detection, int n_threads,
+                                      const struct detection *detection, struct threads *threads,
                                       struct detection_result *result, struct error *error);
 
-/* cuda_bench. */
+/* As cuda_bench. */
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
                               const struct pixel_source *source, const struct detection *detection,
-                              int n_threads, int n, struct cuda_round *rounds, struct error *error);
+                              struct threads *threads, int n, struct cuda_round *rounds,
+                              struct error *error);
 
-/* One line on CUDA for srcfind_versions. */
+/* Writes the versions of CUDA and the driver, one line, for srcfind_versions. */
 void gpu_versions(char *text, size_t size);
 
 #endif

@@ -7,12 +7,13 @@
 #include "input/fits/table.h"
 #include "input/units.h"
 
+/* Whether fluxes can be divided by the area: that of 1e-300 degrees is 0. */
 static bool is_usable(const struct srcfind_beam *beam) {
-    return isfinite(beam->major) && isfinite(beam->minor) && isfinite(beam->angle) &&
-           beam->major > 0 && beam->minor > 0;
+    return beam->major > 0 && beam->minor > 0 && isnormal(beam->major * beam->minor) &&
+           isfinite(beam->angle);
 }
 
-/* A beam without BMIN is round, and one without BPA points north. */
+/* Without BMIN the beam is circular; without BPA its position angle is 0 (north). */
 static bool from_keywords(const struct header *header, struct srcfind_beam *beam) {
     if (!header_real(header, "BMAJ", &beam->major))
         return false;
@@ -23,7 +24,7 @@ static bool from_keywords(const struct header *header, struct srcfind_beam *beam
     return is_usable(beam);
 }
 
-/* The number behind `name` in a card. */
+/* Reads the number after `name` in a card. */
 static bool number_after(const char *card, const char *name, double *value) {
     char text[CARD + 1];
     size_t used;
@@ -37,8 +38,8 @@ static bool number_after(const char *card, const char *name, double *value) {
     return header_parse_real(at, strlen(at), value, &used);
 }
 
-/* `HISTORY AIPS   CLEAN BMAJ=  1.7599E-03 BMIN=  1.5740E-03 BPA=   2.61`, of which the last holds.
- */
+/* `HISTORY AIPS   CLEAN BMAJ=  1.7599E-03 BMIN=  1.5740E-03 BPA=   2.61`; the last such card is
+ * valid. */
 static bool from_history(const struct header *header, struct srcfind_beam *beam) {
     bool found = false;
     int64_t i = 0;
@@ -63,16 +64,16 @@ struct beams {
     struct table table;
     struct table_column major, minor, angle, channel, stokes;
     bool has_angle, has_channel, has_stokes;
-    double major_units, minor_units; /* a degree */
+    double major_units, minor_units; /* units of the column per degree */
 };
 
-/* CASA writes arcsec; where there is no unit, it is that. */
-static bool read_unit(const struct beams *b, const struct table_column *column,
-                      double *units_a_degree) {
+/* Reads TUNITn. CASA writes arcsec, which is also the default. */
+static bool beam_read_unit(const struct beams *b, const struct table_column *column,
+                           double *units_per_degree) {
     char keyword[16], unit[SRCFIND_TEXT] = "arcsec";
     snprintf(keyword, sizeof keyword, "TUNIT%d", column->number);
     header_text(b->table.header, keyword, unit, sizeof unit);
-    return units_conform("deg", unit, units_a_degree);
+    return units_conform("deg", unit, units_per_degree);
 }
 
 static bool open_beams(struct beams *b, struct fits_file *file, const struct hdu *hdu) {
@@ -82,10 +83,11 @@ static bool open_beams(struct beams *b, struct fits_file *file, const struct hdu
     b->has_angle = table_find(&b->table, "BPA", &b->angle);
     b->has_channel = table_find(&b->table, "CHAN", &b->channel);
     b->has_stokes = table_find(&b->table, "POL", &b->stokes);
-    return read_unit(b, &b->major, &b->major_units) && read_unit(b, &b->minor, &b->minor_units);
+    return beam_read_unit(b, &b->major, &b->major_units) &&
+           beam_read_unit(b, &b->minor, &b->minor_units);
 }
 
-/* A number of a row, counted from 0. */
+/* Reads a column's number in a row; rows are counted from 0. */
 static bool read_number(const struct beams *b, const struct table_column *column, int64_t row,
                         double *value) {
     unsigned char bytes[8];
@@ -99,7 +101,7 @@ static bool read_number(const struct beams *b, const struct table_column *column
            table_number(&alone, bytes, value);
 }
 
-/* 0-based plane along the axis whose CTYPE begins like this; 0 if there is none. */
+/* The 0-based plane on the axis whose CTYPE begins with `type`; 0 if there is no such axis. */
 static double plane_along(const struct header *header, const struct srcfind_image *image,
                           const char *type) {
     for (int i = 2; i < image->n_axes; i++) {
@@ -112,7 +114,7 @@ static double plane_along(const struct header *header, const struct srcfind_imag
     return 0;
 }
 
-/* How many planes an image has: a table has a row for each at the most. */
+/* The number of planes of an image. A beam table has at most one row for each. */
 static int64_t count_planes(const struct srcfind_image *image) {
     int64_t n = 1;
     for (int i = 2; i < image->n_axes; i++)
@@ -120,8 +122,8 @@ static int64_t count_planes(const struct srcfind_image *image) {
     return n;
 }
 
-/* The row of the plane: the one whose CHAN and POL are its frequency and Stokes planes. Tables
- * without these columns have one row, or one a channel. */
+/* Finds the row of a plane: its CHAN and POL are the indices of the frequency and Stokes planes.
+ * Tables without these columns have one row, or one row per channel. */
 static bool find_row(const struct beams *b, int64_t n_rows, double channel, double stokes,
                      int64_t *row) {
     double chan, pol;
@@ -161,34 +163,33 @@ static bool is_beams(const struct hdu *hdu) {
     return strcmp(extension, "BINTABLE") == 0 && strcasecmp(name, "BEAMS") == 0;
 }
 
-/* A table that cannot be read is like none. */
-static bool look_in_table(struct fits_file *file, const struct hdu *image_hdu,
-                          const struct srcfind_image *image, struct srcfind_beam *beam) {
+/* Looks for a BEAMS table in all HDUs of the file. False also for a table that cannot be read. */
+static bool from_table(struct fits_file *file, const struct header *header,
+                       const struct srcfind_image *image, struct srcfind_beam *beam) {
     struct hdu hdu = {0};
     struct beams beams;
     struct error ignored;
     bool has_table = false, more = true, found = false;
-    header_logical(&image_hdu->header, "CASAMBM", &has_table);
-    while (has_table && more && !found) {
+    header_logical(header, "CASAMBM", &has_table);
+    while (file && has_table && more && !found) {
         more = hdu_next(file, &hdu, &more, &ignored) == SRCFIND_OK && more;
         found = more && is_beams(&hdu);
     }
-    found = found && open_beams(&beams, file, &hdu) &&
-            from_beams(&beams, &image_hdu->header, image, beam);
+    found = found && open_beams(&beams, file, &hdu) && from_beams(&beams, header, image, beam);
     hdu_clear(&hdu);
     return found;
 }
 
-void beam_find(struct fits_file *file, const struct hdu *hdu, const struct srcfind_beam *option,
-               struct srcfind_image *image) {
-    struct srcfind_beam beam = *option;
-    if (is_usable(option))
+void beam_find(const struct header *header, struct fits_file *file,
+               const struct beam_option *option, struct srcfind_image *image) {
+    struct srcfind_beam beam = {option->major / 3600, option->minor / 3600, option->angle};
+    if (is_usable(&beam))
         image->beam_source = "option";
-    else if (from_keywords(&hdu->header, &beam))
+    else if (from_keywords(header, &beam))
         image->beam_source = "keywords";
-    else if (from_history(&hdu->header, &beam))
+    else if (from_history(header, &beam))
         image->beam_source = "history";
-    else if (look_in_table(file, hdu, image, &beam))
+    else if (from_table(file, header, image, &beam))
         image->beam_source = "table";
     if (*image->beam_source)
         image->beam = beam;

@@ -3,11 +3,14 @@
 #define BEAM_H
 
 #include "input/fits/hdu.h"
+#include "options/options.h"
 
-/* Looks in the BMAJ, BMIN, BPA keywords, then in AIPS's HISTORY, then in a CASA BEAMS table (the
- * row of the plane), and sets image's beam, beam_source, and beam_pixels where pixel_area is known.
- * A missing or unusable beam is no error, nor is a table that cannot be read. */
-void beam_find(struct fits_file *file, const struct hdu *hdu, const struct srcfind_beam *option,
-               struct srcfind_image *image);
+/* Finds the beam of a plane and sets image's beam, beam_source and beam_pixels (NaN unless
+ * pixel_area is known). The order is: the option, the BMAJ, BMIN, BPA keywords, AIPS's HISTORY
+ * cards, the row of the plane in a CASA BEAMS table of the file; the first usable beam is taken.
+ * file is NULL for pixels in memory. A missing or unusable beam is not an error, nor is a table
+ * that cannot be read. */
+void beam_find(const struct header *header, struct fits_file *file,
+               const struct beam_option *option, struct srcfind_image *image);
 
 #endif

@@ -1,36 +1,41 @@
-/* Reads an image once, piece by piece, on several threads: each takes the next piece, reads it and
- * works on it. A source that only one thread may read is read in turn while others work. */
-#ifndef PIECES_H
-#define PIECES_H
+/* Reads an image in one pass, chunk by chunk, on several threads. Each thread takes the next chunk,
+ * reads it and processes it. If a source is not parallel, one thread reads at a time while the
+ * others process their chunks. */
+#ifndef CHUNKS_H
+#define CHUNKS_H
 
 #include <string.h>
 
+#include "common/threads.h"
 #include "input/pixel_source.h"
 
-struct piece {
+struct chunk {
     int64_t number; /* from 0, in the order of the pixels */
     int64_t first, count;
     const uint32_t *pixels;
-    bool borrowed; /* from the source's lender */
 };
 
-int64_t pieces_count(const struct pixel_source *source);
+/* The number of chunks of a source; the last one may be shorter. */
+int64_t chunks_count(const struct pixel_source *source);
 
-/* What is done with each piece. worker tells threads apart. work returns false where it failed,
- * which ends the reading: because memory ran out, unless the context knows better. */
-struct piece_work {
-    bool (*work)(void *context, int worker, const struct piece *piece);
-    /* Room for the worker's next piece, which is read there; NULL where it failed. May itself be
-     * NULL: then the piece is borrowed, or read to ordinary memory. */
-    uint32_t *(*room)(void *context, int worker);
+/* The callbacks of chunks_run. worker is the index of the calling worker, from 0. */
+struct chunk_work {
+    /* Processes a chunk. Returns false on failure, which stops the reading. chunks_run then reports
+     * that memory ran out; a context with another reason must keep it itself. */
+    bool (*work)(void *context, int worker, const struct chunk *chunk);
+    /* Returns the buffer, of chunk_pixels elements, for the worker's next chunk; NULL on failure.
+     * If this pointer is NULL, chunks_run allocates one buffer for each worker. */
+    uint32_t *(*buffer)(void *context, int worker);
     void *context;
+    int64_t band; /* chunks that a worker takes at a time, and processes in order; 0 means 1 */
 };
 
-/* Does the work for every piece, in no order, on n_threads threads. */
-enum srcfind_status pieces_run(const struct pixel_source *source, int n_threads,
-                               const struct piece_work *work, struct error *error);
+/* Calls work->work for every chunk, on n_workers workers, each a thread of `threads`. A read
+ * error is that of the first chunk, in the order of the pixels, that cannot be read. */
+enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
+                               int n_workers, const struct chunk_work *work, struct error *error);
 
-/* The value of the i-th of the pixels that a source handed out, or of a list of floats. */
+/* The value of pixels[i], which are float32 values; swapped: in the other byte order. */
 static inline float pixel_value(const void *pixels, int64_t i, bool swapped) {
     uint32_t bits;
     memcpy(&bits, (const char *)pixels + i * (int64_t)sizeof bits, sizeof bits);

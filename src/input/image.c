@@ -1,6 +1,7 @@
 #include "input/image.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +11,7 @@
 
 /* --- which HDU --- */
 
-/* Whether an --hdu option names this HDU, by number or EXTNAME. */
+/* Whether the value of --hdu is the number or the EXTNAME (`name`) of this HDU. */
 static bool is_named(const char *wanted, const struct hdu *hdu, const char *name) {
     char *end;
     const long number = strtol(wanted, &end, 10);
@@ -19,94 +20,158 @@ static bool is_named(const char *wanted, const struct hdu *hdu, const char *name
     return strcasecmp(wanted, name) == 0;
 }
 
-/* `damaged` is the number of a compressed image that makes no sense; -1 where there is none. */
-static enum srcfind_status no_image(const struct fits_file *file, const char *wanted, int damaged,
-                                    struct error *error) {
-    if (!wanted && damaged >= 0)
+/* A list of HDUs or axes for messages: `0 (no image), 1 SCI (300 x 200), 2 (table)`. */
+struct listing {
+    char text[1024];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct listing *l, const char *format,
+                                                         ...) {
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(l->text + l->length, sizeof l->text - l->length, format, args);
+    va_end(args);
+    if (n > 0)
+        l->length += (size_t)n;
+    if (l->length >= sizeof l->text) {
+        l->length = sizeof l->text - 1;
+        memcpy(l->text + l->length - 3, "...", 3);
+    }
+}
+
+static void list_hdu(struct listing *l, const struct hdu *hdu, const char *name) {
+    char extension[SRCFIND_TEXT] = "";
+    header_text(&hdu->header, "XTENSION", extension, sizeof extension);
+    append(l, "%s%d%s%s (", l->length ? ", " : "", hdu->number, *name ? " " : "", name);
+    if (hdu->is_image && hdu->n_axes >= 2)
+        for (int i = 0; i < hdu->n_axes; i++)
+            append(l, "%s%lld", i ? " x " : "", (long long)hdu->axes[i]);
+    else
+        append(l, "%s", strstr(extension, "TABLE") ? "table" : "no image");
+    append(l, ")");
+}
+
+/* What choose_hdu found before it chose an HDU; for the message if it chooses none. */
+struct candidates {
+    struct listing listing;
+    int damaged; /* number of the first compressed image with inconsistent keywords; -1: none */
+    bool named;  /* the HDU that --hdu names exists, but is not usable */
+};
+
+static enum srcfind_status no_image(const struct fits_file *file, const char *wanted,
+                                    const struct candidates *c, struct error *error) {
+    if (!*wanted && c->damaged >= 0)
         return error_set(
             error, SRCFIND_ERROR_INPUT,
             "%s: the keywords of the compressed image in HDU %d contradict each other: "
             "is the file damaged?",
-            file->path, damaged);
-    if (!wanted)
+            file->path, c->damaged);
+    if (!*wanted)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: no HDU holds an image of two or more axes", file->path);
-    return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no HDU %s", file->path, wanted);
+                         "%s: no HDU holds an image of two or more axes; there are: %s", file->path,
+                         c->listing.text);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     c->named ? "%s: HDU %s is not an image of two or more axes; there are: %s"
+                              : "%s: there is no HDU %s; there are: %s",
+                     file->path, wanted, c->listing.text);
 }
 
+/* Finds the first image, or the HDU that `wanted` names. `name`, of SRCFIND_TEXT characters, is set
+ * to its EXTNAME. */
 static enum srcfind_status choose_hdu(struct fits_file *file, const char *wanted, struct hdu *hdu,
                                       char *name, struct error *error) {
-    for (int damaged = -1;;) {
+    struct candidates c = {.damaged = -1};
+    for (;;) {
         bool found;
         const enum srcfind_status status = hdu_next(file, hdu, &found, error);
+        if (status != SRCFIND_OK && c.named)
+            break; /* report that the named HDU is not an image, rather than the later error */
         if (status != SRCFIND_OK)
             return status;
         if (!found)
-            return no_image(file, wanted, damaged, error);
-        if (hdu->is_compressed && !hdu->is_image && damaged < 0)
-            damaged = hdu->number;
+            break;
         name[0] = '\0';
         header_text(&hdu->header, "EXTNAME", name, SRCFIND_TEXT);
         const bool usable = hdu->is_image && hdu->n_axes >= 2;
-        if (wanted && is_named(wanted, hdu, name) && !usable)
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: HDU %s is not an image of two or more axes", file->path, wanted);
-        if (wanted ? is_named(wanted, hdu, name) : usable)
+        const bool fits = *wanted ? is_named(wanted, hdu, name) : usable;
+        if (fits && usable && !c.named)
             return SRCFIND_OK;
+        c.named = c.named || fits;
+        if (hdu->is_compressed && !hdu->is_image && c.damaged < 0)
+            c.damaged = hdu->number;
+        list_hdu(&c.listing, hdu, name);
     }
+    return no_image(file, wanted, &c, error);
 }
 
 /* --- which plane --- */
 
-static enum srcfind_status choose_plane(const struct srcfind_options *options,
-                                        struct srcfind_image *facts, int64_t *first,
+/* Lists the axes of an image for messages: `1 (RA---SIN, 300), 2 (DEC--SIN, 200), 3 (FREQ, 4)`. */
+static void list_axes(struct listing *l, const struct image *image,
+                      const struct srcfind_image *metadata) {
+    for (int i = 0; i < metadata->n_axes; i++) {
+        char keyword[16], type[SRCFIND_TEXT] = "";
+        snprintf(keyword, sizeof keyword, "CTYPE%d", i + 1);
+        header_text(&image->hdu.header, keyword, type, sizeof type);
+        append(l, "%s%d (%s%s%lld)", i ? ", " : "", i + 1, type, *type ? ", " : "",
+               (long long)metadata->axes[i]);
+    }
+}
+
+static enum srcfind_status no_plane(const struct image *image, const struct srcfind_image *metadata,
+                                    int64_t plane, int axis, struct error *error) {
+    struct listing axes = {0};
+    list_axes(&axes, image, metadata);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: there is no plane %lld on axis %d; its axes are %s", metadata->path,
+                     (long long)plane, axis, axes.text);
+}
+
+/* Sets metadata->plane, and *first to the number of the plane's first pixel in the data unit. */
+static enum srcfind_status choose_plane(const struct image *image,
+                                        const struct plane_option *wanted,
+                                        struct srcfind_image *metadata, int64_t *first,
                                         struct error *error) {
-    int64_t stride = facts->width * facts->height;
+    int64_t stride = metadata->width * metadata->height;
     *first = 0;
-    for (int i = facts->n_axes - 2; i < options->n_plane; i++)
-        if (options->plane[i] > 1)
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: there is no plane %lld on axis %d: the image has %d axes",
-                             facts->path, (long long)options->plane[i], i + 3, facts->n_axes);
-    for (int i = 0; i < facts->n_axes - 2; i++) {
-        const int64_t wanted = i < options->n_plane ? options->plane[i] : 0;
-        facts->plane[i] = wanted ? wanted : 1;
-        if (facts->plane[i] > facts->axes[i + 2])
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: there is no plane %lld on axis %d, which has %lld", facts->path,
-                             (long long)wanted, i + 3, (long long)facts->axes[i + 2]);
-        *first += (facts->plane[i] - 1) * stride;
-        stride *= facts->axes[i + 2];
+    for (int i = 0; i < wanted->n; i++)
+        if (wanted->index[i] > (i + 2 < metadata->n_axes ? metadata->axes[i + 2] : 1))
+            return no_plane(image, metadata, wanted->index[i], i + 3, error);
+    for (int i = 0; i < metadata->n_axes - 2; i++) {
+        metadata->plane[i] = i < wanted->n ? wanted->index[i] : 1;
+        *first += (metadata->plane[i] - 1) * stride;
+        stride *= metadata->axes[i + 2];
     }
     return SRCFIND_OK;
 }
 
 /* --- units --- */
 
-/* Finds how many Jy the map unit is, and in what unit total fluxes come. */
-static void read_unit(struct image *image, struct srcfind_image *facts) {
-    const char *unit = facts->unit;
-    header_text(&image->hdu.header, "BUNIT", facts->unit, sizeof facts->unit);
+/* Reads BUNIT, and how many Jy/beam or Jy/pixel it is. */
+static void image_read_unit(struct image *image, struct srcfind_image *metadata) {
+    const char *unit = metadata->unit;
+    header_text(&image->hdu.header, "BUNIT", metadata->unit, sizeof metadata->unit);
     image->jansky = NAN;
     if (*unit && !units_conform(unit, "Jy/beam", &image->jansky))
         image->per_pixel = units_conform(unit, "Jy/pixel", &image->jansky);
 }
 
-/* Sums over pixels, divided by the beam area where there is one. */
-static void name_flux_unit(const struct image *image, struct srcfind_image *facts) {
-    const bool has_beam = isfinite(facts->beam_pixels);
-    if (!*facts->unit)
+/* Names the unit of total fluxes: sums over pixels, divided by the beam area if it is known. */
+static void name_flux_unit(const struct image *image, struct srcfind_image *metadata) {
+    const bool has_beam = isfinite(metadata->beam_pixels);
+    if (!*metadata->unit)
         return;
     if (isfinite(image->jansky) && (has_beam || image->per_pixel))
-        snprintf(facts->flux_unit, sizeof facts->flux_unit, "Jy");
+        snprintf(metadata->flux_unit, sizeof metadata->flux_unit, "Jy");
     else
-        snprintf(facts->flux_unit, sizeof facts->flux_unit, "%.60s.%s", facts->unit,
+        snprintf(metadata->flux_unit, sizeof metadata->flux_unit, "%.60s.%s", metadata->unit,
                  has_beam ? "beam" : "pixel");
 }
 
-/* --- all together --- */
+/* --- metadata and opening --- */
 
-struct srcfind_image image_no_facts(void) {
+struct srcfind_image image_empty_metadata(void) {
     return (struct srcfind_image){.hdu = -1,
                                   .equinox = NAN,
                                   .pixel_area = NAN,
@@ -116,69 +181,91 @@ struct srcfind_image image_no_facts(void) {
                                   .beam_pixels = NAN};
 }
 
-void image_clear_facts(struct srcfind_image *facts) {
-    free(facts->path);
-    facts->path = NULL;
+void image_clear_metadata(struct srcfind_image *metadata) {
+    free(metadata->path);
+    metadata->path = NULL;
 }
 
-static enum srcfind_status describe_shape(const struct image *image, struct srcfind_image *facts,
+static enum srcfind_status describe_shape(const struct image *image, struct srcfind_image *metadata,
                                           struct error *error) {
     const struct hdu *hdu = &image->hdu;
-    facts->hdu = hdu->number;
-    facts->bitpix = hdu->bitpix;
-    facts->n_axes = hdu->n_axes;
-    memcpy(facts->axes, hdu->axes, sizeof facts->axes);
-    facts->width = hdu->axes[0];
-    facts->height = hdu->axes[1];
+    metadata->hdu = hdu->number;
+    metadata->bitpix = hdu->bitpix;
+    metadata->n_axes = hdu->n_axes;
+    memcpy(metadata->axes, hdu->axes, sizeof metadata->axes);
+    metadata->width = hdu->axes[0];
+    metadata->height = hdu->axes[1];
     if (hdu->is_compressed)
-        header_text(&hdu->header, "ZCMPTYPE", facts->compression, sizeof facts->compression);
+        header_text(&hdu->header, "ZCMPTYPE", metadata->compression, sizeof metadata->compression);
     else
-        snprintf(facts->compression, sizeof facts->compression, "%s",
-                 image->file.unpack ? "gzip" : "");
-    if (facts->width > INT32_MAX || facts->height > INT32_MAX)
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: an axis of %lld pixels is longer than 2147483647, the most there can "
-                         "be",
-                         facts->path,
-                         (long long)(facts->width > facts->height ? facts->width : facts->height));
+        snprintf(metadata->compression, sizeof metadata->compression, "%s",
+                 image->file.gunzip ? "gzip" : "");
+    if (metadata->width > INT32_MAX || metadata->height > INT32_MAX)
+        return error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: an axis of %lld pixels is longer than 2147483647, the most there can "
+            "be",
+            metadata->path,
+            (long long)(metadata->width > metadata->height ? metadata->width : metadata->height));
     return SRCFIND_OK;
 }
 
-enum srcfind_status image_open(struct image *image, const char *path,
-                               const struct srcfind_options *options, struct srcfind_image *facts,
-                               struct error *error) {
+/* Fills the metadata that come from header keywords: coordinates, beam, units. */
+static enum srcfind_status describe_header(struct image *image, struct fits_file *file,
+                                           const struct options *options,
+                                           struct srcfind_image *metadata, struct error *error) {
+    const enum srcfind_status status = wcs_open(&image->hdu.header, metadata, &image->wcs, error);
+    if (status != SRCFIND_OK)
+        return status;
+    beam_find(&image->hdu.header, file, &options->beam, metadata);
+    image_read_unit(image, metadata);
+    name_flux_unit(image, metadata);
+    return SRCFIND_OK;
+}
+
+enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
+                               struct srcfind_image *metadata, struct error *error) {
     int64_t first = 0;
     *image = (struct image){.file.descriptor = -1};
-    *facts = image_no_facts();
-    facts->path = strdup(path);
-    if (!facts->path)
+    *metadata = image_empty_metadata();
+    metadata->path = strdup(path);
+    if (!metadata->path)
         return error_memory(error, "opening an image");
-    enum srcfind_status status = fits_file_open(&image->file, facts->path, error);
+    enum srcfind_status status = fits_file_open(&image->file, metadata->path, error);
     if (status == SRCFIND_OK)
-        status = choose_hdu(&image->file, options->hdu, &image->hdu, facts->hdu_name, error);
+        status = choose_hdu(&image->file, options->hdu, &image->hdu, metadata->hdu_name, error);
     if (status == SRCFIND_OK)
-        status = describe_shape(image, facts, error);
+        status = describe_shape(image, metadata, error);
     if (status == SRCFIND_OK)
-        status = choose_plane(options, facts, &first, error);
+        status = choose_plane(image, &options->plane, metadata, &first, error);
     if (status == SRCFIND_OK)
-        status = sky_open(&image->hdu.header, facts, &image->sky, error);
-    if (status == SRCFIND_OK)
-        beam_find(&image->file, &image->hdu, &options->beam, facts);
+        status = describe_header(image, &image->file, options, metadata, error);
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
-    if (status == SRCFIND_OK)
-        status = fits_file_checksum(&image->file, error);
-    if (status == SRCFIND_OK) {
-        read_unit(image, facts);
-        name_flux_unit(image, facts);
-    }
-    return status;
+    return status == SRCFIND_OK ? fits_file_checksum(&image->file, error) : status;
+}
+
+enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
+                                      int64_t height, const struct options *options,
+                                      struct srcfind_image *metadata, struct error *error) {
+    *image = (struct image){.file.descriptor = -1};
+    *metadata = image_empty_metadata();
+    metadata->path = strdup("");
+    if (!metadata->path)
+        return error_memory(error, "opening an image");
+    metadata->width = metadata->axes[0] = width;
+    metadata->height = metadata->axes[1] = height;
+    metadata->n_axes = 2;
+    metadata->bitpix = -32;
+    memcpy(metadata->plane, options->plane.index, sizeof metadata->plane);
+    const enum srcfind_status status = header_from_text(&image->hdu.header, header, error);
+    return status == SRCFIND_OK ? describe_header(image, NULL, options, metadata, error) : status;
 }
 
 void image_close(struct image *image) {
     reader_close(&image->reader);
-    sky_close(image->sky);
+    wcs_close(image->wcs);
     hdu_clear(&image->hdu);
     fits_file_close(&image->file);
 }

@@ -1,29 +1,38 @@
-/* An image in a file: which HDU and plane, what its header says, and where its pixels come from. */
+/* An image: the choice of HDU and plane in a file, the metadata of its header, and its pixel
+ * source. */
 #ifndef IMAGE_H
 #define IMAGE_H
 
 #include "input/fits/reader.h"
 #include "input/wcs.h"
+#include "options/options.h"
 
 struct image {
     struct fits_file file;
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
-    struct sky *sky; /* NULL where there are no sky coordinates */
-    double jansky;   /* of a map unit: Jy/beam or Jy/pixel; NaN where the unit is neither */
+    struct wcs *wcs; /* NULL if there are no celestial coordinates */
+    double jansky;   /* the map unit in Jy/beam or Jy/pixel; NaN if the unit is neither */
     bool per_pixel;  /* the unit is Jy/pixel */
 };
 
-/* Opens an image by the options' HDU and plane, and fills facts. The image must stay where it is
- * until it is closed; close it, and clear the facts, also after an error. */
-enum srcfind_status image_open(struct image *image, const char *path,
-                               const struct srcfind_options *options, struct srcfind_image *facts,
-                               struct error *error);
+/* Opens the HDU and plane that the options name, and fills metadata. The source points into the
+ * image, which must not be moved until it is closed. Close the image and clear the metadata also
+ * after an error. */
+enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
+                               struct srcfind_image *metadata, struct error *error);
+
+/* The same for pixels in memory, with the metadata of `header`: its cards, or NULL. Sets no pixel
+ * source. */
+enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
+                                      int64_t height, const struct options *options,
+                                      struct srcfind_image *metadata, struct error *error);
 void image_close(struct image *image);
 
-/* Facts of which nothing is known. */
-struct srcfind_image image_no_facts(void);
-void image_clear_facts(struct srcfind_image *facts);
+/* Metadata with all fields unknown. */
+struct srcfind_image image_empty_metadata(void);
+/* Frees what metadata owns: its path. */
+void image_clear_metadata(struct srcfind_image *metadata);
 
 #endif

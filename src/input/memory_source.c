@@ -20,7 +20,7 @@ static const uint32_t *read_memory(void *state, int64_t first, int64_t count, ui
 struct pixel_source memory_source(struct memory *memory, int64_t height, bool swapped) {
     return (struct pixel_source){.width = memory->width,
                                  .height = height,
-                                 .piece = 1 << 16,
+                                 .chunk_pixels = 1 << 16,
                                  .sample_rows = 256,
                                  .swapped = swapped,
                                  .parallel = true,

@@ -8,9 +8,14 @@
 
 #include "srcfind.h"
 
-/* Janskys in letters of the wrong size, as in MJY/Beam: "Jy" and what follows are put right, and
- * the prefix but m and M, which are two. */
-static void mend_janskys(char *text) {
+/* A unit in capitals does not tell M (mega) from m (milli). */
+bool units_is_ambiguous(const char *unit) {
+    return strstr(unit, "MJY") != NULL;
+}
+
+/* Corrects upper and lower case in units of jansky, as in mJy/Beam: in "Jy" and all that follows,
+ * and in the prefixes U (micro) and K (kilo). m and M are different prefixes and stay. */
+static void correct_case(char *text) {
     char *jansky = strcasestr(text, "jy");
     if (!jansky)
         return;
@@ -21,17 +26,19 @@ static void mend_janskys(char *text) {
         jansky[-1] = (char)tolower((unsigned char)jansky[-1]);
 }
 
-/* A unit as WCSLIB spells it. */
-static void spell(const char *unit, char *text) {
+/* Copies a unit to text, of SRCFIND_TEXT characters, in WCSLIB's spelling. */
+static void standard_spelling(const char *unit, char *text) {
     snprintf(text, SRCFIND_TEXT, "%s", unit);
-    mend_janskys(text);
+    correct_case(text);
     wcsutrne(0, text, NULL);
 }
 
 bool units_conform(const char *unit, const char *wanted, double *factor) {
     char from[SRCFIND_TEXT], to[SRCFIND_TEXT];
     double offset, power;
-    spell(unit, from);
-    spell(wanted, to);
+    if (units_is_ambiguous(unit))
+        return false;
+    standard_spelling(unit, from);
+    standard_spelling(wanted, to);
     return wcsunitse(from, to, factor, &offset, &power, NULL) == 0 && offset == 0 && power == 1;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <wcslib/wcs.h>
 #include <wcslib/wcsfix.h>
 #include <wcslib/wcshdr.h>
@@ -10,32 +11,43 @@
 
 #include "input/fits/header.h"
 
-struct sky {
-    struct wcsprm *all; /* what the header has, of which `wcs` is the primary one */
+struct wcs {
+    struct wcsprm *all; /* the primary and the alternate (A ... Z) coordinates of the header */
     int n_all;
-    struct wcsprm *wcs;
+    struct wcsprm *primary;          /* one of `all` */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
 };
 
-static enum srcfind_status parse(const struct header *header, struct sky *sky,
+/* Whether WCSLIB's scanner can allocate memory. It needs some 17 KiB; PLENTY also allows for what
+ * other threads allocate at the same time. If the scanner's first allocations fail, WCSLIB 7.12
+ * ends the process, because it calls longjmp before the target is set. */
+static bool has_memory_for_scanner(void) {
+    enum { PLENTY = 1 << 24 };
+    void *memory = mmap(NULL, PLENTY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED && munmap(memory, PLENTY) == 0;
+}
+
+static enum srcfind_status parse(const struct header *header, struct wcs *wcs,
                                  struct error *error) {
     int rejected, n_cards;
     char *cards = header_for_wcslib(header, &n_cards);
-    if (!cards)
+    if (!cards || !has_memory_for_scanner()) {
+        free(cards);
         return error_memory(error, "reading a header");
-    const int code = wcspih(cards, n_cards, WCSHDR_all, 0, &rejected, &sky->n_all, &sky->all);
+    }
+    const int code = wcspih(cards, n_cards, WCSHDR_all, 0, &rejected, &wcs->n_all, &wcs->all);
     free(cards);
     if (code == 2)
         return error_memory(error, "reading a header");
-    for (int i = 0; code == 0 && i < sky->n_all; i++)
-        if (sky->all[i].alt[0] == ' ' || sky->all[i].alt[0] == '\0')
-            sky->wcs = &sky->all[i];
+    for (int i = 0; code == 0 && i < wcs->n_all; i++)
+        if (wcs->all[i].alt[0] == ' ' || wcs->all[i].alt[0] == '\0')
+            wcs->primary = &wcs->all[i];
     return SRCFIND_OK;
 }
 
-/* Whether a keyword is a number that the place of the first two axes on the sky depends on: CRVAL1,
- * CD1_2, PV2_1, A_0_2, LONPOLE and the like, of the primary coordinates. */
-static bool is_of_place(const char *card) {
+/* Whether a card has one of the numeric keywords of the primary coordinates that positions on the
+ * first two axes depend on: CRVAL1, CD1_2, PV2_1, A_0_2, LONPOLE and the like. */
+static bool is_position_keyword(const char *card) {
     static const char *const stems[] = {"CRPIX", "CRVAL", "CDELT", "CROTA", "CD", "PC", "PV"};
     static const char *const others[] = {"LONPOLE ", "LATPOLE ", "A_", "B_", "AP_", "BP_"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -50,45 +62,61 @@ static bool is_of_place(const char *card) {
     return false;
 }
 
-static bool is_scale(const char *card) {
-    static const char *const stems[] = {"CDELT1 ", "CD1_", "PC1_", "CD001", "PC001"};
+/* Whether a card has a keyword that gives the pixel scale of axis 1 or 2. */
+static bool is_scale_keyword(const char *card, int axis) {
+    static const char *const stems[][5] = {{"CDELT1 ", "CD1_", "PC1_", "CD001", "PC001"},
+                                           {"CDELT2 ", "CD2_", "PC2_", "CD002", "PC002"}};
     bool is = false;
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        is = is || strncmp(card, stems[i], strlen(stems[i])) == 0;
+    for (int i = 0; i < 5; i++)
+        is = is || strncmp(card, stems[axis - 1][i], strlen(stems[axis - 1][i])) == 0;
     return is;
 }
 
-/* Whether none of these numbers is unreadable: WCSLIB would take its default, which is another
- * place. A scale has no default that makes sense. */
-static bool place_is_known(const struct header *header) {
-    bool has_scale = false;
+/* Whether the position keywords can be used: all of them are readable numbers, and both axes have
+ * a scale. For an unreadable or missing number WCSLIB takes the default, which gives wrong
+ * positions or a meaningless scale. */
+static bool position_is_known(const struct header *header) {
+    bool has_scales[2] = {false, false};
     for (int64_t i = 0; i < header->n_cards; i++) {
         const char *card = header->cards + CARD * i;
-        if (is_of_place(card) && !header_card_is_number(card))
+        if (is_position_keyword(card) && !header_card_is_number(card))
             return false;
-        has_scale = has_scale || is_scale(card);
+        has_scales[0] = has_scales[0] || is_scale_keyword(card, 1);
+        has_scales[1] = has_scales[1] || is_scale_keyword(card, 2);
     }
-    return has_scale;
+    return has_scales[0] && has_scales[1];
 }
 
-/* Whether WCSLIB can use what the header says. */
-static bool set_up(struct wcsprm *wcs) {
+/* Whether the rows of axes 1 and 2 in the CD matrix, if there is one, have numbers other than 0.
+ * wcsfix() replaces rows of zeros by a scale of 1 degree per pixel. */
+static bool has_cd_rows(const struct wcsprm *prm) {
+    enum { HAS_CD = 2 };
+    const double *cd = prm->cd;
+    return !(prm->altlin & HAS_CD) || prm->naxis < 2 ||
+           ((cd[0] != 0 || cd[1] != 0) && (cd[prm->naxis] != 0 || cd[prm->naxis + 1] != 0));
+}
+
+/* Repairs nonstandard keywords and sets up prm; false if WCSLIB cannot use it. */
+static bool set_up(struct wcsprm *prm) {
     int fixes[NWCSFIX];
-    wcsfix(0, NULL, wcs, fixes);
-    return wcsset(wcs) == 0;
-}
-
-/* Degrees of world axis i a pixel of axis j. */
-static double scale(const struct wcsprm *wcs, int i, int j) {
-    return wcs->cdelt[i] * wcs->pc[i * wcs->naxis + j];
-}
-
-/* Whether the first two axes, in either order, are the celestial ones, and pixels have an area,
- * which is returned in square degrees. */
-static bool is_celestial(const struct wcsprm *wcs, double *area) {
-    if (wcs->lng < 0 || wcs->lat < 0 || wcs->lng + wcs->lat != 1)
+    if (!has_cd_rows(prm))
         return false;
-    *area = fabs(scale(wcs, 0, 0) * scale(wcs, 1, 1) - scale(wcs, 0, 1) * scale(wcs, 1, 0));
+    wcsfix(0, NULL, prm, fixes);
+    return wcsset(prm) == 0;
+}
+
+/* Degrees along world axis i per pixel along axis j. */
+static double pixel_scale(const struct wcsprm *prm, int i, int j) {
+    return prm->cdelt[i] * prm->pc[i * prm->naxis + j];
+}
+
+/* Whether the first two axes are celestial, in either order, and the pixel area is positive. Sets
+ * *area, in square degrees. */
+static bool is_celestial(const struct wcsprm *prm, double *area) {
+    if (prm->lng < 0 || prm->lat < 0 || prm->lng + prm->lat != 1)
+        return false;
+    *area = fabs(pixel_scale(prm, 0, 0) * pixel_scale(prm, 1, 1) -
+                 pixel_scale(prm, 0, 1) * pixel_scale(prm, 1, 0));
     return *area > 0 && isfinite(*area);
 }
 
@@ -96,32 +124,34 @@ static bool is_known(double value) {
     return isfinite(value) && value != UNDEFINED;
 }
 
-/* RADESYS, or its default by the FITS standard 8.3; other systems have their own names. */
-static void describe_frame(const struct wcsprm *wcs, struct srcfind_image *image) {
+/* Sets frame, equinox and axis names. The frame of equatorial coordinates is RADESYS, or its
+ * default by the FITS standard 8.3. */
+static void describe_frame(const struct wcsprm *prm, struct srcfind_image *image) {
     static const char *const names[][2] = {
         {"GLON", "GALACTIC"}, {"ELON", "ECLIPTIC"}, {"SLON", "SUPERGALACTIC"}};
-    const char *frame = strncmp(wcs->lngtyp, "RA", 2) == 0 ? wcs->radesys : wcs->lngtyp;
-    if (is_known(wcs->equinox))
-        image->equinox = wcs->equinox;
+    const char *frame = strncmp(prm->lngtyp, "RA", 2) == 0 ? prm->radesys : prm->lngtyp;
+    if (is_known(prm->equinox))
+        image->equinox = prm->equinox;
     if (!*frame)
         frame = isnan(image->equinox) ? "ICRS" : image->equinox < 1984 ? "FK4" : "FK5";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(wcs->lngtyp, names[i][0], 4) == 0)
+        if (strncmp(prm->lngtyp, names[i][0], 4) == 0)
             frame = names[i][1];
     snprintf(image->frame, sizeof image->frame, "%s", frame);
-    snprintf(image->lon_name, sizeof image->lon_name, "%.4s", wcs->lngtyp);
-    snprintf(image->lat_name, sizeof image->lat_name, "%.4s", wcs->lattyp);
+    snprintf(image->lon_name, sizeof image->lon_name, "%.4s", prm->lngtyp);
+    snprintf(image->lat_name, sizeof image->lat_name, "%.4s", prm->lattyp);
 }
 
-/* The pixel coordinates, 1-based, of a point of the plane. */
-static void set_pixel(const struct sky *sky, double x, double y, double *pixel) {
+/* Sets the 1-based coordinates on all axes of the point x, y (0-based) of the plane. */
+static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) {
     pixel[0] = x + 1;
     pixel[1] = y + 1;
-    for (int i = 2; i < sky->wcs->naxis; i++)
-        pixel[i] = i - 2 < SRCFIND_MAX_AXES && sky->plane[i - 2] ? (double)sky->plane[i - 2] : 1;
+    for (int i = 2; i < wcs->primary->naxis; i++)
+        pixel[i] = i - 2 < SRCFIND_MAX_AXES && wcs->plane[i - 2] ? (double)wcs->plane[i - 2] : 1;
 }
 
-/* The frequency of the plane on a linear FREQ axis, by its cards alone. */
+/* Computes the frequency of the plane on a linear FREQ axis from its cards, without WCSLIB. False
+ * if there is no such axis, or cards are missing. */
 static bool frequency_by_cards(const struct header *header, const struct srcfind_image *image,
                                double *frequency) {
     for (int axis = 3; axis <= image->n_axes; axis++) {
@@ -144,10 +174,11 @@ static bool frequency_by_cards(const struct header *header, const struct srcfind
     return false;
 }
 
-/* Where a frequency axis is, its value at the plane; else the rest frequency; else FREQ. */
-static double find_frequency(struct sky *sky, bool usable, const struct header *header,
+/* The frequency in Hz: of the plane if there is a frequency axis; else the rest frequency; else the
+ * keyword FREQ; else NaN. */
+static double find_frequency(struct wcs *wcs, bool usable, const struct header *header,
                              const struct srcfind_image *image) {
-    struct wcsprm *wcs = sky->wcs;
+    struct wcsprm *prm = wcs->primary;
     double frequency = NAN;
     header_real(header, "FREQ", &frequency);
     header_real(header, "RESTFREQ", &frequency);
@@ -156,55 +187,77 @@ static double find_frequency(struct sky *sky, bool usable, const struct header *
         frequency_by_cards(header, image, &frequency);
         return frequency;
     }
-    if (wcs->spec < 0 || strncmp(wcs->ctype[wcs->spec], "FREQ", 4) != 0 || wcs->naxis > 32)
+    if (prm->spec < 0 || strncmp(prm->ctype[prm->spec], "FREQ", 4) != 0 || prm->naxis > 32)
         return frequency;
     double pixel[32], intermediate[32], world[32], phi, theta;
     int stat[32];
-    set_pixel(sky, wcs->crpix[0] - 1, wcs->naxis > 1 ? wcs->crpix[1] - 1 : 0, pixel);
-    if (wcsp2s(wcs, 1, wcs->naxis, pixel, intermediate, &phi, &theta, world, stat) == 0)
-        frequency = world[wcs->spec];
+    set_pixel(wcs, prm->crpix[0] - 1, prm->naxis > 1 ? prm->crpix[1] - 1 : 0, pixel);
+    if (wcsp2s(prm, 1, prm->naxis, pixel, intermediate, &phi, &theta, world, stat) == 0)
+        frequency = world[prm->spec];
     return frequency;
 }
 
-enum srcfind_status sky_open(const struct header *header, struct srcfind_image *image,
-                             struct sky **result, struct error *error) {
-    struct sky *sky = calloc(1, sizeof *sky);
+enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *image,
+                             struct wcs **result, struct error *error) {
+    struct wcs *wcs = calloc(1, sizeof *wcs);
     *result = NULL;
-    if (!sky)
+    if (!wcs)
         return error_memory(error, "reading a header");
-    memcpy(sky->plane, image->plane, sizeof sky->plane);
-    const enum srcfind_status status = parse(header, sky, error);
+    memcpy(wcs->plane, image->plane, sizeof wcs->plane);
+    const enum srcfind_status status = parse(header, wcs, error);
     if (status != SRCFIND_OK) {
-        sky_close(sky);
+        wcs_close(wcs);
         return status;
     }
-    const bool usable = sky->wcs && set_up(sky->wcs), known = place_is_known(header);
-    image->frequency = find_frequency(sky, usable, header, image);
-    if (!usable || !known || !is_celestial(sky->wcs, &image->pixel_area)) {
+    const bool usable = wcs->primary && set_up(wcs->primary), known = position_is_known(header);
+    image->frequency = find_frequency(wcs, usable, header, image);
+    if (!usable || !known || !is_celestial(wcs->primary, &image->pixel_area)) {
         image->pixel_area = NAN;
-        sky_close(sky);
+        wcs_close(wcs);
         return SRCFIND_OK;
     }
-    describe_frame(sky->wcs, image);
-    *result = sky;
+    describe_frame(wcs->primary, image);
+    *result = wcs;
     return SRCFIND_OK;
 }
 
-void sky_close(struct sky *sky) {
-    if (sky)
-        wcsvfree(&sky->n_all, &sky->all);
-    free(sky);
+void wcs_close(struct wcs *wcs) {
+    if (wcs)
+        wcsvfree(&wcs->n_all, &wcs->all);
+    free(wcs);
 }
 
-/* A longitude at 0 ... 360 degrees; WCSLIB takes the reference point's sign for all. */
+struct wcs *wcs_copy(const struct wcs *wcs) {
+    struct wcs *copy = malloc(sizeof *copy);
+    struct wcsprm *prm = calloc(1, sizeof *prm);
+    if (!copy || !prm) {
+        free(copy);
+        free(prm);
+        return NULL;
+    }
+    *copy = *wcs;
+    copy->n_all = 1;
+    copy->all = copy->primary = prm;
+    prm->flag = -1;
+    if (wcssub(1, wcs->primary, NULL, NULL, prm) == 0 && wcsset(prm) == 0)
+        return copy;
+    wcs_close(copy);
+    return NULL;
+}
+
+/* Degrees. A larger longitude (CRVAL1 may be anything) has a rounding error above a milliarcsecond
+ * and counts as unknown. */
+static const double MOST_LONGITUDE = 0x1p30;
+
+/* Moves a longitude to [0, 360) degrees; WCSLIB gives all the sign of the reference point's. */
 static double in_circle(double lon) {
     const double turned = lon - 360 * floor(lon / 360);
     return turned < 360 ? turned : 0;
 }
 
-enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const double *y,
+enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error) {
-    const int axes = sky->wcs->naxis;
+    const int axes = wcs->primary->naxis;
     const size_t points = (size_t)n, coordinates = points * (size_t)axes;
     double *work = malloc((3 * coordinates + 2 * points + 1) * sizeof *work);
     int *stat = malloc((points + 1) * sizeof *stat);
@@ -215,14 +268,14 @@ enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const
         double *image = work + coordinates, *world = image + coordinates;
         double *phi = world + coordinates, *theta = phi + points;
         for (size_t i = 0; i < points; i++)
-            set_pixel(sky, x[i], y[i], work + i * (size_t)axes);
+            set_pixel(wcs, x[i], y[i], work + i * (size_t)axes);
         const int code =
-            n > 0 ? wcsp2s(sky->wcs, n, axes, work, image, phi, theta, world, stat) : 0;
+            n > 0 ? wcsp2s(wcs->primary, n, axes, work, image, phi, theta, world, stat) : 0;
         for (size_t i = 0; i < points; i++) {
             const double *point = world + i * (size_t)axes;
-            const double at_lon = point[sky->wcs->lng], at_lat = point[sky->wcs->lat];
-            const bool valid =
-                (code == 0 || (code == 8 && stat[i] == 0)) && isfinite(at_lon) && isfinite(at_lat);
+            const double at_lon = point[wcs->primary->lng], at_lat = point[wcs->primary->lat];
+            const bool valid = (code == 0 || (code == 8 && stat[i] == 0)) &&
+                               fabs(at_lon) < MOST_LONGITUDE && isfinite(at_lat);
             lon[i] = valid ? in_circle(at_lon) : NAN;
             lat[i] = valid ? at_lat : NAN;
         }

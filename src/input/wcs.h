@@ -1,22 +1,27 @@
-/* Sky coordinates of an image, by WCSLIB. */
-#ifndef SKY_H
-#define SKY_H
+/* World coordinates of an image, by WCSLIB. */
+#ifndef WCS_H
+#define WCS_H
 
 #include "common/error.h"
 #include "input/fits/header.h"
 
-struct sky;
+struct wcs;
 
-/* Reads the sky coordinates of a header for the plane that image tells, and sets image's frame,
- * equinox, lon_name, lat_name, pixel_area and frequency as far as the header has them. *sky is NULL
- * where the first two axes are not celestial, which is no error. To be closed. */
-enum srcfind_status sky_open(const struct header *header, struct srcfind_image *image,
-                             struct sky **sky, struct error *error);
-void sky_close(struct sky *sky);
+/* Reads the celestial coordinates of a header for the plane image->plane, and sets image's frame,
+ * equinox, lon_name, lat_name, pixel_area (square degrees) and frequency as far as the header has
+ * them. *result is NULL if the first two axes are not celestial, which is not an error. The caller
+ * closes *result. */
+enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *image,
+                             struct wcs **result, struct error *error);
+void wcs_close(struct wcs *wcs);
 
-/* Longitudes and latitudes, in degrees and the image's own frame, of n points at 0-based pixel
- * coordinates x, y; NaN where the projection has no value. */
-enum srcfind_status sky_positions(struct sky *sky, int n, const double *x, const double *y,
+/* Returns a copy for another thread: WCSLIB's structs have scratch space, so threads cannot share
+ * one. The caller closes it. NULL if memory ran out. */
+struct wcs *wcs_copy(const struct wcs *wcs);
+
+/* Converts n points at 0-based pixel coordinates x, y to longitudes and latitudes in degrees, in
+ * the image's own frame; NaN for points outside the projection. */
+enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* Differences of products with 106 bits, rounded to a double once at the end: sums of integers can
- * be large beside what is left of them when the background is taken off. (Dekker 1971, Numerische
- * Mathematik 18, 224; the product with a fused multiply-add.) */
+/* Double-double arithmetic: differences of products with 106 bits, rounded to a double once at the
+ * end. Needed because a sum can be much larger than what remains when the background is subtracted.
+ * (Dekker 1971, Numerische Mathematik 18, 224; the product with a fused multiply-add.) */
 #ifndef DOUBLE_DOUBLE_H
 #define DOUBLE_DOUBLE_H
 
@@ -12,28 +12,29 @@ struct double_double {
     double high, low;
 };
 
-/* n * scale, for a power of two scale. Conversions from 128 bits take long, and are rarely needed.
+/* n * scale, where scale is a power of two. Conversions from 128 bits are slow and rarely needed.
  */
 static inline struct double_double dd_integer(int128 n, double scale) {
-    const int64_t few = (int64_t)n, most = (int64_t)1 << 62;
-    if (few == n && few >= -most && few <= most) {
-        const double rounded = (double)few;
-        return (struct double_double){rounded * scale, (double)(few - (int64_t)rounded) * scale};
+    const int64_t narrow = (int64_t)n, limit = (int64_t)1 << 62;
+    if (narrow == n && narrow >= -limit && narrow <= limit) {
+        const double rounded = (double)narrow;
+        return (struct double_double){rounded * scale, (double)(narrow - (int64_t)rounded) * scale};
     }
     const double high = (double)n;
     return (struct double_double){high * scale, (double)(n - (int128)high) * scale};
 }
 
+/* The rounded sum and its exact rounding error. */
 static inline struct double_double dd_sum(double a, double b) {
-    const double sum = a + b, part = sum - a;
-    return (struct double_double){sum, (a - (sum - part)) + (b - part)};
+    const double sum = a + b, b_rounded = sum - a;
+    return (struct double_double){sum, (a - (sum - b_rounded)) + (b - b_rounded)};
 }
 
 /* a - b * c */
 static inline double dd_minus_product(struct double_double a, double b, struct double_double c) {
-    const double product = b * c.high, rest = fma(b, c.high, -product) + b * c.low;
+    const double product = b * c.high, product_low = fma(b, c.high, -product) + b * c.low;
     const struct double_double sum = dd_sum(a.high, -product);
-    return sum.high + (sum.low + (a.low - rest));
+    return sum.high + (sum.low + (a.low - product_low));
 }
 
 #endif

@@ -9,8 +9,8 @@ struct tensor {
     double xx, yy, xy;
 };
 
-/* Eigenvalues, the greater one first, and the direction of its axis: cosine and sine of twice the
- * angle from x towards y, which takes no trigonometry. */
+/* Eigenvalues, the larger one first, and the direction of the major axis: cosine and sine of twice
+ * its angle from x towards y. This form needs no trigonometric functions. */
 struct axes {
     double major, minor, cosine, sine;
 };

@@ -4,11 +4,12 @@ double uncertainty_of_sum(const struct noise *noise, double n) {
     return noise->rms * sqrt(n * fmin(n, noise->pixels));
 }
 
+/* Second moment of the beam along an axis, in pixels^2. */
 static double beam_moment(const struct noise *noise) {
     return noise->pixels / (2 * M_PI);
 }
 
-/* No source is narrower than the beam, whatever a few pixels say. */
+/* The axes of a source, at least as wide as the beam: a few pixels may show less. */
 static struct axes at_least_beam(const struct tensor *shape, double beam) {
     struct axes axes = tensor_axes(shape);
     axes.major = fmax(axes.major, beam);
@@ -16,25 +17,26 @@ static struct axes at_least_beam(const struct tensor *shape, double beam) {
     return axes;
 }
 
-/* 2 / rho^2, the squared relative errors of a Gaussian's parameters; rho by Condon 1997, eq. 21,
- * with the beam's area alone, as PyBDSF has it. The exponents of the axes, of which the sum is 3,
- * are 3/2 each for the peak, 5/2 of the parameter's own axis and 1/2 of the other. */
+/* Squared relative errors of a Gaussian's parameters: 2 / rho^2. rho is that of Condon 1997,
+ * eq. 21, with the beam's area alone, as in PyBDSF. The exponents of the two axes add up to 3: for
+ * the peak, both are 3/2; for the width of an axis, 5/2 for this axis and 1/2 for the other. */
 struct relative {
     double peak, major, minor;
 };
 
 static struct relative relative_variances(const struct axes *source, double beam, double snr) {
     const double a = 1 + beam / source->major, b = 1 + beam / source->minor;
-    const double both = sqrt(a * b); /* a^(1/2) b^(1/2) */
-    const double common = 8 * beam / (sqrt(source->major * source->minor) * both * snr * snr);
+    const double sqrt_ab = sqrt(a * b);
+    const double common = 8 * beam / (sqrt(source->major * source->minor) * sqrt_ab * snr * snr);
     return (struct relative){common / (a * b), common / (a * a), common / (b * b)};
 }
 
+/* The larger of the errors of a Gaussian fit and of the centroid. */
 static struct tensor variance_of_position(const struct axes *source, const struct relative *r,
-                                          const struct tensor *given) {
+                                          const struct tensor *centroid) {
     const struct axes fit = {source->major * r->major, source->minor * r->minor, source->cosine,
                              source->sine};
-    return fit.major + fit.minor > given->xx + given->yy ? tensor_of_axes(&fit) : *given;
+    return fit.major + fit.minor > centroid->xx + centroid->yy ? tensor_of_axes(&fit) : *centroid;
 }
 
 struct uncertainty uncertainty_of_source(const struct noise *noise, const struct tensor *shape,
@@ -43,9 +45,9 @@ struct uncertainty uncertainty_of_source(const struct noise *noise, const struct
     const double beam = beam_moment(noise);
     const struct axes source = at_least_beam(shape, beam);
     const struct relative r = relative_variances(&source, beam, snr);
-    const double share = beam / sqrt(source.major * source.minor);
+    const double beam_ratio = beam / sqrt(source.major * source.minor);
     const double factor = noise->rms * noise->rms * noise->pixels / (sum * sum);
-    const struct tensor given = {factor * spread->xx, factor * spread->yy, factor * spread->xy};
-    return (struct uncertainty){variance_of_position(&source, &r, &given),
-                                sqrt(r.peak + share * (r.major + r.minor) + 1 / (n * n))};
+    const struct tensor centroid = {factor * spread->xx, factor * spread->yy, factor * spread->xy};
+    return (struct uncertainty){variance_of_position(&source, &r, &centroid),
+                                sqrt(r.peak + beam_ratio * (r.major + r.minor) + 1 / (n * n))};
 }

@@ -1,5 +1,5 @@
-/* One-sigma errors of what is measured on an island, in noise that is correlated over the beam.
- * How well they hold on synthetic skies is measured by tests/bench/errors.py. */
+/* One-sigma errors of the measurements of an island, with noise that is correlated over the beam.
+ * tests/bench/errors.py compares them with the true errors on synthetic skies. */
 #ifndef UNCERTAINTY_H
 #define UNCERTAINTY_H
 
@@ -8,12 +8,12 @@
 /* The noise at a source. A Gaussian beam of area A (pixels) has second moments A / (2 pi). */
 struct noise {
     double rms;
-    double pixels; /* the area over which noise is correlated: the beam's, and at least 1 */
+    double pixels; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
 };
 
-/* Error of the sum over n given pixels, in map units: n pixels within a beam rise and fall
- * together, and further apart they are independent; rms sqrt(n min(n, A)) is PyBDSF's error of
- * island fluxes (bdsf/islands.py) with that bound. */
+/* Error of the sum over n given pixels, in map units: rms sqrt(n min(n, A)). The noise of pixels
+ * within one beam area is fully correlated, beyond it independent. PyBDSF's error of island fluxes
+ * (bdsf/islands.py) is the same without the bound n. */
 double uncertainty_of_sum(const struct noise *noise, double n);
 
 struct uncertainty {
@@ -21,14 +21,15 @@ struct uncertainty {
     double relative_total;  /* error of the total flux / total flux */
 };
 
-/* Of a source of second moments `shape` and peak snr times the rms, on an island of n pixels whose
- * own spread is sum((x - centroid)^2), ... over its pixels and whose sum is known.
- * The position: the larger of
+/* Errors of a source. shape: its second moments, pixels^2; 0 if unknown. Where it is narrower than
+ * the beam, the beam's width is used. snr: peak / rms. n: pixels of the island. spread: sum over
+ * these pixels of (x - centroid)^2 and so on. sum: of their values, in map units.
+ * The error of the position is the larger of
  * - the error of a Gaussian fit: Condon 1997, PASP 109, 166, eq. 21, with the exponents of Condon
- * et al. 1998, AJ 115, 1693, eq. 26, for correlated noise;
+ *   et al. 1998, AJ 115, 1693, eq. 26, for correlated noise;
  * - the noise of the centroid of given pixels: rms^2 A sum((x - centroid)^2) / sum^2.
- * The total flux: Condon et al. 1998, eq. 36, and, since an island's area is known to about a
- * pixel, 1 / n. */
+ * The error of the total flux is Condon et al. 1998, eq. 36, with 1 / n added in quadrature: the
+ * area of an island is known to about one pixel. */
 struct uncertainty uncertainty_of_source(const struct noise *noise, const struct tensor *shape,
                                          double snr, const struct tensor *spread, double sum,
                                          double n);

@@ -10,15 +10,14 @@ static const double RADIAN = M_PI / 180;
 
 /* --- names --- */
 
-/* Two digits. */
+/* Writes two digits; returns the end of the text. */
 static char *put_pair(char *text, int64_t number) {
     text[0] = (char)('0' + number / 10);
     text[1] = (char)('0' + number % 10);
     return text + 2;
 }
 
-/* JHHMMSS.ss+DDMMSS.s; written by hand, since snprintf takes as long for it as to measure the
- * source. */
+/* JHHMMSS.ss+DDMMSS.s, without snprintf, which would take as long as measuring the source. */
 static void name_equatorial(char equinox, double lon, double lat, char *text) {
     const int64_t ra = (int64_t)floor(lon / 15 * 360000);  /* hundredths of a second of time */
     const int64_t dec = (int64_t)floor(fabs(lat) * 36000); /* tenths of an arcsecond */
@@ -37,8 +36,14 @@ static void name_equatorial(char equinox, double lon, double lat, char *text) {
     *text = '\0';
 }
 
-/* IAU: digits are cut, not rounded, so that a name does not depend on how much was cut
- * (https://cds.unistra.fr/Dic/iau-spec.html). */
+/* Returns the first letter of the longitude's name, or L if that is not a letter: WCSLIB accepts
+ * any CTYPE xLON as a longitude, and the name must not need quotes in a catalogue. */
+static char system_letter(const char *lon_name) {
+    return *lon_name >= 'A' && *lon_name <= 'Z' ? *lon_name : 'L';
+}
+
+/* IAU rules: coordinates are truncated, not rounded, so that names of different precision begin
+ * with the same digits (https://cds.unistra.fr/Dic/iau-spec.html). */
 static void name_source(const struct srcfind_image *image, struct srcfind_source *row) {
     if (isnan(row->lon) || isnan(row->lat))
         return;
@@ -46,22 +51,23 @@ static void name_source(const struct srcfind_image *image, struct srcfind_source
         name_equatorial(strncmp(image->frame, "FK4", 3) == 0 ? 'B' : 'J', row->lon, row->lat,
                         row->name);
     else
-        snprintf(row->name, sizeof row->name, "%c%08.4f%c%07.4f", image->lon_name[0],
+        snprintf(row->name, sizeof row->name, "%c%08.4f%c%07.4f", system_letter(image->lon_name),
                  floor(row->lon * 1e4) / 1e4, row->lat < 0 ? '-' : '+',
                  floor(fabs(row->lat) * 1e4) / 1e4);
 }
 
-/* --- the local frame --- */
+/* --- the Jacobian --- */
 
-/* How east and north change with x and y, in degrees a pixel. */
+/* Derivatives of east and north by x and y, in degrees per pixel. */
 struct jacobian {
     double east_x, east_y, north_x, north_y;
 };
 
-/* 1 - cos(x), and sin(x): mostly of angles between neighbouring pixels, where a short series is
- * exact to the last bit or two, and quicker. */
+/* Most angles are between neighbouring pixels. For these a short series is faster than the library
+ * functions, and accurate to the last bit or two. */
 static const double SMALL = 1e-3; /* radians */
 
+/* 1 - cos(x) */
 static double versine(double x) {
     const double x2 = x * x;
     if (fabs(x) < SMALL)
@@ -75,29 +81,31 @@ static double sine(double x) {
     return fabs(x) < SMALL ? x * (1 - x2 / 6 * (1 - x2 / 20)) : sin(x);
 }
 
-/* How far a point is from the centroid, seen from far away in the plane of the sky that the
- * centroid's north and east span; in radians. Neither 0 = 360 degrees nor a pole is in the way. */
+/* Offset of a point from the centroid in radians: its orthographic projection to the plane that
+ * north and east span at the centroid. 0 = 360 degrees and the poles need no special case. */
 struct offset {
     double east, north;
 };
 
 static struct offset offset_of(double cos_lat, double sin_lat, double d_lon, double d_lat) {
-    const double cos_there = cos_lat * (1 - versine(d_lat)) - sin_lat * sine(d_lat);
-    return (struct offset){cos_there * sine(d_lon),
-                           sine(d_lat) + cos_there * sin_lat * versine(d_lon)};
+    const double cos_point = cos_lat * (1 - versine(d_lat)) - sin_lat * sine(d_lat);
+    return (struct offset){cos_point * sine(d_lon),
+                           sine(d_lat) + cos_point * sin_lat * versine(d_lon)};
 }
 
-/* How far the points beside a centroid are from it, in pixels: half a pixel, but no more than 0.2
- * arcseconds, which is short beside the curvature of any projection but at its limb, and no less
- * than a milliarcsecond, which is long beside what rounds in a position: then the frame is right
- * to a millionth, or to a few far from an image's reference point. */
+/* Distance of the two points beside a centroid from it, in pixels: half a pixel, but at most 0.2
+ * arcseconds and at least one milliarcsecond. The upper bound is small compared with the curvature
+ * of any projection, except at its limb; the lower bound is large compared with rounding errors of
+ * positions. The Jacobian is then accurate to 1e-6, or to a few times that far from the image's
+ * reference point. */
 static double step_of(const struct srcfind_image *image) {
     const double pixel = sqrt(image->pixel_area);
     return fmin(0x1p-14, fmax(pixel / 2, 0x1p-22)) / pixel;
 }
 
-/* From the positions of the centroid and of the points a step to its right and above it. */
-static struct jacobian local_frame(const double *lon, const double *lat, double step) {
+/* The Jacobian at a centroid, from the positions of three points: the centroid, one step to its
+ * right, one step above it. */
+static struct jacobian jacobian_at(const double *lon, const double *lat, double step) {
     const double cos_lat = cos(lat[0] * RADIAN), sin_lat = sin(lat[0] * RADIAN);
     const double per_pixel = 1 / (step * RADIAN);
     struct offset to[POINTS];
@@ -108,8 +116,8 @@ static struct jacobian local_frame(const double *lon, const double *lat, double 
                              to[1].north * per_pixel, to[2].north * per_pixel};
 }
 
-/* J t J^T: x becomes east and y north. */
-static struct tensor to_sky(const struct jacobian *j, const struct tensor *t) {
+/* J t J^T: the tensor with x to the east and y to the north. */
+static struct tensor to_world(const struct jacobian *j, const struct tensor *t) {
     return (struct tensor){
         j->east_x * j->east_x * t->xx + 2 * j->east_x * j->east_y * t->xy +
             j->east_y * j->east_y * t->yy,
@@ -126,7 +134,7 @@ static void measure_size(const struct tensor *t, struct srcfind_source *row) {
     const struct axes axes = tensor_axes(t); /* x is east, y is north */
     const double angle = 90 - atan2(axes.sine, axes.cosine) / (2 * RADIAN);
     row->major = sqrt(8 * M_LN2 * axes.major);
-    row->minor = sqrt(8 * M_LN2 * (axes.minor < 0 ? 0 : axes.minor)); /* NaN stays */
+    row->minor = sqrt(8 * M_LN2 * (axes.minor < 0 ? 0 : axes.minor)); /* a NaN is kept */
     row->angle = angle < 180 ? angle : angle - 180;
 }
 
@@ -135,9 +143,9 @@ static void fill_row(const struct srcfind_image *image, const double *lon, const
     row->lon = lon[0];
     row->lat = lat[0];
     name_source(image, row);
-    const struct jacobian j = local_frame(lon, lat, step);
-    const struct tensor position = to_sky(&j, &shape->position);
-    const struct tensor second = to_sky(&j, &shape->second);
+    const struct jacobian j = jacobian_at(lon, lat, step);
+    const struct tensor position = to_world(&j, &shape->position);
+    const struct tensor second = to_world(&j, &shape->second);
     row->e_lon = sqrt(position.xx);
     row->e_lat = sqrt(position.yy);
     measure_size(&second, row);
@@ -147,7 +155,7 @@ struct batch {
     double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
 };
 
-static enum srcfind_status fill_batch(struct sky *sky, const struct srcfind_image *image, int n,
+static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_image *image, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
                                       struct srcfind_source *rows, struct error *error) {
     const double step = step_of(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
@@ -158,21 +166,21 @@ static enum srcfind_status fill_batch(struct sky *sky, const struct srcfind_imag
         }
     }
     const enum srcfind_status status =
-        sky_positions(sky, POINTS * n, b->x, b->y, b->lon, b->lat, error);
+        wcs_positions(wcs, POINTS * n, b->x, b->y, b->lon, b->lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
         fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, &shapes[i], &rows[i]);
     return status;
 }
 
-enum srcfind_status celestial_fill(struct sky *sky, const struct srcfind_image *image, int64_t n,
-                                   const struct pixel_shape *shapes, struct srcfind_source *rows,
-                                   struct error *error) {
+enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
+                                       int64_t n, const struct pixel_shape *shapes,
+                                       struct srcfind_source *rows, struct error *error) {
     struct batch *batch = malloc(sizeof *batch);
     enum srcfind_status status = SRCFIND_OK;
     if (!batch)
         return error_memory(error, "computing sky coordinates");
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i += BATCH)
-        status = fill_batch(sky, image, (int)(n - i < BATCH ? n - i : BATCH), shapes + i, batch,
+        status = fill_batch(wcs, image, (int)(n - i < BATCH ? n - i : BATCH), shapes + i, batch,
                             rows + i, error);
     free(batch);
     return status;

@@ -6,11 +6,10 @@
 
 #include "common/format_double.h"
 
-/* A number that is shared is mostly the same in all rows, as the noise is. */
-enum kind { INTEGER, REAL, SHARED_REAL, TEXT };
+enum kind { INTEGER, REAL, TEXT };
 
-/* Names that depend on the image's frame, and units that depend on its map unit, are resolved in
- * catalogue_column(). */
+/* name_column() replaces names that depend on the image's frame and units that depend on its map
+ * unit. */
 static const struct {
     const char *name, *unit, *ucd;
     size_t offset;
@@ -33,11 +32,11 @@ bool catalogue_is_text(int i) {
 
 /* --- what depends on the image --- */
 
-/* Columns of longitude and latitude, by the name of the longitude; those without a name of their
- * own are plain ones. */
+/* Names and UCDs of the coordinate columns by the name of the image's longitude; "" stands for all
+ * that are not listed before. */
 static const struct {
     const char *column, *frame, *name, *ucd;
-} sky_columns[] = {
+} world_columns[] = {
     {"RA", "GLON", "GLON", "pos.galactic.lon;meta.main"},
     {"DEC", "GLON", "GLAT", "pos.galactic.lat;meta.main"},
     {"E_RA", "GLON", "E_GLON", "stat.error;pos.galactic.lon"},
@@ -64,27 +63,31 @@ static const char *resolve_unit(const char *unit, const struct srcfind_image *im
     return unit && *unit ? unit : NULL;
 }
 
-struct srcfind_column catalogue_column(const struct srcfind_catalogue *catalogue, int i) {
-    struct srcfind_column column = {columns[i].name,
-                                    resolve_unit(columns[i].unit, &catalogue->image),
+static struct srcfind_column name_column(const struct srcfind_image *image, int i) {
+    struct srcfind_column column = {columns[i].name, resolve_unit(columns[i].unit, image),
                                     columns[i].ucd, columns[i].description};
-    const char *lon = catalogue->image.lon_name;
+    const char *lon = image->lon_name;
     if (!*lon || strcmp(lon, "RA") == 0)
         return column;
-    for (size_t j = 0; j < sizeof sky_columns / sizeof *sky_columns; j++) {
-        if (strcmp(column.name, sky_columns[j].column) == 0 &&
-            (strcmp(lon, sky_columns[j].frame) == 0 || !*sky_columns[j].frame)) {
-            column.name = sky_columns[j].name;
-            column.ucd = sky_columns[j].ucd;
+    for (size_t j = 0; j < sizeof world_columns / sizeof *world_columns; j++) {
+        if (strcmp(column.name, world_columns[j].column) == 0 &&
+            (strcmp(lon, world_columns[j].frame) == 0 || !*world_columns[j].frame)) {
+            column.name = world_columns[j].name;
+            column.ucd = world_columns[j].ucd;
             break;
         }
     }
     return column;
 }
 
+void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
+    for (int i = 0; i < catalogue_columns(); i++)
+        catalogue->columns[i] = name_column(&catalogue->image, i);
+}
+
 /* --- cells --- */
 
-static inline int write_cell(const struct srcfind_source *source, int i, char *text) {
+int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
     const char *at = (const char *)source + columns[i].offset;
     int64_t integer;
     double real;
@@ -93,44 +96,14 @@ static inline int write_cell(const struct srcfind_source *source, int i, char *t
     switch (columns[i].kind) {
     case INTEGER:
         memcpy(&integer, at, sizeof integer);
-        return number_write_integer(integer, text);
+        return format_integer(integer, text);
     case REAL:
-    case SHARED_REAL:
         memcpy(&real, at, sizeof real);
-        return isfinite(real) ? number_write(real, text) : 0;
+        return isfinite(real) ? format_double(real, text) : 0;
     case TEXT:
         length = strlen(at);
         memcpy(text, at, length + 1);
         return (int)length;
     }
     return 0;
-}
-
-int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
-    return write_cell(source, i, text);
-}
-
-static inline bool is_as_before(const struct srcfind_source *row, int i) {
-    const char *at = (const char *)row + columns[i].offset;
-    return columns[i].kind == SHARED_REAL &&
-           memcmp(at, at - sizeof(struct srcfind_source), sizeof(double)) == 0;
-}
-
-size_t catalogue_write_line(const struct srcfind_source *row, const struct catalogue_line *before,
-                            struct catalogue_line *line) {
-    const int n = catalogue_columns();
-    size_t length = 0;
-    for (int i = 0; i < n; i++) {
-        line->start[i] = length;
-        if (before && is_as_before(row, i)) {
-            const size_t start = before->start[i], count = before->start[i + 1] - start;
-            memcpy(line->text + length, before->text + start, count);
-            length += count;
-        } else {
-            length += (size_t)write_cell(row, i, line->text + length);
-            line->text[length++] = i + 1 < n ? ',' : '\n';
-        }
-    }
-    line->start[n] = length;
-    return length;
 }

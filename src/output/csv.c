@@ -1,15 +1,34 @@
+/* CSV as in RFC 4180, but with LF at the end of lines, as shell tools expect. */
 #include "output/catalogue.h"
+#include "output/writer.h"
 
-/* RFC 4180, but that lines end as the shell's tools want them. */
-bool csv_write(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    struct catalogue_line lines[2];
+static bool csv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     const int n = catalogue_columns();
     for (int i = 0; i < n; i++)
-        fprintf(stream, "%s%c", catalogue_column(catalogue, i).name, i + 1 < n ? ',' : '\n');
-    for (int64_t row = 0; row < catalogue->n_sources && !ferror(stream); row++) {
-        const struct catalogue_line *before = row > 0 ? &lines[(row + 1) % 2] : NULL;
-        struct catalogue_line *line = &lines[row % 2];
-        fwrite(line->text, 1, catalogue_write_line(&catalogue->sources[row], before, line), stream);
-    }
-    return !ferror(stream);
+        fprintf(stream, "%s%c", catalogue->columns[i].name, i + 1 < n ? ',' : '\n');
+    return true;
 }
+
+static size_t csv_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                       char *text) {
+    const int n = catalogue_columns();
+    char *to = text;
+    for (int64_t row = first; row < end; row++) {
+        for (int i = 0; i < n; i++) {
+            to += catalogue_cell(&catalogue->sources[row], i, to);
+            *to++ = i + 1 < n ? ',' : '\n';
+        }
+    }
+    return (size_t)(to - text);
+}
+
+static const char *const suffixes[] = {".csv", NULL};
+
+const struct writer csv_writer = {
+    .format = {"csv", suffixes},
+    .first = "Source_id,",
+    .last = "\n",
+    .begin = csv_begin,
+    .rows = csv_rows,
+    .row_bytes = MOST_COLUMNS * (CELL_TEXT + 1),
+};

@@ -1,29 +1,41 @@
-/* The head of a JSON catalogue is built with cJSON; its sources, which are many, are written a line
- * each, as the cells of the CSV file are. cJSON gets numbers as text: its own writer takes two
- * doubles that differ in the last bit for equal. */
+/* cJSON builds the members before the sources. The sources are many; they are written directly, one
+ * per line, from the cells of the CSV format. Numbers are passed to cJSON as text: its own writer
+ * treats two doubles that differ in the last bit as equal. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/catalogue.h"
-#include "common/json_tree.h"
 #include "common/format_double.h"
+#include "common/json_tree.h"
+#include "output/catalogue.h"
+#include "output/writer.h"
+
+enum { NAME_TEXT = 32 }; /* capacity for a column's name with its quotes and separators */
 
 static void add_real(struct json_tree *object, const char *name, double value) {
-    char text[NUMBER_TEXT];
+    char text[FORMAT_TEXT];
     const bool is_number = isfinite(value);
     if (is_number)
-        number_write(value, text);
+        format_double(value, text);
     json_add(object, name, is_number ? cJSON_CreateRaw(text) : cJSON_CreateNull());
 }
 
 static void add_integer(struct json_tree *tree, const char *name, int64_t value) {
-    char text[NUMBER_TEXT];
-    number_write_integer(value, text);
+    char text[FORMAT_TEXT];
+    format_integer(value, text);
     json_add(tree, name, cJSON_CreateRaw(text));
 }
 
-/* Bytes of the UTF-8 character that begins here; 0 if it is none. */
+/* Whether c may follow the first byte of a UTF-8 character. The second byte is limited where the
+ * character would otherwise be longer than needed, half of a UTF-16 pair, or above U+10FFFF (RFC
+ * 3629, section 4). */
+static bool may_follow(unsigned char first, unsigned char c, bool is_second) {
+    const int least = !is_second ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const int most = !is_second ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    return c >= least && c <= most;
+}
+
+/* The length of the UTF-8 character at c, in bytes; 0 if the bytes are not UTF-8. */
 static int utf8_length(const unsigned char *c) {
     const int n = *c < 0x80                 ? 1
                   : *c >= 0xc2 && *c < 0xe0 ? 2
@@ -31,13 +43,13 @@ static int utf8_length(const unsigned char *c) {
                   : *c >= 0xf0 && *c < 0xf5 ? 4
                                             : 0;
     for (int i = 1; i < n; i++)
-        if ((c[i] & 0xc0) != 0x80)
+        if (!may_follow(*c, c[i], i == 1))
             return 0;
     return n;
 }
 
-/* Bytes that are not UTF-8 (a path may have them) become `?`. */
-static void mend_utf8(char *text) {
+/* Replaces bytes that are not UTF-8, which a path may contain, by `?`. */
+static void replace_invalid_utf8(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c;) {
         const int n = utf8_length(c);
         if (n == 0)
@@ -46,11 +58,11 @@ static void mend_utf8(char *text) {
     }
 }
 
-/* A text, null if empty. */
+/* Adds a string, or null for an empty text. */
 static void add_text(struct json_tree *object, const char *name, const char *text) {
     cJSON *value = text && *text ? cJSON_CreateString(text) : cJSON_CreateNull();
     if (cJSON_IsString(value))
-        mend_utf8(value->valuestring);
+        replace_invalid_utf8(value->valuestring);
     json_add(object, name, value);
 }
 
@@ -61,7 +73,7 @@ static void add_integers(struct json_tree *object, const char *name, const int64
     json_add(object, name, json_end(&array));
 }
 
-static cJSON *describe_beam(const struct srcfind_image *image) {
+static cJSON *beam_json(const struct srcfind_image *image) {
     struct json_tree beam = json_object();
     add_real(&beam, "major_deg", image->beam.major);
     add_real(&beam, "minor_deg", image->beam.minor);
@@ -71,7 +83,7 @@ static cJSON *describe_beam(const struct srcfind_image *image) {
     return json_end(&beam);
 }
 
-static cJSON *describe_image(const struct srcfind_image *image) {
+static cJSON *image_json(const struct srcfind_image *image) {
     struct json_tree object = json_object();
     const int64_t shape[] = {image->height, image->width};
     add_text(&object, "path", image->path);
@@ -91,11 +103,11 @@ static cJSON *describe_image(const struct srcfind_image *image) {
     add_real(&object, "equinox", image->equinox);
     add_real(&object, "pixel_area_deg2", image->pixel_area);
     add_real(&object, "frequency_hz", image->frequency);
-    json_add(&object, "beam", *image->beam_source ? describe_beam(image) : cJSON_CreateNull());
+    json_add(&object, "beam", *image->beam_source ? beam_json(image) : cJSON_CreateNull());
     return json_end(&object);
 }
 
-static cJSON *describe_background(const struct srcfind_catalogue *catalogue) {
+static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     const struct srcfind_background *b = &catalogue->background;
     struct json_tree object = json_object();
     add_real(&object, "kappa", catalogue->options.kappa);
@@ -112,19 +124,22 @@ static cJSON *describe_background(const struct srcfind_catalogue *catalogue) {
     return json_end(&object);
 }
 
-static cJSON *describe_detection(const struct srcfind_catalogue *catalogue) {
-    const struct srcfind_options *o = &catalogue->options;
+static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
+    const struct options *o = &catalogue->options;
+    char background[OPTIONS_TEXT], connectivity[OPTIONS_TEXT];
+    options_get(o, "background", background);
+    options_get(o, "connectivity", connectivity);
     struct json_tree object = json_object();
     add_real(&object, "threshold", o->threshold);
     add_real(&object, "island", o->island);
-    add_text(&object, "background", o->subtract_background ? "median" : "zero");
-    add_integer(&object, "connectivity", o->connectivity);
+    add_text(&object, "background", background);
+    json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
     add_integer(&object, "n_sources", catalogue->n_sources);
     return json_end(&object);
 }
 
-static cJSON *describe_column(const struct srcfind_column *column) {
+static cJSON *column_json(const struct srcfind_column *column) {
     struct json_tree object = json_object();
     add_text(&object, "name", column->name);
     add_text(&object, "unit", column->unit);
@@ -133,12 +148,10 @@ static cJSON *describe_column(const struct srcfind_column *column) {
     return json_end(&object);
 }
 
-static cJSON *describe_columns(const struct srcfind_catalogue *catalogue) {
+static cJSON *columns_json(const struct srcfind_catalogue *catalogue) {
     struct json_tree array = json_array();
-    for (int i = 0; i < catalogue_columns(); i++) {
-        const struct srcfind_column column = catalogue_column(catalogue, i);
-        json_add(&array, NULL, describe_column(&column));
-    }
+    for (int i = 0; i < catalogue_columns(); i++)
+        json_add(&array, NULL, column_json(&catalogue->columns[i]));
     return json_end(&array);
 }
 
@@ -148,27 +161,75 @@ static bool write_member(const char *name, cJSON *value, FILE *stream) {
     return json_print(value, "", ",\n", stream);
 }
 
-static void write_source(const struct srcfind_catalogue *catalogue, int64_t row, FILE *stream) {
-    char cell[CELL_TEXT];
-    for (int i = 0; i < catalogue_columns(); i++) {
-        const int length = catalogue_cell(&catalogue->sources[row], i, cell);
-        const char *quote = catalogue_is_text(i) && length > 0 ? "\"" : "";
-        fprintf(stream, "%c\"%s\":%s%s%s", i ? ',' : '{', catalogue_column(catalogue, i).name,
-                quote, length > 0 ? cell : "null", quote);
-    }
-    fputs(row + 1 < catalogue->n_sources ? "},\n" : "}\n", stream);
-}
-
-bool json_write(const struct srcfind_catalogue *catalogue, FILE *stream) {
+static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     fputs("{", stream);
     const bool ok = write_member("srcfind", cJSON_CreateString(SRCFIND_VERSION), stream) &&
-                    write_member("image", describe_image(&catalogue->image), stream) &&
-                    write_member("background", describe_background(catalogue), stream) &&
-                    write_member("detection", describe_detection(catalogue), stream) &&
-                    write_member("columns", describe_columns(catalogue), stream);
+                    write_member("image", image_json(&catalogue->image), stream) &&
+                    write_member("background", background_json(catalogue), stream) &&
+                    write_member("detection", detection_json(catalogue), stream) &&
+                    write_member("columns", columns_json(catalogue), stream);
     fputs("\"sources\":[\n", stream);
-    for (int64_t row = 0; ok && row < catalogue->n_sources && !ferror(stream); row++)
-        write_source(catalogue, row, stream);
-    fputs("]}\n", stream);
-    return ok && !ferror(stream);
+    return ok;
 }
+
+/* The text before each cell: `{"Source_id":`, `,"Isl_id":` ... */
+struct names {
+    size_t length[MOST_COLUMNS];
+    char text[MOST_COLUMNS][NAME_TEXT];
+};
+
+static void name_cells(const struct srcfind_catalogue *catalogue, struct names *names) {
+    for (int i = 0; i < catalogue_columns(); i++)
+        names->length[i] = (size_t)snprintf(names->text[i], NAME_TEXT, "%c\"%s\":", i ? ',' : '{',
+                                            catalogue->columns[i].name);
+}
+
+/* Writes a cell: text in quotes, numbers without, and null if empty. Returns the end. */
+static char *json_cell(const struct srcfind_source *source, int i, char *to) {
+    const bool is_text = catalogue_is_text(i);
+    const int length = catalogue_cell(source, i, to + is_text);
+    if (length == 0) {
+        memcpy(to, "null", 4);
+        return to + 4;
+    }
+    if (!is_text)
+        return to + length;
+    to[0] = to[length + 1] = '"';
+    return to + length + 2;
+}
+
+static size_t json_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                        char *text) {
+    const int n = catalogue_columns();
+    struct names names;
+    char *to = text;
+    name_cells(catalogue, &names);
+    for (int64_t row = first; row < end; row++) {
+        for (int i = 0; i < n; i++) {
+            memcpy(to, names.text[i], names.length[i]);
+            to = json_cell(&catalogue->sources[row], i, to + names.length[i]);
+        }
+        *to++ = '}';
+        if (row + 1 < catalogue->n_sources)
+            *to++ = ',';
+        *to++ = '\n';
+    }
+    return (size_t)(to - text);
+}
+
+static void json_end_sources(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    (void)catalogue;
+    fputs("]}\n", stream);
+}
+
+static const char *const suffixes[] = {".json", NULL};
+
+const struct writer json_writer = {
+    .format = {"json", suffixes},
+    .first = "{\"srcfind\":",
+    .last = "]}\n",
+    .begin = json_begin,
+    .rows = json_rows,
+    .row_bytes = MOST_COLUMNS * (NAME_TEXT + CELL_TEXT + 2) + 3,
+    .end = json_end_sources,
+};

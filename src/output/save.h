@@ -1,16 +1,25 @@
-/* Catalogues to streams and files. */
+/* Saves catalogues to streams and files. */
 #ifndef SAVE_H
 #define SAVE_H
 
-#include "common/error.h"
+#include "output/writer.h"
 
-/* Writes to a stream, which is flushed; `name` is what messages call it. */
+/* Writes a catalogue to a stream and flushes it. Messages call the stream `name`. */
 enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
-                                enum srcfind_format format, FILE *stream, const char *name,
-                                struct error *error);
+                                const struct writer *writer, struct threads *threads, FILE *stream,
+                                const char *name, struct error *error);
 
-/* Writes to a file beside the path, and renames that, so that nobody sees a part of it. */
-enum srcfind_status save_file(const struct srcfind_catalogue *catalogue, enum srcfind_format format,
+/* Writes a catalogue to a temporary file and renames it to the path, so that a reader never sees an
+ * incomplete catalogue. Devices and pipes are written to directly. */
+enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
+                              const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error);
+
+/* Removes temporary files of killed processes from the directory of a catalogue. */
+void save_clean(const char *path);
+
+/* True if a file begins and ends as a catalogue does. After a power cut a catalogue may be
+ * incomplete: they are not synced to disk, which would take some milliseconds each. */
+bool save_is_whole(const struct writer *writer, const char *path);
 
 #endif

@@ -4,7 +4,7 @@
 usage: SRCFIND=build/src/srcfind tests/bench/errors.py IMAGE TRUTH.csv [OPTION]...
 
 IMAGE has sources that stand in TRUTH.csv (x, y, flux, peak, fwhm: 0-based pixels, Jy, Jy/beam, pixels), as skies do that
-make_sky.py makes. Options go to srcfind. For point and extended sources without a neighbour within four beams it prints, by
+tests/sky.py makes. Options go to srcfind. For point and extended sources without a neighbour within four beams it prints, by
 SNR: how many, the median ratio of Total_flux and Maj to the truth, and the scatter of (measured - true) / error for
 Xposn, Yposn and Total_flux, which is 1 where errors are right.
 """

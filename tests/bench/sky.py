@@ -4,12 +4,17 @@
 usage: tests/bench/sky.py SIDE OUTPUT.fits [SHARE [SEED]]
 
 SHARE is that of the pixels above 5 sigma, about (default 0.01). Skies of more than 4096 pixels a side repeat one of 4096.
-Needs NumPy and SciPy; the FITS file is written by hand, so that no astropy is needed where there is a GPU and little else.
+There is no list of the sources: tests/sky.py makes skies with one. Needs NumPy and SciPy, and no astropy, which is missing
+where there is a GPU and little else.
 """
+import os
 import sys
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from sky import header, image_cards  # noqa: E402
 
 BEAM = 1.7  # sigma, in pixels
 UNIQUE = 4096
@@ -26,15 +31,6 @@ def sky(side, share, seed):
     return (noise / noise.std() + sources) * 1e-4
 
 
-def header(side):
-    cards = [("SIMPLE", "T"), ("BITPIX", -32), ("NAXIS", 2), ("NAXIS1", side), ("NAXIS2", side),
-             ("BUNIT", "'JY/BEAM '"), ("BMAJ", 0.00166), ("BMIN", 0.00166), ("BPA", 0.0),
-             ("CTYPE1", "'RA---SIN'"), ("CRVAL1", 150.0), ("CRPIX1", side / 2), ("CDELT1", -0.000416),
-             ("CTYPE2", "'DEC--SIN'"), ("CRVAL2", 2.0), ("CRPIX2", side / 2), ("CDELT2", 0.000416)]
-    text = "".join(f"{key:<8}= {value:>20}".ljust(80) for key, value in cards) + "END".ljust(80)
-    return text.ljust(-(-len(text) // 2880) * 2880).encode("ascii")
-
-
 def main():
     if sys.argv[1:] in (["-h"], ["--help"]):
         print(__doc__)
@@ -49,7 +45,7 @@ def main():
     block = sky(unique, share, seed).astype(">f4")
     rows = np.tile(block, (1, side // unique)).tobytes()
     with open(sys.argv[2], "wb") as stream:
-        stream.write(header(side))
+        stream.write(header(image_cards(side, -32, (0.00166, 0.00166, 0.0), 0.000416, (150.0, 2.0))))
         for _ in range(side // unique):
             stream.write(rows)
         stream.write(b"\0" * (-side * side * 4 % 2880))

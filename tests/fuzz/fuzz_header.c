@@ -25,13 +25,13 @@ static void read_values(const struct header *header) {
     }
 }
 
-/* Positions are on the sky, or not at all. */
-static void read_positions(struct sky *sky) {
+/* Positions are on the wcs, or not at all. */
+static void read_positions(struct wcs *wcs) {
     const double x[] = {0, 1, 50, -3, 1e6, 2147483646}, y[] = {0, 1, 60, -5, 1e6, 2147483646};
     enum { N = sizeof x / sizeof *x };
     double lon[N], lat[N];
     struct error error;
-    if (sky_positions(sky, N, x, y, lon, lat, &error) != SRCFIND_OK)
+    if (wcs_positions(wcs, N, x, y, lon, lat, &error) != SRCFIND_OK)
         return;
     for (int i = 0; i < N; i++)
         if (!(isnan(lon[i]) || (lon[i] >= 0 && lon[i] < 360)))
@@ -40,16 +40,16 @@ static void read_positions(struct sky *sky) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct header header = {.n_cards = (int64_t)(size / CARD)};
-    struct srcfind_image facts = {.n_axes = 4, .plane = {1, 3}};
-    struct sky *sky = NULL;
+    struct srcfind_image metadata = {.n_axes = 4, .plane = {1, 3}};
+    struct wcs *wcs = NULL;
     struct error error;
     header.cards = malloc((size_t)header.n_cards * CARD + 1);
     memcpy(header.cards, data, (size_t)header.n_cards * CARD);
     header.cards[header.n_cards * CARD] = '\0';
     read_values(&header);
-    if (sky_open(&header, &facts, &sky, &error) == SRCFIND_OK && sky)
-        read_positions(sky);
-    sky_close(sky);
+    if (wcs_open(&header, &metadata, &wcs, &error) == SRCFIND_OK && wcs)
+        read_positions(wcs);
+    wcs_close(wcs);
     header_clear(&header);
     return 0;
 }

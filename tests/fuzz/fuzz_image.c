@@ -9,12 +9,11 @@
 #include "target.h"
 
 static void write_catalogue(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
-    for (int format = SRCFIND_CSV; format <= SRCFIND_JSON; format++) {
+    for (int i = 0; srcfind_format(i); i++) {
         char *text = NULL;
         size_t size = 0;
         FILE *stream = open_memstream(&text, &size);
-        if (srcfind_catalogue_write(finder, catalogue, (enum srcfind_format)format, stream) !=
-            SRCFIND_OK)
+        if (srcfind_catalogue_write(finder, catalogue, srcfind_format(i)->name, stream))
             abort();
         fclose(stream);
         if (size == 0 || text[size - 1] != '\n')
@@ -24,12 +23,11 @@ static void write_catalogue(struct srcfind *finder, const struct srcfind_catalog
 }
 
 static void search(const char *path) {
-    struct srcfind_options options = srcfind_default_options();
+    struct srcfind_options *options = srcfind_options_create();
     struct srcfind_catalogue *catalogue = NULL;
     struct srcfind *finder = NULL;
-    options.device = SRCFIND_DEVICE_CPU;
-    options.threads = 2;
-    if (srcfind_create(&options, &finder) != SRCFIND_OK)
+    if (srcfind_options_set(options, "device", "cpu") ||
+        srcfind_options_set(options, "threads", "2") || srcfind_create(options, &finder))
         abort();
     if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK)
         write_catalogue(finder, catalogue);
@@ -37,6 +35,7 @@ static void search(const char *path) {
         abort();
     srcfind_catalogue_destroy(catalogue);
     srcfind_destroy(finder);
+    srcfind_options_destroy(options);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

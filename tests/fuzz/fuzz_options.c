@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command_line.h"
+#include "cli/exit_status.h"
 #include "target.h"
 
 enum { MOST_ARGUMENTS = 64 };
@@ -21,14 +22,22 @@ static int cut(char *text, char **lines) {
     return n;
 }
 
+/* The options can be used, and each value can be given again. */
 static void check(const struct cli *cli) {
-    struct srcfind_options options = cli->find;
     struct srcfind *finder = NULL;
-    if (cli->n_search < 0 || cli->n_search > MOST_SEARCH_OPTIONS || cli->n_images < 0 ||
-        cli->bench < 0 || cli->bench >= SRCFIND_MAX_ROUNDS)
+    if (cli->n_images < 0 || cli->bench < 0 || cli->bench > SRCFIND_MAX_ROUNDS)
         abort();
-    options.device = SRCFIND_DEVICE_CPU;
-    if (srcfind_create(&options, &finder) != SRCFIND_OK)
+    for (int i = 0; srcfind_option(i); i++) {
+        char value[512];
+        const char *name = srcfind_option(i)->name;
+        snprintf(value, sizeof value, "%s", srcfind_options_get(cli->find, name));
+        if (*value && srcfind_options_set(cli->find, name, value) != SRCFIND_OK)
+            abort();
+        if (strcmp(value, srcfind_options_get(cli->find, name)) != 0)
+            abort();
+    }
+    if (srcfind_options_set(cli->find, "device", "cpu") ||
+        srcfind_options_set(cli->find, "threads", "1") || srcfind_create(cli->find, &finder))
         abort();
     srcfind_destroy(finder);
 }
@@ -43,8 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int n = 1 + cut(text, lines + 1);
     lines[n] = NULL;
     optind = 0; /* getopt begins anew */
-    if (options_read(n, lines, &cli))
+    if (command_line_read(n, lines, &cli) == EXIT_OK)
         check(&cli);
+    command_line_clear(&cli);
     free(text);
     return 0;
 }

@@ -32,13 +32,13 @@ static void check_variant(const struct picture *p, const struct scan_variant *va
         memory_source_make(p, 64 << random_below(r, 7), random_below(r, 2), random_below(r, 2));
     setenv("SRCFIND_SIMD", variant->name, 1);
     const enum srcfind_status status =
-        cpu_detect(&m->source, d, 1 + random_below(r, 3), &result, &error);
+        cpu_detect(&m->source, d, unit_threads(1 + random_below(r, 3)), &result, &error);
     if (expected->background.n_kept == 0) {
         assert_int_equal(status, SRCFIND_ERROR_INPUT);
     } else {
         assert_int_equal(status, SRCFIND_OK);
         assert_agrees(&result, expected, d);
-        free(result.list.islands);
+        segments_clear(&result.segments);
     }
     memory_source_free(m);
 }

@@ -1,5 +1,5 @@
-/* Any bytes as a tile of any packing: pixels, or damaged; and never a byte beyond the room that the
- * decoder was promised. The first bytes choose packing and shape. */
+/* Any bytes as a tile of any packing: pixels, or damaged; and never a byte beyond the unpacked that
+ * the decoder was promised. The first bytes choose packing and shape. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +38,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct tile_codec codec = codec_of(data);
     const int64_t width = 1 + data[4] % 80, n_pixels = width * (1 + data[5] % 80);
     const int64_t count = (int64_t)size - SETTINGS;
-    unsigned char *packed = malloc((size_t)(count + tile_codec_spare(&codec, n_pixels)));
-    void *room = malloc((size_t)tile_codec_room(&codec, n_pixels));
+    unsigned char *packed = malloc((size_t)(count + tile_codec_padding_bytes(&codec, n_pixels)));
+    void *unpacked = malloc((size_t)tile_codec_unpacked_bytes(&codec, n_pixels));
     struct tile_pixels pixels;
     memcpy(packed, data + SETTINGS, (size_t)count);
-    if (tile_codec_unpack(&codec, codec.bitpix < 0, packed, count, width, n_pixels, room, &pixels))
+    if (tile_codec_unpack(&codec, codec.bitpix < 0, packed, count, width, n_pixels, unpacked,
+                          &pixels))
         read_pixels(&pixels, n_pixels);
     free(packed);
-    free(room);
+    free(unpacked);
     return 0;
 }

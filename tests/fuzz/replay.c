@@ -10,15 +10,15 @@
 
 /* False where a file cannot be read. */
 static bool replay_file(const char *path) {
-    struct stat facts;
+    struct stat info;
     FILE *stream = fopen(path, "rb");
-    if (!stream || fstat(fileno(stream), &facts) != 0)
+    if (!stream || fstat(fileno(stream), &info) != 0)
         return false;
-    uint8_t *data = malloc((size_t)facts.st_size + 1);
-    const bool ok = data && fread(data, 1, (size_t)facts.st_size, stream) == (size_t)facts.st_size;
+    uint8_t *data = malloc((size_t)info.st_size + 1);
+    const bool ok = data && fread(data, 1, (size_t)info.st_size, stream) == (size_t)info.st_size;
     fclose(stream);
     if (ok)
-        LLVMFuzzerTestOneInput(data, (size_t)facts.st_size);
+        LLVMFuzzerTestOneInput(data, (size_t)info.st_size);
     free(data);
     return ok;
 }

@@ -1,6 +1,6 @@
-/* The CUDA backend against the CPU's: the same bits, whatever the pixels, thresholds, byte order
- * and pieces; for images that are kept on the device, and for those that only pass through it.
- * Skipped (exit status 77) where there is no device. */
+/* The CUDA backend gives the same bits as the CPU's, for all pixels, thresholds, byte orders and
+ * chunk sizes, for images that are kept on the device and for streamed ones. Skipped (exit status
+ * 77) if there is no device. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 static struct cuda *cuda;
 static int64_t all_memory;
 
-/* Before a test: nothing in memory, and all of it to be used. */
+/* Before a test: frees all buffers, and lets the backend use all memory. */
 static int set_up(void **state) {
     (void)state;
     for (int kind = 0; kind < BUFFERS; kind++)
@@ -48,21 +48,10 @@ static void assert_same_island(const struct island *a, const struct island *b) {
         assert_true(island_sum(a, m) == island_sum(b, m));
 }
 
-/* How often each way of clipping was taken, and with how many zones a list was narrowed: none may
- * go untested. */
-static int n_one_read, n_sorted, n_histogram, n_narrowed, most_zones;
-
-static int count_zones(const struct narrowing *n) {
-    int zones = 0;
-    for (int i = 0; n->done && i < ZONES; i++)
-        zones += n->zones[i].scale != 0;
-    return zones;
-}
+/* How often each clip method was used, to check that none goes untested. */
+static int n_one_read, n_sorted, n_histogram;
 
 static void count_path(const char *path) {
-    const int zones = count_zones(&cuda->state->narrowing);
-    most_zones = zones > most_zones ? zones : most_zones;
-    n_narrowed += strcmp(path, "one read") == 0 && cuda->state->narrowing.done;
     n_one_read += strcmp(path, "one read") == 0;
     n_sorted += strcmp(path, "sorted") == 0;
     n_histogram += strncmp(path, "histogram", 9) == 0;
@@ -72,8 +61,9 @@ static void assert_same(const struct pixel_source *source, const struct detectio
                         int n_threads) {
     struct detection_result cpu, gpu;
     struct error cpu_error, gpu_error = {""};
-    const enum srcfind_status expected = cpu_detect(source, d, 2, &cpu, &cpu_error);
-    const enum srcfind_status status = cuda_detect(cuda, source, d, n_threads, &gpu, &gpu_error);
+    const enum srcfind_status expected = cpu_detect(source, d, unit_threads(2), &cpu, &cpu_error);
+    const enum srcfind_status status =
+        cuda_detect(cuda, source, d, unit_threads(n_threads), &gpu, &gpu_error);
     if (status != expected)
         print_message("%s\n", gpu_error.text);
     assert_int_equal(status, expected);
@@ -81,23 +71,23 @@ static void assert_same(const struct pixel_source *source, const struct detectio
         assert_string_equal(gpu_error.text, cpu_error.text);
         return;
     }
-    count_path(gpu.timings.path);
+    count_path(gpu.timings.clip_method);
     assert_same_background(&gpu.background, &cpu.background);
-    assert_int_equal(gpu.list.n, cpu.list.n);
-    for (int64_t i = 0; i < cpu.list.n; i++)
-        assert_same_island(&gpu.list.islands[i], &cpu.list.islands[i]);
-    free(cpu.list.islands);
-    free(gpu.list.islands);
+    assert_int_equal(gpu.segments.n, cpu.segments.n);
+    for (int64_t i = 0; i < cpu.segments.n; i++)
+        assert_same_island(&gpu.segments.islands[i], &cpu.segments.islands[i]);
+    segments_clear(&cpu.segments);
+    segments_clear(&gpu.segments);
 }
 
-static const struct detection ORDINARY = {3, 5, 3.5, true, 8, 1};
+static const struct detection ORDINARY = {3, 5, 3.5, true, 8, 1, false};
 
 static void check_picture(int kind, int width, int height, uint64_t seed, bool ordinary) {
-    static const int64_t pieces[] = {1 << 16, 1 << 20, 8192, 5000};
+    static const int64_t chunks[] = {1 << 16, 1 << 20, 8192, 5000};
     struct random r = {seed};
     struct picture p = picture_make(kind, width, height, &r);
-    const struct detection odd = random_detection(&r), d = ordinary ? ORDINARY : odd;
-    struct memory_source *m = memory_source_make(&p, pieces[random_below(&r, 4)],
+    const struct detection random = random_detection(&r), d = ordinary ? ORDINARY : random;
+    struct memory_source *m = memory_source_make(&p, chunks[random_below(&r, 4)],
                                                  random_below(&r, 2), random_below(&r, 4) > 0);
     cuda->keeps_images = random_below(&r, 3) > 0;
     print_message("%s, %d x %d, seed %llu%s\n", picture_name(kind), width, height,
@@ -107,7 +97,7 @@ static void check_picture(int kind, int width, int height, uint64_t seed, bool o
     picture_free(&p);
 }
 
-/* Each kind twice: few enough for compute-sanitizer. */
+/* Each kind of picture twice: few enough for compute-sanitizer. */
 static void few_pictures(void **state) {
     (void)state;
     for (int i = 0; i < PICTURE_KINDS; i++) {
@@ -134,8 +124,8 @@ static void thin_pictures(void **state) {
     }
 }
 
-/* An image one pixel wide, in which each pixel of the first block is a run: there is no room for so
- * many at first. */
+/* An image one pixel wide, in which each pixel of the first block of tiles is a run: the buffer of
+ * runs overflows at first. */
 static void column(void **state) {
     enum { HEIGHT = 1 << 20, BRIGHT = TILES_A_BLOCK * TILE };
     struct random r = {11};
@@ -149,34 +139,33 @@ static void column(void **state) {
     picture_free(&p);
 }
 
-/* Large enough for a plan from a sample. */
-static void planned_pictures(void **state) {
+/* Pictures large enough for a prediction from a sample. */
+static void predicted_pictures(void **state) {
     struct random r = {3};
     (void)state;
-    n_one_read = n_sorted = n_narrowed = 0;
+    n_one_read = n_sorted = 0;
     for (int i = 0; i < 8 * PICTURE_KINDS; i++)
         check_picture(i % PICTURE_KINDS, 400 + random_below(&r, 500), 700 + random_below(&r, 200),
                       (uint64_t)i + 1000, i / PICTURE_KINDS % 2);
-    print_message("%d in one read, %d of them narrowed, %d sorted\n", n_one_read, n_narrowed,
-                  n_sorted);
-    assert_true(n_one_read > 20 && n_narrowed > 4 && n_sorted > 20);
+    print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
+    assert_true(n_one_read > 20 && n_sorted > 20);
 }
 
-/* Half of the pixels in sources, all of them in one, and shapes that are hard to label. */
+/* Half of the pixels in sources, all pixels in one source, and shapes that are hard to label. */
 static void dense_pictures(void **state) {
     static const struct {
         int kind;
         struct detection detection;
     } cases[] = {
-        {0, {3, 0.1, 0.05, true, 4, 1}},
-        {1, {3, 5, 5, false, 4, 1}},
-        {12, {10, 0.5, 0.5, true, 4, 1}},
-        {12, {10, 0.5, 0.5, true, 8, 1}},
+        {0, {3, 0.1, 0.05, true, 4, 1, false}},
+        {1, {3, 5, 5, false, 4, 1, false}},
+        {12, {10, 0.5, 0.5, true, 4, 1, false}},
+        {12, {10, 0.5, 0.5, true, 8, 1, false}},
         {16, ORDINARY},
-        {17, {10, 0.1, 0.1, true, 8, 1}},
+        {17, {10, 0.1, 0.1, true, 8, 1, false}},
         {18, ORDINARY},
         {20, ORDINARY},
-        {19, {10, 0.001, 0.0001, true, 8, 1}},
+        {19, {10, 0.001, 0.0001, true, 8, 1, false}},
     };
     struct random r = {8};
     (void)state;
@@ -192,8 +181,8 @@ static void dense_pictures(void **state) {
     }
 }
 
-/* More pixels of one value than a bucket has room for: the list is sorted in another way. */
-static void crowded_bucket(void **state) {
+/* Many listed pixels have the same value. */
+static void many_equal(void **state) {
     struct random r = {12};
     struct picture p = picture_make(0, 1900, 1700, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
@@ -201,16 +190,14 @@ static void crowded_bucket(void **state) {
     for (int i = 0; i < 1900 * 1700; i += 37)
         m->pixels[i] = __builtin_bswap32(exact_bits(7));
     n_one_read = 0;
-    cuda->n_repeated = 0;
     for (int pass = 0; pass < 3; pass++)
         assert_same(&m->source, &ORDINARY, 8);
     assert_int_equal(n_one_read, 3);
-    assert_int_equal(cuda->n_repeated, 3);
     memory_source_free(m);
     picture_free(&p);
 }
 
-/* The same image again is a search that is launched as it was recorded. */
+/* From the third search of images of one shape on, the recorded graph is launched. */
 static void repeated(void **state) {
     struct random r = {4};
     (void)state;
@@ -219,16 +206,17 @@ static void repeated(void **state) {
         struct picture p = picture_make(i % 2 ? 5 : 6, 600, height, &r);
         struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
         assert_same(&m->source, &ORDINARY, 3);
-        assert_int_equal(cuda->recording.job.height, height);
+        assert_int_equal(cuda->recording.params.height, height);
         assert_true(i % 6 < 2 || cuda->recording.graph);
         memory_source_free(m);
         picture_free(&p);
     }
 }
 
-/* Little memory: images pass through, and where there is no room to sort them the CPU helps. */
+/* With little memory images are streamed, and clipped on the CPU if they cannot be sorted on the
+ * device. */
 static void little_memory(void **state) {
-    static const int kinds[] = {0, 1, 5, 11}; /* noise, and what no plan holds for */
+    static const int kinds[] = {0, 1, 5, 11}; /* noise, and pictures for which predictions fail */
     struct random r = {5};
     (void)state;
     n_one_read = n_histogram = 0;
@@ -246,8 +234,8 @@ static void little_memory(void **state) {
     assert_true(n_one_read >= 4 && n_histogram > 0);
 }
 
-/* Images of all sizes after each other, where there is memory for any one of them: what one leaves
- * behind must not stop the next. */
+/* Images of all sizes one after the other, with memory for only one of them: the buffers of one
+ * must not prevent the search of the next. */
 static void one_after_the_other(void **state) {
     static const int shapes[][3] = {{0, 3000, 2000}, {11, 800, 700},   {5, 1500, 1400},
                                     {0, 300, 200},   {11, 1500, 1400}, {16, 900, 900},
@@ -266,7 +254,7 @@ static void one_after_the_other(void **state) {
     }
 }
 
-/* Noise and sources, whose values are changed in a way that is hard on the list. */
+/* Noise and sources, with values changed so that the list is hard to clip. */
 enum change { NONE, OFFSET, NEGATIVE, VERY_BRIGHT, SKEWED, CUT_OFF, COARSE, CHANGES };
 
 static float changed(enum change change, float v, int i) {
@@ -290,18 +278,17 @@ static float changed(enum change change, float v, int i) {
     }
 }
 
-/* More pixels than are searched without a word from the host; first streamed, when their lists are
- * narrowed, then kept. */
+/* Images of more than AT_ONCE_PIXELS; first streamed, then kept. */
 static void large_pictures(void **state) {
     enum { WIDTH = 4200, HEIGHT = 4100 };
-    static const struct detection detections[] = {
-        {3, 5, 3.5, true, 8, 1}, {2.2, 5, 3, true, 8, 1}, {6, 5, 4, false, 4, 3}};
+    static const struct detection detections[] = {{3, 5, 3.5, true, 8, 1, false},
+                                                  {2.2, 5, 3, true, 8, 1, false},
+                                                  {6, 5, 4, false, 4, 3, false}};
     struct random r = {10};
     struct picture p = picture_make(0, WIDTH, HEIGHT, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
     (void)state;
-    n_narrowed = n_sorted = most_zones = 0;
-    cuda->n_repeated = 0;
+    n_one_read = n_sorted = 0;
     for (int i = 0; i < 2 * CHANGES; i++) {
         for (int k = 0; k < WIDTH * HEIGHT; k++) {
             const float v = changed((enum change)(i % CHANGES), p.pixels[k], k);
@@ -310,14 +297,13 @@ static void large_pictures(void **state) {
         cuda->keeps_images = i >= CHANGES;
         assert_same(&m->source, &detections[i % CHANGES % 3], 8);
     }
-    print_message("%d narrowed, with up to %d zones, %d sorted, %d repeated\n", n_narrowed,
-                  most_zones, n_sorted, (int)cuda->n_repeated);
-    assert_true(n_narrowed > 2 && most_zones > 4 && n_sorted > 0);
+    print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
+    assert_true(n_one_read > 4 && n_sorted > 0);
     memory_source_free(m);
     picture_free(&p);
 }
 
-/* A file that ends too early, and then a whole one. */
+/* A file that ends too early is an error; the next search, of a whole file, works. */
 static const uint32_t *(*read_well)(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error);
 
@@ -340,7 +326,7 @@ static void failing_source(void **state) {
         cuda->keeps_images = i % 2;
         read_well = m->source.read;
         m->source.read = read_half;
-        assert_int_equal(cuda_detect(cuda, &m->source, &ORDINARY, 8, &result, &error),
+        assert_int_equal(cuda_detect(cuda, &m->source, &ORDINARY, unit_threads(8), &result, &error),
                          SRCFIND_ERROR_INPUT);
         assert_string_equal(error.text, "the file ends");
         m->source.read = read_well;
@@ -350,7 +336,7 @@ static void failing_source(void **state) {
     }
 }
 
-/* Too little is an error that says so, and does no harm. */
+/* Too little memory is an error that says so, and the next search works. */
 static void too_little_memory(void **state) {
     struct random r = {6};
     struct picture p = picture_make(5, 900, 900, &r);
@@ -359,7 +345,7 @@ static void too_little_memory(void **state) {
     struct error error;
     (void)state;
     cuda->limit = 1 << 20;
-    assert_int_equal(cuda_detect(cuda, &m->source, &ORDINARY, 2, &result, &error),
+    assert_int_equal(cuda_detect(cuda, &m->source, &ORDINARY, unit_threads(2), &result, &error),
                      SRCFIND_ERROR_DEVICE);
     assert_non_null(strstr(error.text, "memory"));
     cuda->limit = all_memory;
@@ -368,23 +354,24 @@ static void too_little_memory(void **state) {
     picture_free(&p);
 }
 
-/* A call that fails anywhere is an error, and then the device is not used any more. */
+/* Each failing CUDA call is an error, and the device is not used after it. */
 static void check_failing_calls(const struct pixel_source *source, bool keeps_images) {
     struct error error;
     int n_failed = 0;
     for (int call = 1;; call += 1 + call / 8) {
         struct cuda *failing;
         struct detection_result result;
-        assert_int_equal(cuda_open(0, 0, 1, FEEDERS, &failing, &error), SRCFIND_OK);
+        assert_int_equal(cuda_open(0, 0, 1, UPLOADERS, &failing, &error), SRCFIND_OK);
         failing->keeps_images = keeps_images;
         failing->failing_call = failing->calls + call;
         const enum srcfind_status first =
-            cuda_detect(failing, source, &ORDINARY, 2, &result, &error);
+            cuda_detect(failing, source, &ORDINARY, unit_threads(2), &result, &error);
         const enum srcfind_status second =
-            first ? cuda_detect(failing, source, &ORDINARY, 2, &result, &error) : SRCFIND_OK;
+            first ? cuda_detect(failing, source, &ORDINARY, unit_threads(2), &result, &error)
+                  : SRCFIND_OK;
         cuda_close(failing);
         if (first == SRCFIND_OK) {
-            free(result.list.islands);
+            segments_clear(&result.segments);
             break;
         }
         assert_int_equal(first, SRCFIND_ERROR_DEVICE);
@@ -412,9 +399,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(small_pictures, set_up),
         cmocka_unit_test_setup(thin_pictures, set_up),
         cmocka_unit_test_setup(column, set_up),
-        cmocka_unit_test_setup(planned_pictures, set_up),
+        cmocka_unit_test_setup(predicted_pictures, set_up),
         cmocka_unit_test_setup(dense_pictures, set_up),
-        cmocka_unit_test_setup(crowded_bucket, set_up),
+        cmocka_unit_test_setup(many_equal, set_up),
         cmocka_unit_test_setup(repeated, set_up),
         cmocka_unit_test_setup(little_memory, set_up),
         cmocka_unit_test_setup(one_after_the_other, set_up),
@@ -430,7 +417,7 @@ int main(int argc, char **argv) {
         printf("skipped: %s\n", error.text);
         return 77;
     }
-    if (cuda_open(0, 0, 1, FEEDERS, &cuda, &error) != SRCFIND_OK) {
+    if (cuda_open(0, 0, 1, UPLOADERS, &cuda, &error) != SRCFIND_OK) {
         printf("%s\n", error.text);
         return 1;
     }

@@ -1,17 +1,24 @@
 /* A command whose luck runs out: srcfind, linked so that calls which may fail come here first, and
  * one of them fails.
  *
- * FAULT       KIND:N, the N-th call of a kind (the names below) fails; `change:N`: somebody writes
- * to the image before its N-th read `signals`: every second read is interrupted, `shorts`: it is
- * not given all FAULT_MARK  a file that is made when it does
+ * FAULT         KIND:N   the N-th call of a kind (the names below) fails
+ *               change:N somebody writes to the image before its N-th read
+ *               shrink:N, grow:N  somebody makes it a third as long, or twice
+ *               signal:N the signal FAULT_SIGNAL comes before the N-th call, of any kind but read
+ *                        and memory
+ *               signals  every second read is interrupted
+ *               shorts   every second read is not given all
+ * FAULT_MARK    a file that is made when it does
  *
  * Allocations are those of nearly all libraries, too, unless a sanitizer watches over them:
  * then they are srcfind's own. */
 #define _GNU_SOURCE /* asprintf, dl_iterate_phdr */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
@@ -40,11 +46,29 @@ static bool fails(const char *kind, int code) {
     return true;
 }
 
+/* As fails; a signal may come first, unless the call is of a kind that there are very many of. */
+static bool call_fails(const char *kind, int code) {
+    const char *number = getenv("FAULT_SIGNAL");
+    const bool many = strcmp(kind, "memory") == 0 || strcmp(kind, "read") == 0;
+    if (number && !many && fails("signal", errno))
+        raise(atoi(number));
+    return fails(kind, code);
+}
+
 /* Whether something is to happen to every second call. */
 static bool is_every_second(const char *fault) {
     static atomic_uint calls;
     const char *given = getenv("FAULT");
     return given && strcmp(given, fault) == 0 && atomic_fetch_add(&calls, 1) % 2 == 1;
+}
+
+/* As another process would: the file is open only for reading here. */
+static void change_length(int file, off_t times, off_t parts) {
+    char path[40];
+    struct stat facts;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (fstat(file, &facts) != 0 || truncate(path, facts.st_size * times / parts) != 0)
+        abort();
 }
 
 ssize_t __real_pread64(int file, void *buffer, size_t count, off_t offset);
@@ -56,8 +80,12 @@ ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset) {
     }
     if (is_every_second("shorts"))
         count = (count + 2) / 3;
-    if (fails("change", 0))
-        futimens(file, NULL);
+    if (fails("change", 0)) /* at a time that file systems can tell from the one before */
+        futimens(file, (const struct timespec[]){{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1}});
+    if (fails("shrink", 0))
+        change_length(file, 1, 3);
+    if (fails("grow", 0))
+        change_length(file, 2, 1);
     return fails("read", EIO) ? -1 : __real_pread64(file, buffer, count, offset);
 }
 
@@ -66,15 +94,13 @@ ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset) {
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
     type __wrap_##name parameters {                                                                \
-        return fails(kind, code) ? (failure) : __real_##name arguments;                            \
+        return call_fails(kind, code) ? (failure) : __real_##name arguments;                       \
     }
 
 WRAP(int, open64, "open", -1, EMFILE, (const char *p, int f, mode_t m), (p, f, m))
 WRAP(FILE *, fopen64, "open", NULL, EMFILE, (const char *p, const char *m), (p, m))
 WRAP(FILE *, fdopen, "open", NULL, ENOMEM, (int d, const char *m), (d, m))
 WRAP(int, stat64, "stat", -1, EACCES, (const char *p, struct stat *s), (p, s))
-WRAP(void *, mmap64, "map", MAP_FAILED, ENOMEM, (void *a, size_t n, int p, int f, int d, off_t o),
-     (a, n, p, f, d, o))
 WRAP(int, rename, "rename", -1, EXDEV, (const char *a, const char *b), (a, b))
 WRAP(int, mkdir, "mkdir", -1, EROFS, (const char *p, mode_t m), (p, m))
 WRAP(int, thrd_create, "thread", thrd_nomem, ENOMEM, (thrd_t * t, thrd_start_t s, void *a),
@@ -83,10 +109,25 @@ WRAP(int, mtx_init, "lock", thrd_error, ENOMEM, (mtx_t * m, int type), (m, type)
 WRAP(int, cnd_init, "lock", thrd_error, ENOMEM, (cnd_t * c), (c))
 WRAP(locale_t, newlocale, "locale", (locale_t)0, ENOMEM, (int m, const char *n, locale_t b),
      (m, n, b))
+WRAP(DIR *, opendir, "open", NULL, EMFILE, (const char *p), (p))
+WRAP(char *, strndup, "memory", NULL, ENOMEM, (const char *s, size_t n), (s, n))
 WRAP(char *, strdup, "memory", NULL, ENOMEM, (const char *s), (s))
 WRAP(FILE *, open_memstream, "memory", NULL, ENOMEM, (char **t, size_t *n), (t, n))
 WRAP(FILE *, fopencookie, "memory", NULL, ENOMEM, (void *c, const char *m, cookie_io_functions_t f),
      (c, m, f))
+
+/* A descriptor is copied; nothing else that fcntl does can fail. */
+int __real_fcntl64(int file, int command, ...);
+int __wrap_fcntl64(int file, int command, ...);
+int __wrap_fcntl64(int file, int command, ...) {
+    va_list args;
+    va_start(args, command);
+    const int argument = va_arg(args, int);
+    va_end(args);
+    if (command == F_DUPFD_CLOEXEC && call_fails("open", EMFILE))
+        return -1;
+    return __real_fcntl64(file, command, argument);
+}
 
 /* What a library does when it is loaded is its own affair. */
 void *__real_dlopen(const char *name, int flags);
@@ -105,14 +146,14 @@ int __real_fflush(FILE *stream);
 int __wrap_fflush(FILE *stream);
 int __wrap_fflush(FILE *stream) {
     const int result = __real_fflush(stream);
-    return fails("flush", ENOSPC) ? EOF : result;
+    return call_fails("flush", ENOSPC) ? EOF : result;
 }
 
 int __real_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream) {
     const int result = __real_fclose(stream);
-    return fails("close", ENOSPC) ? EOF : result;
+    return call_fails("close", ENOSPC) ? EOF : result;
 }
 
 static int print_new(char **text, const char *format, va_list args) {

@@ -2,11 +2,10 @@
 
 SRCFIND            the command under test
 SRCFIND_SANITIZED  set where the command is slowed down by sanitizers: large images are left out
-SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (make_sky.py, reference.py);
-                   tests that need it are skipped where it is not set
+SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for test_references,
+                   which is skipped where it is not set
 """
 import csv
-import importlib.util
 import inspect
 import json
 import os
@@ -22,8 +21,10 @@ from astropy.io import fits
 COMMAND = os.environ.get("SRCFIND", "srcfind")
 SANITIZED = bool(os.environ.get("SRCFIND_SANITIZED"))
 SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
+HANG = 600  # seconds: only a process that hangs takes so long, on whichever machine
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(SOURCE_ROOT, "tests"))  # for sky.py
 
 
 def run(*arguments, **options):
@@ -53,19 +54,6 @@ def find(image, *options):
     if result.returncode != 0 or result.stderr:
         raise AssertionError("srcfind %s: exit status %d: %s" % (image, result.returncode, result.stderr))
     return json.loads(result.stdout)
-
-
-def needs_shared(test):
-    return unittest.skipUnless(SHARED, "SRCFIND_TEST_DATA is not set")(test)
-
-
-def tool(name):
-    """A module out of SRCFIND_TEST_DATA/tools."""
-    path = os.path.join(SHARED, "tools", name + ".py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def noise(height, width, seed=1, n_sources=20, sigma=1.0):

@@ -1,9 +1,6 @@
 """Many images in one run, on many workers: what comes out is what comes out one image after the other."""
 import os
 import re
-import signal
-import subprocess
-import time
 
 import numpy as np
 from astropy.io import fits
@@ -107,41 +104,16 @@ class Batches(t.Case):
             os.mkdir(self.path(name))
             for i in (0, 3, 7, 11):
                 with open(self.path("%s/%02d.csv" % (name, i)), "w") as stream:
-                    stream.write("mine")
+                    stream.write("Source_id,mine\n")
         one = self.assert_same_runs(images, "--skip-existing")
         self.assertIn("0 failed, 4 skipped", one.stderr)
-        self.assertEqual(contents(self.path("many"))["03.csv"], "mine")
+        self.assertEqual(contents(self.path("many"))["03.csv"], "Source_id,mine\n")
 
     def test_progress(self):
         images = self.images(6)
         result = self.run_into("out", images, "--progress", "always", "--threads", MANY, "-q")
         for i in range(6):
             self.assertIn("[%d/6] " % (i + 1), result.stderr)
-
-    def test_signals_leave_whole_catalogues(self):
-        images = self.images(40)
-        expected = self.path("expected")
-        t.run(*images, "-o", expected, check=True)
-        expected = contents(expected)
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
-                   signal.SIGXCPU, signal.SIGPIPE)
-        for i in range(18):
-            out, number = self.path("out%d" % i), numbers[i % len(numbers)]
-            process = subprocess.Popen([t.COMMAND, "-q", "--threads", MANY, *images, "-o", out])
-            time.sleep(0.002 * i)
-            process.send_signal(number)
-            self.assertIn(process.wait(20), (0, -number))
-            for name, text in (contents(out) if os.path.exists(out) else {}).items():
-                self.assertEqual(text, expected[name])
-
-    def test_ignored_signals_stay_ignored(self):
-        images = self.images(30)
-        process = subprocess.Popen(["sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", t.COMMAND, "-q", *images,
-                                    "-o", self.path("out")])
-        time.sleep(0.05)
-        process.send_signal(signal.SIGHUP)
-        self.assertEqual(process.wait(20), 0)
-        self.assertEqual(len(os.listdir(self.path("out"))), 30)
 
     @needs_fake
     def test_devices(self):
@@ -181,20 +153,16 @@ class Batches(t.Case):
         self.assertIn("19 more images were not searched", lines[1])
 
     @needs_fake
-    def test_start_is_worth_it_for_many(self):
-        """A large run starts a device at once; a small one never."""
-        small = self.images(3)
-        result = self.run_into("small", small, env=fake(START=1000))
-        self.assertEqual(result.stderr.count("too little to start a GPU for"), 3)
-        large = self.path("large.fits")
-        header = fits.PrimaryHDU(np.zeros((2, 2), np.float32)).header
-        header["NAXIS1"] = header["NAXIS2"] = 60000
-        with open(large, "wb") as stream:  # nothing but holes, and ending early: it is not read to the end
-            stream.write(header.tostring().encode())
-            stream.truncate(60000 * 60000 * 4)
-        result = self.run_into("out", [large, *small], "--threads", "1", env=fake(REFUSED=1))
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("CUDA device 0: refused", result.stderr)
+    def test_many_pixels_are_worth_a_device(self):
+        """A small run starts no device. The images of a run count together."""
+        images = self.images(4)
+        few = self.run_into("few", images, "--threads", "1", env=fake(REFUSED=1))
+        self.assertEqual(few.stderr.count("(too few pixels for a GPU; 1 thread)"), 4)
+        beyond_two = {"SRCFIND_PIXELS_A_THREAD": str(1100 * 1100 + 1100 * 1101)}
+        many = self.run_into("many", images, "--threads", "1", env={**fake(), **beyond_two})
+        self.assertEqual(many.stderr.count("(too few pixels for a GPU; 1 thread)"), 2)
+        self.assertEqual(many.stderr.count("on the GPU (many pixels; fake)"), 2)
+        self.assertEqual(contents(self.path("few")), contents(self.path("many")))
 
 
 if __name__ == "__main__":

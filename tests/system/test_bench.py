@@ -24,6 +24,9 @@ class Bench(t.Case):
         report, = self.run_json("--bench=3", "--cpu", "--threads", "2")
         self.assertEqual((report["rounds"], report["threads"], report["sources"]), (3, 2, 24))
         self.assertEqual((report["width"], report["height"], report["backend"]), (300, 256, "cpu"))
+        self.assertEqual(report["options"], {
+            "kappa": 3, "threshold": 5, "island": 5, "background": "median", "connectivity": 4, "min-pixels": 1, "beam": None,
+            "hdu": None, "plane": None})
         self.assertEqual(set(report["stages"]) | {"start"}, STAGES)
         median = {name: stage["median_s"] for name, stage in report["stages"].items()}
         self.assertTrue(all(seconds >= 0 for seconds in median.values()), median)
@@ -62,7 +65,9 @@ class Bench(t.Case):
         fits.HDUList([fits.PrimaryHDU(blank), cube]).writeto(image)
         result = t.run(image, "--bench=1", "--cpu", "--hdu", "TWO WORDS", "--plane", "2", "-f", "json")
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        self.assertIn("process", json.loads(result.stdout)["stages"])
+        report = json.loads(result.stdout)
+        self.assertIn("process", report["stages"])
+        self.assertEqual([report["options"][name] for name in ("hdu", "plane")], ["TWO WORDS", 2])
 
     def test_fail_fast(self):
         result = t.run(self.path("none.fits"), SAMPLE, "--bench=1", "--cpu", "--fail-fast")

@@ -260,6 +260,16 @@ class Catalogues(t.Case):
         self.assertEqual([corner["RA"], corner["DEC"], corner["Source_Name"]], [None, None, None])
         self.assertIsNotNone(centre["RA"])
 
+    def test_longitude_without_digits(self):
+        """A number so large that nothing is left of where in the circle it is."""
+        for longitude, known in ((150.0, True), (150.0 + 360e3, True), (1e10, False), (1e300, False), (-1e300, False)):
+            header = t.sky_header(CRVAL1=longitude)
+            source = t.find(self.write("image.fits", t.noise(80, 80), header))["sources"][0]
+            for name in ("RA", "DEC", "E_RA", "E_DEC", "Source_Name", "Maj", "PA"):
+                self.assertEqual(source[name] is not None, known, (longitude, name))
+            if known:
+                self.assertAlmostEqual(source["RA"], 150, delta=0.1)
+
     def test_fortran_exponents(self):
         path = self.write("image.fits", t.noise(100, 100), t.sky_header())
         expected = t.run(path, "-f", "json").stdout
@@ -350,10 +360,17 @@ class Units(t.Case):
     def test_units(self):
         for unit, flux_unit, factor in (("Jy/beam", "Jy", 1), ("JY/BEAM", "Jy", 1), ("mJy/beam", "Jy", 1e-3),
                                         ("uJy/beam", "Jy", 1e-6), ("mJy/Beam", "Jy", 1e-3), ("UJY/BEAM", "Jy", 1e-6), ("KJY/BEAM", "Jy", 1e3),
-                                        ("mjy/beam", "Jy", 1e-3), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
+                                        ("mjy/beam", "Jy", 1e-3), ("MJy/beam", "Jy", 1e6), ("MJy/BEAM", "Jy", 1e6),
+                                        ("MJY/BEAM", "MJY/BEAM.beam", 1), ("MJY/Beam", "MJY/Beam.beam", 1), ("Jy beam-1", "Jy", 1), ("K", "K.beam", 1),
                                         (None, None, 1)):
             with self.subTest(unit):
                 self.check(unit, flux_unit, factor)
+
+    def test_ambiguous_unit_is_said(self):
+        for unit, n in (("MJY/BEAM", 2), ("MJy/beam", 1)):
+            result = t.run(self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT=unit)))
+            self.assertEqual(result.stderr.count("\n"), n, result.stderr)
+            self.assertEqual("MJY/BEAM may be MJy or mJy" in result.stderr, n == 2)
 
     def test_without_a_beam(self):
         self.check("Jy/beam", "Jy/beam.pixel", 1, beam=False)

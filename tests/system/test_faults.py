@@ -2,6 +2,7 @@
 error and no trace of a catalogue."""
 import os
 import resource
+import signal
 import subprocess
 import unittest
 
@@ -13,6 +14,8 @@ import srcfind_test as t
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 KINDS = ("memory", "read", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
 MOST_CALLS = 20000
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
+          signal.SIGXCPU, signal.SIGPIPE)
 FAKE = os.environ.get("FAKE_CUDA", "")
 
 
@@ -23,11 +26,11 @@ class Faults(t.Case):
         super().setUp()
         self.mark, self.out = self.path("mark"), self.path("out")
 
-    def run_faulty(self, arguments, fault, environment=()):
+    def run_faulty(self, arguments, fault, environment=(), **options):
         """What subprocess.run does, what is in the directory `out`, and whether the fault came to pass."""
         subprocess.run(["rm", "-rf", self.mark, self.out], check=True)
-        result = subprocess.run([FAULTY, *arguments], capture_output=True, text=True, timeout=120,
-                                env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark})
+        result = subprocess.run([FAULTY, *arguments], capture_output=True, text=True, timeout=t.HANG,
+                                env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark}, **options)
         written = {}
         for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
             with open(os.path.join(self.out, name)) as stream:
@@ -86,19 +89,78 @@ class Faults(t.Case):
                     self.assertEqual([result.returncode, result.stderr], [0, ""])
                     self.assertEqual(written, sound)
 
-    def test_image_that_is_mapped(self):
-        image = self.write("large.fits", t.noise(1100, 1100, n_sources=40), t.sky_header())
-        if not self.run_faulty([image, "--cpu", "-q", "-o", self.out + "/"], "map:1")[2]:
-            self.skipTest("files are not mapped here")
-        self.assertGreater(self.check([image, "--cpu", "--threads", 2], ["map", "read"]), 5)
-
     def test_image_that_is_written_to(self):
-        image = self.image()
         for n in range(1, 5):
+            image = self.image()
             result, written, happened = self.run_faulty([image, "--cpu", "-q", "-o", self.out + "/"], "change:%d" % n)
             self.assertTrue(happened)
             self.assertEqual([result.returncode, written], [1, {}])
             self.assertIn("was changed while it was read", result.stderr)
+
+    def test_image_whose_length_changes(self):
+        """Somebody shortens it, or writes more to it, before one of its reads."""
+        for fault in ("shrink", "grow"):
+            for n in range(1, MOST_CALLS, 7):
+                image = self.image()
+                result, written, happened = self.run_faulty([image, "--cpu", "-q", "-o", self.out + "/"], "%s:%d" % (fault, n))
+                if not happened:
+                    break
+                with self.subTest(fault, n=n):
+                    self.assertEqual([result.returncode, written], [1, {}])
+                    self.assertRegex(result.stderr, r"\Asrcfind: .*: the file (ends after|was changed while it was read).*\n\Z")
+            self.assertGreater(n, 20)
+
+    def run_with_signal(self, arguments, number, n, ignored=False):
+        """With the signal before the n-th call, and with its usual effect, whoever runs the tests."""
+        def prepare():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if number != signal.SIGKILL:
+                signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
+        return self.run_faulty([*arguments, "-q", "-o", self.out + "/"], "signal:%d" % n, {"FAULT_SIGNAL": str(int(number))},
+                               preexec_fn=prepare)
+
+    def test_signals_leave_whole_catalogues(self):
+        """Whichever call a signal comes before, it ends the run, and catalogues are whole or not there."""
+        images = [self.image("%d.fits" % i) for i in range(4)]
+        sound = self.run_faulty([*images, "-q", "-o", self.out + "/"], "nothing:1")[1]
+        for threads in (1, 9):
+            numbers_written = set()
+            for n in range(1, MOST_CALLS):
+                number = ENDING[n % len(ENDING)]
+                result, written, happened = self.run_with_signal([*images, "--cpu", "--threads", str(threads)], number, n)
+                if not happened:
+                    break
+                with self.subTest(threads=threads, signal=number.name, n=n):
+                    self.assertEqual([result.returncode, result.stderr], [-number, ""])
+                    self.assertEqual(written, {name: text for name, text in sound.items() if name in written})
+                numbers_written.add(len(written))
+            self.assertEqual(written, sound)
+            if threads == 1:
+                self.assertEqual(numbers_written, set(range(len(images) + 1)))
+
+    def test_killed_runs_leave_nothing_for_long(self):
+        """What a killed run leaves, the next one takes away."""
+        images, left = [self.image("%d.fits" % i) for i in range(2)], set()
+        sound = self.run_faulty([*images, "-q", "-o", self.out + "/"], "nothing:1")[1]
+        for n in range(1, MOST_CALLS):
+            _, written, happened = self.run_with_signal([*images, "--cpu", "--threads", "1"], signal.SIGKILL, n)
+            if not happened:
+                break
+            left |= {name[0] for name in written}
+            t.run(*images, "-q", "-o", self.out + "/", "--skip-existing", check=True)
+            found = {name: open(os.path.join(self.out, name)).read() for name in os.listdir(self.out)}
+            self.assertEqual(found, sound, n)
+        self.assertIn(".", left)  # or nothing was tested
+
+    def test_ignored_signals_stay_ignored(self):
+        images = [self.image("%d.fits" % i) for i in range(4)]
+        sound = self.run_faulty([*images, "-q", "-o", self.out + "/"], "nothing:1")[1]
+        for n in range(1, MOST_CALLS, 10):
+            result, written, happened = self.run_with_signal(images, signal.SIGHUP, n, ignored=True)
+            self.assertEqual([result.returncode, result.stderr, written], [0, "", sound])
+            if not happened:
+                break
+        self.assertGreater(n, 20)
 
     def test_two_images(self):
         """The other one has its catalogue in any case."""

@@ -30,7 +30,10 @@ class Limits(t.Case):
         n_ones = 0
         with open(path, "wb") as stream:
             stream.write(header(width, height))
-            stream.truncate(2880 + width * height)
+            try:
+                stream.truncate(2880 + width * height)
+            except OSError as error:
+                self.skipTest("this file system has no such long files: %s" % error)
             for part in (1, 3, 5, 7):
                 ones = random.integers(0, 2, ONES, dtype=np.uint8)
                 n_ones += int(ones.sum())

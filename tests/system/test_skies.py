@@ -1,21 +1,22 @@
-"""Synthetic skies with known truth: the same sources as SciPy finds, and the ones that were put in."""
+"""Synthetic skies with known truth (sky.py): the same sources as SciPy finds, and the ones that were put in."""
 import csv
 import os
-import subprocess
-import sys
 
 import numpy as np
+from astropy.wcs import WCS
+from scipy.spatial import cKDTree
 
+import oracle
+import sky
 import srcfind_test as t
-from test_references import Reference, References
 
 SKIES = [
     (512, ["--seed", "3"]),
     (512, ["--seed", "4", "--bitpix", "16", "--border", "20"]),
-    (1024, ["--seed", "5", "--bitpix", "-64", "--gradient"]),
-    (2048, ["--seed", "6", "--gradient", "--border", "100"]),
-    (2048, ["--seed", "7", "--bmin", "3.5", "--bpa", "40", "--white"]),
-    (8192, ["--seed", "8", "--border", "60"]),
+    (1024, ["--seed", "5", "--bitpix", "-64", "--noise-rise", "2", "--slope", "1"]),
+    (2048, ["--seed", "6", "--noise-rise", "2", "--slope", "1", "--border", "100"]),
+    (2048, ["--seed", "7", "--beam", "5,3.5,40", "--white", "--corner", "300"]),
+    (6144, ["--seed", "8", "--border", "60"]),
 ]
 BEAM = 5.0
 
@@ -31,7 +32,6 @@ def columns(rows, *names):
 
 def isolated(truth, distance):
     """Whether each source has no other one of at least 1 sigma within the distance."""
-    from scipy.spatial import cKDTree
     x, y = columns(truth, "x", "y")
     pairs = cKDTree(np.column_stack([x, y])).query_pairs(distance, output_type="ndarray")
     alone = np.ones(len(truth), bool)
@@ -39,30 +39,18 @@ def isolated(truth, distance):
     return alone
 
 
-class Skies(References):
+class Skies(oracle.Agreement, t.Case):
 
     def make(self, side, arguments):
         path = self.path("sky%d.fits" % side)
-        subprocess.run([sys.executable, os.path.join(t.SHARED, "tools", "make_sky.py"), str(side), path, *arguments],
-                       check=True, capture_output=True)
+        sky.make([str(side), path, *arguments])
         return path
-
-    def reference_of(self, path):
-        tool = t.tool("reference")
-        reference = Reference.__new__(Reference)
-        reference.tool = tool
-        wide, reference.header, _ = tool.load(path)
-        reference.recorded = {"columns": tool.COLUMNS}
-        reference.image = wide.astype(np.float32).astype(np.float64)
-        reference.search_again()
-        return reference
 
     def check_truth(self, path, image):
         """Every source above 7 times the rms that stands alone is found within half a beam (half its own
         width, if that is more), with two exceptions that are verified one by one: where noise has pushed
         all its pixels below the threshold, and where an island reaches over to another source, since
         islands are not deblended."""
-        from scipy.spatial import cKDTree
         catalogue, truth = t.find(path), truth_of(path)
         background, rows = catalogue["background"], catalogue["sources"]
         threshold = background["median"] + 5 * background["rms"]
@@ -81,7 +69,7 @@ class Skies(References):
                 counts["blended"] += 1
         print("%d x %d: of %d sources above 7 rms without another within two beams: %s" %
               (*image.shape, len(bright), ", ".join("%d %s" % (n, what) for what, n in counts.items())))
-        self.assertLessEqual(len(bright) - counts["found"], max(1, 0.02 * len(bright)))
+        self.assertLessEqual(len(bright) - counts["found"], 3 + 0.02 * len(bright))  # about 1% is usual
         self.assertGreater(len(bright), 5)
 
     @staticmethod
@@ -98,21 +86,27 @@ class Skies(References):
                 row["Y_min"] <= s["y"] + 1 and s["y"] - 1 <= row["Y_max"]
         return any(holds(row, source) and sum(holds(row, other) for other in truth) > 1 for row in rows)
 
-    @t.needs_shared
+    def test_truth_on_the_sky(self):
+        """The skies' own projection is astropy's."""
+        path = self.make(512, ["--seed", "1", "--density", "2000"])
+        truth = truth_of(path)
+        x, y, ra, dec = columns(truth, "x", "y", "ra", "dec")
+        expected = WCS(oracle.read(path)[1]).all_pix2world(x, y, 0)
+        self.assertLess(np.max(oracle.angle_between(ra, dec, *expected)), 1e-9)
+
     def test_skies(self):
         for side, arguments in SKIES:
             if t.SANITIZED and side > 1024:
                 continue
             path = self.make(side, arguments)
-            reference = self.reference_of(path)
-            self.check(path, reference)
+            scipy = oracle.Oracle(*oracle.read(path))
             with self.subTest(side=side, arguments=arguments):
-                self.check_truth(path, reference.image)
+                self.assert_agrees(path, scipy)
+                self.check_truth(path, scipy.image)
             os.remove(path)
 
     def ratios(self, path, *options):
         """Total_flux / true flux of point sources of 10 to 20 sigma that stand alone."""
-        from scipy.spatial import cKDTree
         rows, truth = t.find(path, *options)["sources"], truth_of(path)
         alone = isolated(truth, 4 * BEAM)
         tree = cKDTree(np.column_stack(columns(rows, "Xposn", "Yposn")))
@@ -122,23 +116,23 @@ class Skies(References):
                 distance, i = tree.query([source["x"], source["y"]])
                 if distance < BEAM / 2:
                     ratios.append([rows[i][name] / source["flux"] for name in ("Total_flux", "Isl_Total_flux")])
-        self.assertGreater(len(ratios), 20)
+        self.assertGreater(len(ratios), 50)
         return np.median(np.array(ratios), axis=0)
 
-    @t.needs_shared
-    def test_islands_to_three_sigma_keep_the_flux(self):
-        path = self.make(2048, ["--seed", "9", "--density", "100"])
+    def test_fluxes(self):
+        """Total_flux is right to 10% whichever the island threshold is, though islands to 3 sigma hold more of the flux.
+        The median of a sky is usually 2 to 3% too high, and varies by 1.5% from one sky to another."""
+        path = self.make(3072, ["--seed", "9", "--density", "300"])
         low, high = self.ratios(path, "--island", "3"), self.ratios(path)
         print("median Total_flux / true flux at 10 to 20 sigma: %.4f with --island 3, %.4f with 5 sigma alone "
               "(Isl_Total_flux: %.4f, %.4f)" % (low[0], high[0], low[1], high[1]))
-        self.assertLess(abs(low[0] - 1), abs(high[0] - 1))
-        self.assertLess(abs(low[1] - 1), abs(high[1] - 1))
+        for total, island in low, high:
+            self.assertLess(abs(total - 1), 0.1)
+            self.assertLess(island, 1)
+        self.assertGreater(low[1], high[1] + 0.1)
 
-
-    @t.needs_shared
     def test_errors_are_one_sigma(self):
         """What is off, in units of its own error, has a standard deviation near 1."""
-        from scipy.spatial import cKDTree
         path = self.make(3072, ["--seed", "10", "--density", "300", "--extended", "0"])
         rows, truth = t.find(path)["sources"], truth_of(path)
         tree = cKDTree(np.column_stack(columns(rows, "Xposn", "Yposn")))
@@ -160,8 +154,6 @@ class Skies(References):
             self.assertGreater(value, 0.7)
             self.assertLess(value, 1.3)
 
-
-del References  # its own tests run in test_references.py
 
 if __name__ == "__main__":
     t.main()

@@ -57,9 +57,9 @@ void assert_agrees(const struct detection_result *result, const struct oracle_re
     const struct srcfind_background *b = &expected->background;
     const double threshold = (d->subtract_background ? b->median : 0) + d->island * b->rms;
     assert_background_agrees(&result->background, b);
-    assert_int_equal(result->list.n, expected->n);
+    assert_int_equal(result->segments.n, expected->n);
     for (int64_t i = 0; i < expected->n; i++)
-        assert_island(&result->list.islands[i], &expected->islands[i], threshold);
+        assert_island(&result->segments.islands[i], &expected->islands[i], threshold);
 }
 
 void assert_histogram_agrees(const struct picture *picture, double kappa,
@@ -70,8 +70,9 @@ void assert_histogram_agrees(const struct picture *picture, double kappa,
     for (int i = 0; i < 3; i++) {
         struct srcfind_background b = {.n_pixels = n_pixels};
         struct error error;
-        assert_int_equal(histogram_clip(&m->source, kappa, n_threads, few[i], &b, &error),
-                         SRCFIND_OK);
+        assert_int_equal(
+            histogram_clip(&m->source, kappa, unit_threads(n_threads), few[i], &b, &error),
+            SRCFIND_OK);
         if (expected->background.n_kept > 0)
             assert_background_agrees(&b, &expected->background);
         else

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-struct fake_facts fake_facts;
+struct fake_counts fake_counts;
 
 struct cuda {
     int device, n_searches;
@@ -33,14 +33,14 @@ void cuda_versions(int *built, int *driver) {
     *built = *driver = 13000;
 }
 
-enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_feeders,
+enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_uploaders,
                               struct cuda **cuda, struct error *error) {
     const int refused = setting("FAKE_CUDA_REFUSED", 0);
     rest(setting("FAKE_CUDA_START", 0));
     *cuda = NULL;
-    if (atomic_fetch_add(&fake_facts.opened, 1) + 1 >= refused && refused > 0) {
-        atomic_fetch_sub(&fake_facts.opened, 1);
-        fake_facts.refused++;
+    if (atomic_fetch_add(&fake_counts.opened, 1) + 1 >= refused && refused > 0) {
+        atomic_fetch_sub(&fake_counts.opened, 1);
+        fake_counts.refused++;
         return error_set(error, SRCFIND_ERROR_DEVICE, "CUDA device %d: refused", device);
     }
     *cuda = calloc(1, sizeof **cuda);
@@ -48,13 +48,13 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_f
         return error_memory(error, "opening");
     (*cuda)->device = device;
     (*cuda)->memory = (memory > 0 ? memory : FAKE_FREE_MEMORY) / n_sharing;
-    fake_facts.memory += (*cuda)->memory;
-    fake_facts.feeders = n_feeders;
+    fake_counts.memory += (*cuda)->memory;
+    fake_counts.uploaders = n_uploaders;
     return SRCFIND_OK;
 }
 
 void cuda_close(struct cuda *cuda) {
-    fake_facts.closed++;
+    fake_counts.closed++;
     free(cuda);
 }
 
@@ -71,22 +71,31 @@ bool cuda_is_lost(const struct cuda *cuda) {
     return cuda->lost;
 }
 
+/* Waits for what the test asks for; a minute at most, so that a wrong pool fails and does not hang.
+ */
+static void wait_for_test(void) {
+    bool (*may_end)(const struct fake_counts *) = fake_counts.search_may_end;
+    for (int i = 0; may_end && i < 60000 && !may_end(&fake_counts); i++)
+        rest(1);
+}
+
 static void begin_search(struct cuda *cuda) {
-    const int at_once = atomic_fetch_add(&fake_facts.at_once, 1) + 1;
-    int most = fake_facts.most_at_once;
+    const int at_once = atomic_fetch_add(&fake_counts.at_once, 1) + 1;
+    int most = fake_counts.most_at_once;
     while (most < at_once &&
-           !atomic_compare_exchange_weak(&fake_facts.most_at_once, &most, at_once))
+           !atomic_compare_exchange_weak(&fake_counts.most_at_once, &most, at_once))
         ;
     if (atomic_exchange(&cuda->in_use, true))
-        fake_facts.overlaps++;
-    fake_facts.searches++;
-    fake_facts.searches_of[cuda->device % FAKE_DEVICES_MOST]++;
+        fake_counts.overlaps++;
+    fake_counts.searches++;
+    fake_counts.searches_of[cuda->device % FAKE_DEVICES_MOST]++;
     cuda->lost = ++cuda->n_searches == setting("FAKE_CUDA_LOST", 0);
     rest(setting("FAKE_CUDA_SEARCH", 0));
+    wait_for_test();
 }
 
 enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
-                                const struct detection *detection, int n_threads,
+                                const struct detection *detection, struct threads *threads,
                                 struct detection_result *result, struct error *error) {
     begin_search(cuda);
     const enum srcfind_status status =
@@ -94,29 +103,29 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
                                "CUDA device %d (fake): unspecified "
                                "launch failure while searching; --cpu works without it",
                                cuda->device)
-                   : cpu_detect(source, detection, n_threads, result, error);
-    fake_facts.at_once--;
+                   : cpu_detect(source, detection, threads, result, error);
+    fake_counts.at_once--;
     cuda->in_use = false;
     return status;
 }
 
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
-                                       const struct detection *detection, int n_threads,
+                                       const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error) {
-    (void)cuda, (void)pixels, (void)detection, (void)n_threads, (void)result;
+    (void)cuda, (void)pixels, (void)detection, (void)threads, (void)result;
     return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no memory on this device");
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,
-                               const struct detection *detection, int n_threads, int n,
+                               const struct detection *detection, struct threads *threads, int n,
                                struct cuda_round *rounds, struct error *error) {
     (void)cuda;
     for (int i = 0; i < n; i++) {
         struct detection_result result;
-        const enum srcfind_status status = cpu_detect(source, detection, n_threads, &result, error);
+        const enum srcfind_status status = cpu_detect(source, detection, threads, &result, error);
         if (status != SRCFIND_OK)
             return status;
-        free(result.list.islands);
+        segments_clear(&result.segments);
         rounds[i] = (struct cuda_round){.read = 1e-5, .copy = 3e-4, .search = result.timings};
     }
     return SRCFIND_OK;

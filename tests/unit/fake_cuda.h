@@ -10,21 +10,26 @@
 #define FAKE_CUDA_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "gpu/gpu_backend.h"
 
 enum { FAKE_DEVICES_MOST = 8, FAKE_FREE_MEMORY = 1 << 30 };
 
 /* What has happened so far. */
-struct fake_facts {
+struct fake_counts {
     atomic_int opened, closed, refused, searches,
         overlaps;                              /* overlaps: of one context; there must be none */
     atomic_int at_once, most_at_once;          /* searches */
     atomic_int searches_of[FAKE_DEVICES_MOST]; /* devices */
-    atomic_int feeders;                        /* that were asked for last */
+    atomic_int uploaders;                      /* that were asked for last */
     atomic_llong memory;                       /* that all contexts may use together */
+    /* A search waits until this is true (NULL: it does not wait), so that the test decides what
+     * happens at the same time, and not the scheduler. What has become true must stay true. */
+    bool (*search_may_end)(const struct fake_counts *counts);
+    atomic_int idle_finders; /* counted by the test */
 };
 
-SRCFIND_API extern struct fake_facts fake_facts;
+SRCFIND_API extern struct fake_counts fake_counts;
 
 #endif

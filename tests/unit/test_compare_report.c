@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/compare_report.h"
+#include "output/catalogue.h"
 #include "unit.h"
 
 static struct srcfind_catalogue catalogue(double rms, double scan) {
@@ -12,35 +13,36 @@ static struct srcfind_catalogue catalogue(double rms, double scan) {
         .image = {.path = "image.fits", .width = 30, .height = 20},
         .background = {.median = 0.5, .rms = rms, .n_kept = 590, .n_blank = 7, .rounds = 4},
         .n_sources = 2,
-        .timings = {.transfer = 0.25, .scan = scan, .clip = 0.5, .path = "one read"},
-        .device = "a GPU",
-        .threads = 3,
+        .timings = {.transfer = 0.25, .scan = scan, .clip = 0.5, .clip_method = "one read"},
+        .run = {.device = "a GPU", .threads = 3},
     };
 }
 
-static struct comparison compare(const struct srcfind_catalogue *cpu,
-                                 const struct srcfind_catalogue *gpu, char *cpu_csv,
-                                 char *gpu_csv) {
+static struct compare_report compare(const struct srcfind_catalogue *cpu,
+                                     const struct srcfind_catalogue *gpu, char *cpu_csv,
+                                     char *gpu_csv) {
     static char json[] = "{}";
     const struct srcfind_catalogue *const catalogues[SIDES] = {cpu, gpu};
-    char *const text[COMPARED_FORMATS][SIDES] = {{cpu_csv, gpu_csv}, {json, json}};
-    const size_t size[COMPARED_FORMATS][SIDES] = {{strlen(cpu_csv), strlen(gpu_csv)}, {2, 2}};
-    return comparison_make(catalogues, text, size);
+    struct compared_text text[MOST_FORMATS] = {
+        {{cpu_csv, gpu_csv}, {strlen(cpu_csv), strlen(gpu_csv)}}};
+    for (int i = 1; srcfind_format(i); i++)
+        text[i] = (struct compared_text){{json, json}, {2, 2}};
+    return compare_report_make(catalogues, text);
 }
 
-static char *text_of(const struct comparison *c, bool as_json) {
+static char *text_of(const struct compare_report *c, bool as_json) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (as_json)
-        assert_true(comparison_write_json(c, stream));
+        assert_true(compare_report_write_json(c, stream));
     else
-        comparison_write_text(c, stream);
+        compare_report_write_text(c, stream);
     fclose(stream);
     return text;
 }
 
-static void assert_says(const struct comparison *c, const char *words) {
+static void assert_says(const struct compare_report *c, const char *words) {
     char *text = text_of(c, false);
     if (!strstr(text, words))
         print_message("not found: %s\nin:\n%s", words, text);
@@ -52,7 +54,7 @@ static char csv[] = "a,b,c\n1,2,3\n4,5,6\n";
 
 static void same(void **state) {
     const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
-    const struct comparison c = compare(&cpu, &gpu, csv, csv);
+    const struct compare_report c = compare(&cpu, &gpu, csv, csv);
     (void)state;
     assert_true(c.same && c.n_differences == 0);
     assert_says(&c, "the catalogues are the same, byte for byte");
@@ -64,10 +66,10 @@ static void same(void **state) {
 static void different_cells(void **state) {
     static char other[] = "a,b,c\n1,2,3\n4,5.5,\n";
     const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
-    const struct comparison c = compare(&cpu, &gpu, csv, other);
+    const struct compare_report c = compare(&cpu, &gpu, csv, other);
     (void)state;
-    assert_false(c.same || c.same_bytes[SRCFIND_CSV]);
-    assert_true(c.same_bytes[SRCFIND_JSON]);
+    assert_false(c.same || c.formats[0].same);
+    assert_true(c.formats[1].same);
     assert_int_equal(c.n_differences, 2);
     assert_says(&c, "row 2, b: '5' on the CPU, '5.5' on the GPU");
     assert_says(&c, "row 2, c: '6' on the CPU, '' on the GPU");
@@ -77,8 +79,8 @@ static void different_cells(void **state) {
 static void missing_row(void **state) {
     static char other[] = "a,b,c\n1,2,3\n";
     const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
-    const struct comparison less = compare(&cpu, &gpu, csv, other);
-    const struct comparison more = compare(&cpu, &gpu, other, csv);
+    const struct compare_report less = compare(&cpu, &gpu, csv, other);
+    const struct compare_report more = compare(&cpu, &gpu, other, csv);
     (void)state;
     assert_false(less.same || more.same);
     assert_says(&less, "row 2, a: '4' on the CPU, '' on the GPU");
@@ -88,7 +90,7 @@ static void missing_row(void **state) {
 /* A statistic that differs in its last bit, in catalogues of the same text. */
 static void different_statistic(void **state) {
     const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1 + 0x1p-52, 1);
-    const struct comparison c = compare(&cpu, &gpu, csv, csv);
+    const struct compare_report c = compare(&cpu, &gpu, csv, csv);
     (void)state;
     assert_false(c.same);
     assert_says(&c, "1.0000000000000002  DIFFERENT");
@@ -97,7 +99,7 @@ static void different_statistic(void **state) {
 static void most_differences(void **state) {
     static char one[] = "a,b,c\n1,2,3\n4,5,6\n7,8,9\n", other[] = "a,b,c\n0,0,0\n0,0,0\n0,0,0\n";
     const struct srcfind_catalogue cpu = catalogue(1, 4), gpu = catalogue(1, 1);
-    const struct comparison c = compare(&cpu, &gpu, one, other);
+    const struct compare_report c = compare(&cpu, &gpu, one, other);
     (void)state;
     assert_int_equal(c.n_differences, MOST_DIFFERENCES);
 }
@@ -109,7 +111,7 @@ static double number_at(const cJSON *object, const char *a, const char *b) {
 static void as_json(void **state) {
     static char other[] = "a,b,c\n1,2,3\n4,5.5,6\n";
     const struct srcfind_catalogue cpu = catalogue(0.1, 4), gpu = catalogue(0.1, 1);
-    const struct comparison c = compare(&cpu, &gpu, csv, other);
+    const struct compare_report c = compare(&cpu, &gpu, csv, other);
     char *text = text_of(&c, true);
     cJSON *json = cJSON_Parse(text);
     (void)state;

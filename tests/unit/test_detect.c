@@ -1,29 +1,68 @@
 /* The CPU backend against the plain version, on ordinary and adversarial pictures; with any number
- * of threads, piece sizes, byte orders, scan variants and ways to clip. */
+ * of threads, chunk sizes, byte orders, scan variants and ways to clip. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agreement.h"
 #include "cpu/scan.h"
 
+/* An island's runs and values are its pixels, in order: of number, box, peak and sum, and of no
+ * other island. */
+static void assert_pixels(const struct picture *p, const struct segments *s, int64_t i,
+                          bool *taken) {
+    const struct island *island = &s->islands[i];
+    const float *value = s->values + s->first_value[i];
+    const int64_t n = s->first_value[i + 1] - s->first_value[i];
+    int64_t count = 0, before = -1;
+    float peak = -INFINITY;
+    for (int64_t k = s->first_run[i]; k < s->first_run[i + 1]; k++) {
+        const struct run *r = &s->runs[k];
+        assert_true(r->x0 >= island->x_min && r->x1 <= island->x_max);
+        assert_true(r->y >= island->y_min && r->y <= island->y_max);
+        for (int32_t x = r->x0; x <= r->x1; x++, value++, count++) {
+            const int64_t at = (int64_t)r->y * p->width + x;
+            assert_true(at > before && !taken[at] && *value == p->pixels[at]);
+            taken[at] = true;
+            before = at;
+            peak = fmaxf(peak, *value);
+        }
+    }
+    assert_int_equal(count, n);
+    assert_int_equal(count, island->n_pixels);
+    assert_true(peak == island->peak);
+}
+
+static void assert_all_pixels(const struct picture *p, const struct segments *s) {
+    bool *taken = calloc((size_t)p->width * (size_t)p->height, sizeof *taken);
+    for (int64_t i = 0; i < s->n; i++)
+        assert_pixels(p, s, i, taken);
+    free(taken);
+}
+
 /* Searches a picture in some way that must not matter. */
-static void check(const struct picture *p, const struct detection *d,
+static void check(const struct picture *p, const struct detection *wanted,
                   const struct oracle_result *expected, struct random *r) {
-    static const int64_t pieces[] = {1 << 16, 5000, 4096, 1000, 64};
+    static const int64_t chunks[] = {1 << 16, 5000, 4096, 1000, 64};
+    struct detection d = *wanted;
     struct detection_result result;
     struct error error;
-    struct memory_source *m = memory_source_make(p, pieces[random_below(r, 5)], random_below(r, 2),
+    struct memory_source *m = memory_source_make(p, chunks[random_below(r, 5)], random_below(r, 2),
                                                  random_below(r, 4) > 0);
+    d.keep_pixels = random_below(r, 2);
     setenv("SRCFIND_SIMD", scan_variants[random_below(r, n_scan_variants)].name, 1);
     const enum srcfind_status status =
-        cpu_detect(&m->source, d, 1 + random_below(r, 7), &result, &error);
+        cpu_detect(&m->source, &d, unit_threads(1 + random_below(r, 7)), &result, &error);
     if (expected->background.n_kept == 0) {
         assert_int_equal(status, SRCFIND_ERROR_INPUT);
         assert_non_null(strstr(error.text, "finite"));
     } else {
         assert_int_equal(status, SRCFIND_OK);
-        assert_agrees(&result, expected, d);
-        free(result.list.islands);
+        assert_agrees(&result, expected, &d);
+        if (d.keep_pixels)
+            assert_all_pixels(p, &result.segments);
+        else
+            assert_true(!result.segments.runs && !result.segments.values);
+        segments_clear(&result.segments);
     }
     memory_source_free(m);
 }
@@ -82,7 +121,7 @@ static void planned_pictures(void **state) {
 /* Ordinary noise must be clipped from one read: a plan that never holds would be found out only by
  * the clock. */
 static void plans_hold(void **state) {
-    const struct detection d = {3, 5, 5, true, 4, 1};
+    const struct detection d = {3, 5, 5, true, 4, 1, false};
     struct random r = {5};
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -91,9 +130,9 @@ static void plans_hold(void **state) {
         const int side = i == 0 ? 2100 : 512; /* the first one is too large to be sorted whole */
         struct picture p = picture_make(5, side, side, &r);
         struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
-        assert_int_equal(cpu_detect(&m->source, &d, 2, &result, &error), SRCFIND_OK);
-        assert_string_equal(result.timings.path, "one read");
-        free(result.list.islands);
+        assert_int_equal(cpu_detect(&m->source, &d, unit_threads(2), &result, &error), SRCFIND_OK);
+        assert_string_equal(result.timings.clip_method, "one read");
+        segments_clear(&result.segments);
         memory_source_free(m);
         picture_free(&p);
     }

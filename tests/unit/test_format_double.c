@@ -6,8 +6,8 @@
 #include "unit.h"
 
 static void assert_text(double value, const char *expected) {
-    char text[NUMBER_TEXT];
-    const int length = number_write(value, text);
+    char text[FORMAT_TEXT];
+    const int length = format_double(value, text);
     assert_int_equal(length, strlen(text));
     assert_string_equal(text, expected);
 }
@@ -57,8 +57,8 @@ static int digits_in(const char *text) {
 }
 
 static void assert_shortest(double value) {
-    char text[NUMBER_TEXT];
-    assert_in_range(number_write(value, text), 1, NUMBER_TEXT - 1);
+    char text[FORMAT_TEXT];
+    assert_in_range(format_double(value, text), 1, FORMAT_TEXT - 1);
     assert_true(strtod(text, NULL) == value);
     assert_int_equal(digits_in(text), digits_needed(value));
 }
@@ -92,13 +92,13 @@ static void beside_powers(void **state) {
 }
 
 static void integers(void **state) {
-    char text[NUMBER_TEXT];
+    char text[FORMAT_TEXT];
     (void)state;
-    assert_int_equal(number_write_integer(0, text), 1);
+    assert_int_equal(format_integer(0, text), 1);
     assert_string_equal(text, "0");
-    number_write_integer(INT64_MIN, text);
+    format_integer(INT64_MIN, text);
     assert_string_equal(text, "-9223372036854775808");
-    number_write_integer(INT64_MAX, text);
+    format_integer(INT64_MAX, text);
     assert_string_equal(text, "9223372036854775807");
 }
 

@@ -1,76 +1,187 @@
-/* The public calls on pixels in memory. */
+/* The public calls: options, pixels in memory, catalogues. */
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
+#include "options.h"
 #include "srcfind.h"
 #include "unit.h"
 
 enum { WIDTH = 120, HEIGHT = 90, STRIDE = 131 };
 
-static struct srcfind_catalogue *find(const float *pixels, int64_t stride,
+static struct srcfind_catalogue *find(const struct srcfind_pixels *pixels,
                                       const struct srcfind_options *options) {
     struct srcfind *finder;
     struct srcfind_catalogue *catalogue = NULL;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
-    assert_int_equal(srcfind_find_pixels(finder, pixels, WIDTH, HEIGHT, stride, &catalogue),
-                     SRCFIND_OK);
+    assert_int_equal(srcfind_find_pixels(finder, pixels, &catalogue), SRCFIND_OK);
     srcfind_destroy(finder);
     return catalogue;
 }
 
-static char *text_of(const struct srcfind_catalogue *catalogue, enum srcfind_format format) {
-    const struct srcfind_options options = srcfind_default_options();
+static char *text_of(const struct srcfind_catalogue *catalogue, const char *format) {
     struct srcfind *finder;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    srcfind_create(&options, &finder);
+    srcfind_create(NULL, &finder);
     assert_int_equal(srcfind_catalogue_write(finder, catalogue, format, stream), SRCFIND_OK);
     fclose(stream);
     srcfind_destroy(finder);
     return text;
 }
 
-static void strides(void **state) {
-    const struct srcfind_options options = srcfind_default_options();
-    struct random r = {1};
-    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
-    float *spaced = calloc((size_t)STRIDE * HEIGHT, sizeof *spaced);
+/* --- options --- */
+
+static void all_options_have_a_round_trip(void **state) {
+    static const char *const given[][2] = {
+        {"kappa", "2.5"},        {"threshold", "6.1"},  {"island", "3.3000000000000003"},
+        {"background", "zero"},  {"connectivity", "8"}, {"min-pixels", "3"},
+        {"beam", "10.1,7,40.3"}, {"hdu", "SCI"},        {"plane", "2,7"},
+        {"device", "all"},       {"device", "3"},       {"device-memory", "100"},
+        {"threads", "5"}};
+    struct srcfind_options *options = srcfind_options_create();
     (void)state;
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < STRIDE; x++)
-            spaced[y * STRIDE + x] = x < WIDTH ? p.pixels[y * WIDTH + x] : 1e30f;
-    struct srcfind_catalogue *a = find(p.pixels, WIDTH, &options);
-    struct srcfind_catalogue *b = find(spaced, STRIDE, &options);
-    assert_true(a->n_sources > 10);
-    for (int format = SRCFIND_CSV; format <= SRCFIND_JSON; format++) {
-        char *first = text_of(a, (enum srcfind_format)format);
-        char *second = text_of(b, (enum srcfind_format)format);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        assert_int_equal(srcfind_options_set(options, given[i][0], given[i][1]), SRCFIND_OK);
+        assert_string_equal(srcfind_options_get(options, given[i][0]), given[i][1]);
+    }
+    struct srcfind_options *copy = srcfind_options_copy(options);
+    for (int i = 0; srcfind_option(i); i++) {
+        char value[256];
+        const char *name = srcfind_option(i)->name;
+        strcpy(value, srcfind_options_get(options, name));
+        assert_true(*value); /* all of them were given above */
+        assert_string_equal(srcfind_options_get(copy, name), value);
+        assert_int_equal(srcfind_options_set(copy, name, value), SRCFIND_OK);
+        assert_string_equal(srcfind_options_get(copy, name), value);
+    }
+    srcfind_options_destroy(copy);
+    srcfind_options_destroy(options);
+}
+
+static void defaults(void **state) {
+    struct srcfind_options *options = srcfind_options_create();
+    (void)state;
+    for (int i = 0; srcfind_option(i); i++) {
+        const struct srcfind_option *o = srcfind_option(i);
+        assert_string_equal(srcfind_options_get(options, o->name), o->initial ? o->initial : "");
+    }
+    assert_null(srcfind_options_get(options, "no-such"));
+    srcfind_options_set(options, "beam", "10");
+    assert_string_equal(srcfind_options_get(options, "beam"), "10,10,0");
+    srcfind_options_destroy(options);
+}
+
+/* What is wrong is refused with a message that names the option, and changes nothing. */
+static void wrong_options(void **state) {
+    static const char *const wrong[][2] = {
+        {"kappa", "0"},      {"kappa", "nan"},       {"threshold", "-1"},    {"threshold", "5x"},
+        {"island", "inf"},   {"background", "mean"}, {"connectivity", "6"},  {"min-pixels", "0"},
+        {"beam", "1,2,0"},   {"beam", "1,1"},        {"beam", "0"},          {"beam", "1,1,1,1"},
+        {"hdu", ""},         {"plane", "0"},         {"plane", "1,"},        {"device", "-1"},
+        {"device", "1024"},  {"device", "gpu"},      {"device-memory", "0"}, {"threads", "0"},
+        {"threads", "4097"}, {"no-such", "1"}};
+    struct srcfind_options *options = srcfind_options_create();
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(srcfind_options_set(options, wrong[i][0], wrong[i][1]),
+                         SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_options_message(options), wrong[i][0]));
+    }
+    for (int i = 0; srcfind_option(i); i++) {
+        const struct srcfind_option *o = srcfind_option(i);
+        assert_string_equal(srcfind_options_get(options, o->name), o->initial ? o->initial : "");
+    }
+    srcfind_options_destroy(options);
+}
+
+static void island_above_threshold(void **state) {
+    struct srcfind_options *options = options_with("island", "6", NULL);
+    struct srcfind *finder;
+    (void)state;
+    assert_int_equal(srcfind_options_check(options), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_options_message(options), "island"));
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_ERROR_OPTIONS);
+    assert_string_equal(srcfind_message(finder), srcfind_options_message(options));
+    srcfind_destroy(finder);
+    srcfind_options_destroy(options);
+}
+
+/* --- pixels --- */
+
+static void assert_same_texts(const struct srcfind_catalogue *a,
+                              const struct srcfind_catalogue *b) {
+    for (int i = 0; srcfind_format(i); i++) {
+        char *first = text_of(a, srcfind_format(i)->name);
+        char *second = text_of(b, srcfind_format(i)->name);
         assert_string_equal(first, second);
         free(first);
         free(second);
     }
-    srcfind_catalogue_destroy(a);
-    srcfind_catalogue_destroy(b);
+}
+
+static void strides_and_byte_orders(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    float *spaced = calloc((size_t)STRIDE * HEIGHT, sizeof *spaced);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    (void)state;
+    struct srcfind_catalogue *expected = find(&pixels, NULL);
+    assert_true(srcfind_catalogue_size(expected) > 10);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        for (int y = 0; y < HEIGHT; y++) {
+            for (int x = 0; x < STRIDE; x++) {
+                const uint32_t bits = exact_bits(x < WIDTH ? p.pixels[y * WIDTH + x] : 1e30f);
+                spaced[y * STRIDE + x] = exact_float(swapped ? __builtin_bswap32(bits) : bits);
+            }
+        }
+        pixels.values = spaced;
+        pixels.row_stride = STRIDE;
+        pixels.swapped = swapped;
+        struct srcfind_catalogue *found = find(&pixels, NULL);
+        assert_same_texts(found, expected);
+        srcfind_catalogue_destroy(found);
+    }
+    srcfind_catalogue_destroy(expected);
     free(spaced);
+    picture_free(&p);
+}
+
+/* A program that was built with a shorter struct does not say what is behind it. */
+static void struct_of_an_older_program(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    (void)state;
+    struct srcfind_catalogue *expected = find(&pixels, NULL);
+    pixels.size = offsetof(struct srcfind_pixels, row_stride);
+    pixels.row_stride = 1;
+    pixels.swapped = true;
+    pixels.header = "nonsense";
+    struct srcfind_catalogue *found = find(&pixels, NULL);
+    assert_same_texts(found, expected);
+    srcfind_catalogue_destroy(found);
+    srcfind_catalogue_destroy(expected);
     picture_free(&p);
 }
 
 /* One source whose numbers are plain. */
 static void known_source(void **state) {
-    static float pixels[WIDTH * HEIGHT];
-    struct srcfind_options options = srcfind_default_options();
+    static float values[WIDTH * HEIGHT];
+    const struct srcfind_pixels pixels = {
+        .size = sizeof pixels, .values = values, .width = WIDTH, .height = HEIGHT};
+    struct srcfind_options *options = options_with("connectivity", "8", NULL);
     (void)state;
     for (int i = 0; i < WIDTH * HEIGHT; i++)
-        pixels[i] = i % 2 ? 1 : -1;
-    pixels[10 * WIDTH + 20] = 100;
-    pixels[10 * WIDTH + 21] = 300;
-    options.connectivity = 8;
-    struct srcfind_catalogue *c = find(pixels, WIDTH, &options);
-    assert_int_equal(c->n_sources, 1);
-    assert_true(c->background.rms == 1 && c->background.median == 0);
-    const struct srcfind_source *s = &c->sources[0];
+        values[i] = i % 2 ? 1 : -1;
+    values[10 * WIDTH + 20] = 100;
+    values[10 * WIDTH + 21] = 300;
+    struct srcfind_catalogue *c = find(&pixels, options);
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
+    assert_int_equal(srcfind_catalogue_size(c), 1);
+    assert_true(b->rms == 1 && b->median == 0);
+    const struct srcfind_source *s = srcfind_catalogue_source(c, 0);
     assert_true(s->x == 20.75 && s->y == 10);
     assert_true(s->pixel_sum == 400 && s->peak_flux == 300 && s->snr == 300);
     assert_int_equal(s->x_peak, 21);
@@ -79,142 +190,183 @@ static void known_source(void **state) {
                      SRCFIND_FLAG_NO_BEAM | SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
     assert_true(isnan(s->lon) && isnan(s->major));
     srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
 }
 
-/* Rows that a program has changed are written as they are, whatever the row before says. */
-static void changed_rows(void **state) {
-    const struct srcfind_options options = srcfind_default_options();
-    struct random r = {2};
+/* --- geometry --- */
+
+/* Cards as a file would have them. */
+static char *cards(const char *const *lines) {
+    char *text = calloc(4096, 1);
+    for (; *lines; lines++)
+        sprintf(text + strlen(text), "%-80s", *lines);
+    return text;
+}
+
+static const char *const geometry[] = {
+    "CTYPE1  = 'RA---SIN'", "CTYPE2  = 'DEC--SIN'", "CRPIX1  = 50",    "CRPIX2  = 60",
+    "CRVAL1  = 150",        "CRVAL2  = 2",          "CDELT1  = -5E-4", "CDELT2  = 5E-4",
+    "BUNIT   = 'mJy/beam'", "BMAJ    = 2.5E-3",     "BMIN    = 2E-3",  "BPA     = 30",
+    "RADESYS = 'FK5'",      "EQUINOX = 2000",       "FREQ    = 1.4E9", NULL};
+
+static void header_beside_pixels(void **state) {
+    struct random r = {1};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
-    struct srcfind_catalogue *c = find(p.pixels, WIDTH, &options);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    char *text = cards(geometry);
     (void)state;
-    assert_true(c->n_sources > 10);
-    c->sources[2].isl_rms = c->sources[3].isl_rms = 7.5;
-    c->sources[5].isl_mean = -0.0;
-    c->sources[6].isl_mean = 0;
-    c->sources[7].e_peak_flux = NAN;
-    char *all = text_of(c, SRCFIND_CSV);
-    const char *line = strchr(all, '\n') + 1;
-    for (int64_t i = 0; i < c->n_sources; i++) {
-        struct srcfind_catalogue one = *c;
-        one.sources = &c->sources[i];
-        one.n_sources = 1;
-        char *text = text_of(&one, SRCFIND_CSV);
-        const char *alone = strchr(text, '\n') + 1;
-        assert_true(strncmp(line, alone, strlen(alone)) == 0);
-        line += strlen(alone);
-        free(text);
-    }
-    free(all);
+    pixels.header = text;
+    struct srcfind_catalogue *c = find(&pixels, NULL);
+    const struct srcfind_image *image = srcfind_catalogue_image(c);
+    const struct srcfind_source *s = srcfind_catalogue_source(c, 0);
+    assert_string_equal(image->frame, "FK5");
+    assert_string_equal(image->unit, "mJy/beam");
+    assert_string_equal(image->flux_unit, "Jy");
+    assert_string_equal(image->beam_source, "keywords");
+    assert_true(image->frequency == 1.4e9 && image->beam.major == 2.5e-3);
+    assert_true(fabs(image->beam_pixels - 22.661800709135969) < 1e-9); /* pi 5 4 / (4 ln 2) */
+    assert_true(fabs(s->lat - (2 + (s->y + 1 - 60) * 5e-4)) < 1e-5);
+    assert_true(fabs(s->isl_total_flux - 1e-3 * s->pixel_sum / image->beam_pixels) <
+                1e-12 * s->isl_total_flux);
+    assert_true(s->name[0] == 'J' && s->major > 0);
+    assert_string_equal(srcfind_catalogue_column(c, 3)->name, "RA");
+    assert_null(srcfind_catalogue_column(c, 1000));
+    sprintf(text + strlen(text), "%-80sCTYPE1  = 'nonsense'", "END"); /* what follows is not read */
+    struct srcfind_catalogue *again = find(&pixels, NULL);
+    assert_same_texts(again, c);
+    srcfind_catalogue_destroy(again);
     srcfind_catalogue_destroy(c);
+    free(text);
     picture_free(&p);
 }
 
-static void assert_refused(const struct srcfind_options *options, const char *word) {
-    struct srcfind *finder;
-    assert_int_not_equal(srcfind_create(options, &finder), SRCFIND_OK);
-    assert_non_null(strstr(srcfind_message(finder), word));
-    srcfind_destroy(finder);
+/* A beam from the options goes with coordinates from the header. */
+static void beam_from_the_options(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_options *options = options_with("beam", "18,9,0", NULL);
+    char *text = cards(geometry);
+    (void)state;
+    pixels.header = text;
+    struct srcfind_catalogue *c = find(&pixels, options);
+    assert_string_equal(srcfind_catalogue_image(c)->beam_source, "option");
+    assert_true(fabs(srcfind_catalogue_image(c)->beam.major - 0.005) < 1e-15);
+    srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
+    free(text);
+    picture_free(&p);
 }
 
-static void wrong_options(void **state) {
-    struct srcfind_options o = srcfind_default_options();
+static void wrong_header(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind *finder;
+    struct srcfind_catalogue *catalogue;
     (void)state;
-    o.kappa = 0;
-    assert_refused(&o, "kappa");
-    o = srcfind_default_options();
-    o.threshold = NAN;
-    assert_refused(&o, "threshold");
-    o = srcfind_default_options();
-    o.island = 6;
-    assert_refused(&o, "island");
-    o = srcfind_default_options();
-    o.connectivity = 5;
-    assert_refused(&o, "connectivity");
-    o = srcfind_default_options();
-    o.min_pixels = 0;
-    assert_refused(&o, "min-pixels");
-    o = srcfind_default_options();
-    o.threads = -1;
-    assert_refused(&o, "threads");
-    o = srcfind_default_options();
-    o.beam.major = 1;
-    assert_refused(&o, "beam");
-    o = srcfind_default_options();
-    o.device_memory = -1;
-    assert_refused(&o, "device-memory");
-    o = srcfind_default_options();
-    o.device = -4;
-    assert_refused(&o, "device");
-    o = srcfind_default_options();
-    o.expected_pixels = -1;
-    assert_refused(&o, "expected-pixels");
+    pixels.header = "CTYPE1  = 'RA---SIN'";
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "cards of 80"));
+    assert_null(catalogue);
+    srcfind_destroy(finder);
+    picture_free(&p);
 }
+
+/* --- devices, shapes, threads --- */
 
 /* Refused at once where there is no CUDA, and else when it is first needed. */
 static void missing_device(void **state) {
-    struct srcfind_options options = srcfind_default_options();
+    struct srcfind_options *options = options_with("device", "1000", NULL);
     struct srcfind *finder;
     struct srcfind_catalogue *catalogue = NULL;
     const float pixel = 1;
+    const struct srcfind_pixels pixels = {
+        .size = sizeof pixels, .values = &pixel, .width = 1, .height = 1};
     (void)state;
-    options.device = 1000;
-    enum srcfind_status status = srcfind_create(&options, &finder);
+    enum srcfind_status status = srcfind_create(options, &finder);
     if (status == SRCFIND_OK)
-        status = srcfind_find_pixels(finder, &pixel, 1, 1, 1, &catalogue);
+        status = srcfind_find_pixels(finder, &pixels, &catalogue);
     assert_int_equal(status, SRCFIND_ERROR_DEVICE);
     assert_non_null(strstr(srcfind_message(finder), "CUDA"));
     assert_false(srcfind_device_is_usable(finder));
     assert_null(catalogue);
     srcfind_destroy(finder);
+    srcfind_options_destroy(options);
 }
 
 /* The CPU does what is asked of it in any case, and says so. */
 static void chosen_backend(void **state) {
-    struct srcfind_options options = srcfind_default_options();
+    struct srcfind_options *options = options_with("device", "cpu", NULL);
     struct random r = {3};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    const struct srcfind_pixels pixels = pixels_of(&p);
     (void)state;
-    options.device = SRCFIND_DEVICE_CPU;
-    struct srcfind_catalogue *c = find(p.pixels, WIDTH, &options);
-    assert_string_equal(c->backend, "cpu");
-    assert_string_equal(c->device, "");
-    assert_string_equal(c->reason, "as asked");
+    struct srcfind_catalogue *c = find(&pixels, options);
+    const struct srcfind_run *run = srcfind_catalogue_run(c);
+    assert_string_equal(run->backend, "cpu");
+    assert_string_equal(run->device, "");
+    assert_string_equal(run->reason, "as asked");
     srcfind_catalogue_destroy(c);
-    options.device = SRCFIND_DEVICE_AUTO;
-    c = find(p.pixels, WIDTH, &options);
-    assert_true(*c->reason);
-    assert_int_equal(strcmp(c->backend, "cuda") == 0, *c->device != '\0');
+    srcfind_options_set(options, "device", "auto");
+    c = find(&pixels, options);
+    run = srcfind_catalogue_run(c);
+    assert_true(*run->reason);
+    assert_int_equal(strcmp(run->backend, "cuda") == 0, *run->device != '\0');
     srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
     picture_free(&p);
 }
 
 static void wrong_shapes(void **state) {
-    const struct srcfind_options options = srcfind_default_options();
     static const int64_t shapes[][3] = {{0, 5, 5}, {5, 0, 5}, {5, 5, 4}, {1LL << 31, 1, 1LL << 31}};
     struct srcfind *finder;
     struct srcfind_catalogue *catalogue;
-    float pixel = 0;
+    const float pixel = 0;
     (void)state;
-    srcfind_create(&options, &finder);
+    srcfind_create(NULL, &finder);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(srcfind_find_pixels(finder, &pixel, shapes[i][0], shapes[i][1],
-                                             shapes[i][2], &catalogue),
-                         SRCFIND_ERROR_OPTIONS);
+        const struct srcfind_pixels pixels = {.size = sizeof pixels,
+                                              .values = &pixel,
+                                              .width = shapes[i][0],
+                                              .height = shapes[i][1],
+                                              .row_stride = shapes[i][2]};
+        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
         assert_null(catalogue);
     }
     srcfind_destroy(finder);
 }
 
-static int find_often(void *pixels) {
-    struct srcfind_options options = srcfind_default_options();
+static void formats(void **state) {
+    struct random r = {2};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    const struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_catalogue *c = find(&pixels, NULL);
+    struct srcfind *finder;
+    (void)state;
+    char *csv = text_of(c, "CSV"), *first = text_of(c, NULL);
+    assert_string_equal(csv, first);
+    srcfind_create(NULL, &finder);
+    assert_int_equal(srcfind_catalogue_write(finder, c, "xml", stdout), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "xml"));
+    srcfind_destroy(finder);
+    free(csv);
+    free(first);
+    srcfind_catalogue_destroy(c);
+    picture_free(&p);
+}
+
+static int find_often(void *picture) {
+    const struct srcfind_pixels pixels = pixels_of(picture);
+    struct srcfind_options *options = options_with("threads", "2", NULL);
     int64_t n = 0;
-    options.threads = 2;
     for (int i = 0; i < 20; i++) {
-        struct srcfind_catalogue *c = find(pixels, WIDTH, &options);
-        n += c->n_sources;
+        struct srcfind_catalogue *c = find(&pixels, options);
+        n += srcfind_catalogue_size(c);
         srcfind_catalogue_destroy(c);
     }
+    srcfind_options_destroy(options);
     return (int)n;
 }
 
@@ -225,7 +377,7 @@ static void finders_in_threads(void **state) {
     int n[4];
     (void)state;
     for (int i = 0; i < 4; i++)
-        assert_int_equal(thrd_create(&threads[i], find_often, p.pixels), thrd_success);
+        assert_int_equal(thrd_create(&threads[i], find_often, &p), thrd_success);
     for (int i = 0; i < 4; i++)
         thrd_join(threads[i], &n[i]);
     assert_true(n[0] > 0 && n[0] == n[1] && n[1] == n[2] && n[2] == n[3]);
@@ -234,10 +386,21 @@ static void finders_in_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides),        cmocka_unit_test(known_source),
-        cmocka_unit_test(changed_rows),   cmocka_unit_test(wrong_options),
-        cmocka_unit_test(missing_device), cmocka_unit_test(chosen_backend),
-        cmocka_unit_test(wrong_shapes),   cmocka_unit_test(finders_in_threads),
+        cmocka_unit_test(all_options_have_a_round_trip),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(island_above_threshold),
+        cmocka_unit_test(strides_and_byte_orders),
+        cmocka_unit_test(struct_of_an_older_program),
+        cmocka_unit_test(known_source),
+        cmocka_unit_test(header_beside_pixels),
+        cmocka_unit_test(beam_from_the_options),
+        cmocka_unit_test(wrong_header),
+        cmocka_unit_test(missing_device),
+        cmocka_unit_test(chosen_backend),
+        cmocka_unit_test(wrong_shapes),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(finders_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool is_core(const struct scan_plan *p, float v) {
-    return v != 0 && v > p->core_low && v < p->core_high &&
+static bool is_inlier(const struct scan_plan *p, float v) {
+    return v != 0 && v > p->inlier_low && v < p->inlier_high &&
            !(v >= p->median_low && v <= p->median_high);
 }
 
@@ -35,8 +35,8 @@ static struct scan_plan random_plan(struct random *r) {
         return p;
     p.median_low = (float)(random_below(r, 9) - 4);
     p.median_high = p.median_low + (float)random_below(r, 3);
-    p.core_low = p.median_low - (float)(1 + random_below(r, 4));
-    p.core_high = p.median_high + (float)(1 + random_below(r, 4));
+    p.inlier_low = p.median_low - (float)(1 + random_below(r, 4));
+    p.inlier_high = p.median_high + (float)(1 + random_below(r, 4));
     return p;
 }
 
@@ -47,9 +47,9 @@ static struct pixels random_pixels(const struct scan_plan *plan, struct random *
     for (int i = 0; i < p.n; i++) {
         const float v = p.all[i] = (float)(random_below(r, 2 * REACH + 1) - REACH);
         ranks->n_zero += v == 0;
-        ranks->n_core += is_core(plan, v);
-        ranks->n_below += is_core(plan, v) && v < plan->median_low;
-        if (v != 0 && !is_core(plan, v))
+        ranks->n_inliers += is_inlier(plan, v);
+        ranks->n_below += is_inlier(plan, v) && v < plan->median_low;
+        if (v != 0 && !is_inlier(plan, v))
             p.listed[p.n_listed++] = v;
     }
     qsort(p.all, (size_t)p.n, sizeof *p.all, by_value);
@@ -68,7 +68,7 @@ static int check_ranks(const struct pixels *p, const struct listed_ranks *ranks,
     for (int k = 0; k < last - first; k++) {
         const float expected = p->all[first + k];
         int64_t i = -1;
-        const enum listed_place place = listed_locate(ranks, plan, k, &i);
+        const enum listed_kind place = ranks_locate(ranks, plan, k, &i);
         const bool within = expected >= plan->median_low && expected <= plan->median_high;
         assert_int_equal(place != LISTED_UNKNOWN, within);
         if (within)
@@ -89,12 +89,12 @@ static void ranks_are_right_or_unknown(void **state) {
         const float low = (float)(random_below(&r, 2 * REACH) - REACH);
         const float high = low + (float)random_below(&r, 2 * REACH);
         n_known += check_ranks(&p, &ranks, &plan, 0, p.n);
-        if (!listed_keeps_core(&ranks, &plan, low, high))
+        if (!ranks_keep_inliers(&ranks, &plan, low, high))
             continue;
         const int first = count_below(p.all, p.n, low, false);
         const int last = count_below(p.all, p.n, high, true);
-        const int64_t n = listed_keep(&ranks, count_below(p.listed, p.n_listed, low, false),
-                                      count_below(p.listed, p.n_listed, high, true), low, high);
+        const int64_t n = ranks_keep(&ranks, count_below(p.listed, p.n_listed, low, false),
+                                     count_below(p.listed, p.n_listed, high, true), low, high);
         assert_int_equal(n, last - first);
         if (n > 0)
             check_ranks(&p, &ranks, &plan, first, last);

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "cpu/clip_predicted.h"
+#include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
 #include "cpu/sample.h"
-#include "cpu/clip_sorted.h"
 #include "unit.h"
 
 /* Bounds somewhere near those that would be right, or far from it. */
@@ -13,16 +13,16 @@ static struct scan_plan random_plan(const struct srcfind_background *b, struct r
     const double centre = b->median + 0.1 * b->rms * random_normal(r);
     const double half = b->rms * (random_below(r, 2) ? 0.05 : 0.5) * random_unit(r);
     struct scan_plan plan = {
-        .core_low = (float)(centre - reach * b->rms),
-        .core_high = (float)(centre + (0.2 + 4 * random_unit(r)) * b->rms),
+        .inlier_low = (float)(centre - reach * b->rms),
+        .inlier_high = (float)(centre + (0.2 + 4 * random_unit(r)) * b->rms),
         .median_low = (float)(centre - half),
         .median_high = (float)(centre + half),
         .candidate = INFINITY,
         .list_values = true,
     };
     if (random_below(r, 2))
-        plan.candidate = plan.core_high + (float)(3 * b->rms * random_unit(r));
-    const float most = fmaxf(fabsf(plan.core_low), fabsf(plan.core_high));
+        plan.candidate = plan.inlier_high + (float)(3 * b->rms * random_unit(r));
+    const float most = fmaxf(fabsf(plan.inlier_low), fabsf(plan.inlier_high));
     plan.exponent = most > 0 ? ilogbf(most) + 1 : 0;
     plan.scale = ldexpf(1, 31 - plan.exponent);
     plan.zero_band = ldexpf(1, plan.exponent - 8);
@@ -33,7 +33,7 @@ static struct scan_plan random_plan(const struct srcfind_background *b, struct r
 static void bound_at_a_pixel(struct scan_plan *plan, const struct picture *p, struct random *r) {
     for (int i = 0; i < 100; i++) {
         const float v = p->pixels[random_below(r, p->width * p->height)];
-        if (fabsf(v) < plan->zero_band && v > plan->core_low && v <= plan->median_high) {
+        if (fabsf(v) < plan->zero_band && v > plan->inlier_low && v <= plan->median_high) {
             plan->median_low = v;
             return;
         }
@@ -54,18 +54,18 @@ static bool check(const struct picture *p, const struct scan_plan *plan, double 
                   const struct srcfind_background *expected, struct random *r) {
     struct memory_source *m = memory_source_make(p, 1000, random_below(r, 2), true);
     struct scan scan;
-    struct listed_set set;
+    struct predicted_set set;
     struct srcfind_background b = {0};
     struct error error;
-    assert_int_equal(scan_image(&scan, &m->source, plan, 2, &error), SRCFIND_OK);
-    assert_int_equal(listed_from_scan(&set, &scan, &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &m->source, plan, unit_threads(2), &error), SRCFIND_OK);
+    assert_int_equal(predicted_from_scan(&set, &scan, unit_threads(2), &error), SRCFIND_OK);
     const bool done = clip_run(&set.set, kappa, &b);
     if (done) {
         assert_background(&b, expected);
-        if (listed_extremes(&set, &b.min, &b.max))
+        if (predicted_extremes(&set, &b.min, &b.max))
             assert_true(b.min == expected->min && b.max == expected->max);
     }
-    listed_clear(&set);
+    predicted_clear(&set);
     scan_clear(&scan);
     memory_source_free(m);
     return done;
@@ -91,7 +91,7 @@ static void right_or_refused(void **state) {
     int n_done = 0, n_refused = 0;
     (void)state;
     for (int i = 0; i < 3000; i++) {
-        const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1};
+        const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1, false};
         struct picture p =
             picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
         if (i % 8 == 0)
@@ -101,8 +101,8 @@ static void right_or_refused(void **state) {
         struct oracle_result expected = oracle_detect(&p, &d);
         struct scan_plan plan = random_plan(&expected.background, &r);
         bound_at_a_pixel(&plan, &p, &r);
-        if (expected.background.rms > 0 && plan.core_low < plan.median_low &&
-            plan.median_high < plan.core_high) {
+        if (expected.background.rms > 0 && plan.inlier_low < plan.median_low &&
+            plan.median_high < plan.inlier_high) {
             const bool done = check(&p, &plan, d.kappa, &expected.background, &r);
             n_done += done;
             n_refused += !done;
@@ -113,12 +113,12 @@ static void right_or_refused(void **state) {
     assert_true(n_done > 200 && n_refused > 200);
 }
 
-/* Zeros that are only counted, values within the median bracket and beyond the core, and none
+/* Zeros that are only counted, values within the median bracket and beyond the inliers, and none
  * between: the bracket has the least of all. */
-static void no_pixel_of_the_core(void **state) {
-    const struct detection d = {3, 5, 5, true, 4, 1};
-    const struct scan_plan plan = {.core_low = -0.5f,
-                                   .core_high = 0.5f,
+static void no_inliers(void **state) {
+    const struct detection d = {3, 5, 5, true, 4, 1, false};
+    const struct scan_plan plan = {.inlier_low = -0.5f,
+                                   .inlier_high = 0.5f,
                                    .median_low = -0.01f,
                                    .median_high = 0.01f,
                                    .zero_band = 0x1p-9f,
@@ -143,16 +143,16 @@ static void check_whole(const struct picture *p, double kappa,
     const struct scan_plan plan = scan_plan_all((float)random_normal(r));
     struct memory_source *m = memory_source_make(p, 1000, random_below(r, 2), true);
     struct scan scan;
-    struct whole_set set;
+    struct sorted_set set;
     struct srcfind_background b = {0};
     struct error error;
-    assert_int_equal(scan_image(&scan, &m->source, &plan, 2, &error), SRCFIND_OK);
-    assert_int_equal(whole_from_scan(&set, &scan, &error), SRCFIND_OK);
+    assert_int_equal(scan_image(&scan, &m->source, &plan, unit_threads(2), &error), SRCFIND_OK);
+    assert_int_equal(sorted_from_scan(&set, &scan, &error), SRCFIND_OK);
     assert_true(clip_run(&set.set, kappa, &b));
-    whole_extremes(&set, &b.min, &b.max);
+    sorted_extremes(&set, &b.min, &b.max);
     assert_background(&b, expected);
     assert_true(b.min == expected->min && b.max == expected->max);
-    whole_clear(&set);
+    sorted_set_clear(&set);
     scan_clear(&scan);
     memory_source_free(m);
 }
@@ -163,7 +163,7 @@ static void whole_lists(void **state) {
     struct random r = {3};
     (void)state;
     for (int i = 0; i < 300; i++) {
-        const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1};
+        const struct detection d = {kappas[i % 3], 5, 5, true, 4, 1, false};
         struct picture p = picture_make(i % 12, 30 + random_below(&r, 40), 40, &r);
         if (i % 4 == 0)
             add_zeros(&p, &r);
@@ -181,7 +181,7 @@ static void samples_are_clipped(void **state) {
     struct random r = {2};
     (void)state;
     for (int i = 0; i < 7; i++) {
-        const struct detection d = {3, 5, 5, true, 4, 1};
+        const struct detection d = {3, 5, 5, true, 4, 1, false};
         struct picture p = picture_make(kinds[i], 250, 240, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
         const struct srcfind_background *b = &expected.background;
@@ -224,11 +224,11 @@ static const uint32_t *read_some(void *state, int64_t first, int64_t count, uint
 /* Noise of 32768 squared with a pixel in 100 far above it: its list is not too long, so that the
  * image is read once. */
 static void large_images_are_planned(void **state) {
-    const struct detection d = {3, 5, 5, true, 4, 1};
+    const struct detection d = {3, 5, 5, true, 4, 1, false};
     uint32_t *noise = malloc(2 * SAME * sizeof *noise);
     const struct pixel_source source = {.width = 1 << 15,
                                         .height = 1 << 15,
-                                        .piece = SAME,
+                                        .chunk_pixels = SAME,
                                         .sample_rows = 256,
                                         .state = noise,
                                         .read = read_some};
@@ -239,7 +239,7 @@ static void large_images_are_planned(void **state) {
     (void)state;
     for (int i = 0; i < 2 * SAME; i++)
         noise[i] = exact_bits((float)random_normal(&r) + (random_below(&r, 100) ? 0 : 20));
-    assert_int_equal(plan_scan(&source, &d, &plan, &useful, &error), SRCFIND_OK);
+    assert_int_equal(predict_scan(&source, &d, NULL, &plan, &useful, &error), SRCFIND_OK);
     assert_true(useful);
     free(noise);
 }
@@ -262,16 +262,22 @@ static void samples_are_from_all_over(void **state) {
     for (int packed = 0; packed < 2; packed++) {
         const struct pixel_source source = {.width = WIDTH,
                                             .height = packed ? 1 << 18 : 256 * PERIOD,
-                                            .piece = 1 << 16,
+                                            .chunk_pixels = 1 << 16,
                                             .sample_rows = packed ? 64 : 256,
                                             .packed = packed,
+                                            .parallel = true,
                                             .read = read_rows};
-        struct sample sample = {0};
+        struct sample sample = {0}, same = {0};
         struct error error;
         bool seen[PERIOD] = {false};
         int n_seen = 0;
-        const int64_t wanted = plan_sample_size(source.width * source.height);
-        assert_int_equal(plan_draw_sample(&source, wanted, &sample, &error), SRCFIND_OK);
+        const int64_t wanted = predict_sample_size(source.width * source.height);
+        assert_int_equal(predict_draw_sample(&source, wanted, NULL, &sample, &error), SRCFIND_OK);
+        assert_int_equal(predict_draw_sample(&source, wanted, unit_threads(3), &same, &error),
+                         SRCFIND_OK);
+        assert_int_equal(same.n, sample.n);
+        assert_memory_equal(same.values, sample.values, (size_t)sample.n * sizeof *same.values);
+        free(same.values);
         for (int64_t i = 0; i < sample.n; i++) {
             n_seen += !seen[(int)sample.values[i]];
             seen[(int)sample.values[i]] = true;
@@ -284,17 +290,17 @@ static void samples_are_from_all_over(void **state) {
 
 static void sample_sizes(void **state) {
     (void)state;
-    assert_int_equal(plan_sample_size(1 << 16), 1 << 13);
-    assert_int_equal(plan_sample_size(1 << 22), 1 << 15);
-    assert_int_equal(plan_sample_size(1 << 26), 1 << 18);
-    assert_int_equal(plan_sample_size((int64_t)1 << 30), 1 << 20);
+    assert_int_equal(predict_sample_size(1 << 16), 1 << 13);
+    assert_int_equal(predict_sample_size(1 << 22), 1 << 15);
+    assert_int_equal(predict_sample_size(1 << 26), 1 << 18);
+    assert_int_equal(predict_sample_size((int64_t)1 << 30), 1 << 20);
 }
 
 /* One thread's sums over more than 2^32 pixels, each near 2^31 in units of the sum, need more than
  * 64 bits. */
 static void sums_of_many_pixels(void **state) {
-    const struct scan_plan plan = {.core_low = -1,
-                                   .core_high = 1,
+    const struct scan_plan plan = {.inlier_low = -1,
+                                   .inlier_high = 1,
                                    .median_low = -0.5f,
                                    .median_high = -0.25f,
                                    .zero_band = 0x1p-8f,
@@ -305,7 +311,7 @@ static void sums_of_many_pixels(void **state) {
     uint32_t *same = malloc(SAME * sizeof *same);
     struct pixel_source source = {.width = 1 << 16,
                                   .height = (1 << 16) + 64,
-                                  .piece = SAME,
+                                  .chunk_pixels = SAME,
                                   .state = same,
                                   .read = read_same};
     const int64_t n = source.width * source.height, q = (int64_t)((double)value * 0x1p31);
@@ -315,8 +321,8 @@ static void sums_of_many_pixels(void **state) {
     (void)state;
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
-    assert_int_equal(scan_image(&scan, &source, &plan, 1, &error), SRCFIND_OK);
-    assert_true(scan.workers[0].n_core == n);
+    assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
+    assert_true(scan.workers[0].n_inliers == n);
     assert_true(scan.workers[0].sums.sum[bin] == (int128)n * q);
     assert_true(scan.workers[0].sums.square[bin] == (uint128)n * (uint128)q * (uint128)q);
     scan_clear(&scan);
@@ -327,16 +333,16 @@ static void sums_of_many_pixels(void **state) {
 static void scales_have_room(void **state) {
     (void)state;
     for (int exponent = -140; exponent < 127; exponent++) {
-        struct scan_plan plan = {.core_low = -ldexpf(1, exponent),
-                                 .core_high = ldexpf(1, exponent)};
+        struct scan_plan plan = {.inlier_low = -ldexpf(1, exponent),
+                                 .inlier_high = ldexpf(1, exponent)};
         assert_int_equal(scan_plan_scale(&plan), exponent >= -89 && exponent < 120);
     }
 }
 
 /* Pixels so small that they vanish in any unit of the sums are still added. */
 static void tiny_pixels_are_added(void **state) {
-    struct scan_plan plan = {.core_low = -0x1p99f,
-                             .core_high = 0x1p99f,
+    struct scan_plan plan = {.inlier_low = -0x1p99f,
+                             .inlier_high = 0x1p99f,
                              .median_low = 0x1p98f,
                              .median_high = 0x1.1p98f,
                              .candidate = INFINITY,
@@ -344,7 +350,7 @@ static void tiny_pixels_are_added(void **state) {
     const float value = 0x1.8p-100f;
     uint32_t *same = malloc(SAME * sizeof *same);
     struct pixel_source source = {
-        .width = SAME, .height = 2, .piece = SAME, .state = same, .read = read_same};
+        .width = SAME, .height = 2, .chunk_pixels = SAME, .state = same, .read = read_same};
     const int bin = exact_exponent(exact_bits(value));
     struct scan scan;
     struct error error;
@@ -352,8 +358,8 @@ static void tiny_pixels_are_added(void **state) {
     assert_true(scan_plan_scale(&plan));
     for (int i = 0; i < SAME; i++)
         same[i] = exact_bits(value);
-    assert_int_equal(scan_image(&scan, &source, &plan, 1, &error), SRCFIND_OK);
-    assert_true(scan.workers[0].n_core == 2 * SAME);
+    assert_int_equal(scan_image(&scan, &source, &plan, NULL, &error), SRCFIND_OK);
+    assert_true(scan.workers[0].n_inliers == 2 * SAME);
     assert_true(scan.workers[0].sums.sum[bin] ==
                 (int128)2 * SAME * exact_mantissa(exact_bits(value)));
     scan_clear(&scan);
@@ -370,7 +376,7 @@ int main(void) {
                                        cmocka_unit_test(sums_of_many_pixels),
                                        cmocka_unit_test(large_images_are_planned),
                                        cmocka_unit_test(samples_are_from_all_over),
-                                       cmocka_unit_test(no_pixel_of_the_core),
+                                       cmocka_unit_test(no_inliers),
                                        cmocka_unit_test(sample_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* The window of the CUDA scan says the same as the plan's bounds, for every float, and what it
- * takes for the core can be summed up in integers. */
+ * takes for inliers can be summed up in integers. */
 #include <math.h>
 
 #include "backend/scan_window.h"
@@ -16,7 +16,7 @@ static bool random_plan(struct random *r, struct scan_plan *plan) {
     const double median = random_below(r, 3) * random_real(r, -reach, reach) * rms;
     const struct clip_path path = {median - 0.01 * rms, median + 0.02 * rms, median - 3 * rms,
                                    median + 3 * rms};
-    const struct detection d = {3, 5, 4, true, 4, 1};
+    const struct detection d = {3, 5, 4, true, 4, 1, false};
     return scan_plan_predict(plan, &path, median, rms, 1000 + random_below(r, 200000), &d);
 }
 
@@ -34,7 +34,7 @@ static bool in_window(const struct scan_window *w, float v) {
 }
 
 static bool in_plan(const struct scan_plan *p, float v) {
-    return v > p->core_low && v < p->core_high && !(v >= p->median_low && v <= p->median_high);
+    return v > p->inlier_low && v < p->inlier_high && !(v >= p->median_low && v <= p->median_high);
 }
 
 static void check_value(const struct scan_window *w, const struct scan_plan *plan, float v) {
@@ -63,8 +63,9 @@ static void window_and_plan_agree(void **state) {
         struct scan_window w;
         if (!random_plan(&r, &plan) || !fit(&w, &plan))
             continue;
-        const float bounds[] = {plan.core_low,   plan.median_low, plan.median_high, plan.core_high,
-                                -plan.zero_band, plan.zero_band,  w.centre};
+        const float bounds[] = {plan.inlier_low,  plan.median_low, plan.median_high,
+                                plan.inlier_high, -plan.zero_band, plan.zero_band,
+                                w.centre};
         for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
             check_around(&w, &plan, bounds[k]);
         n_fit++;
@@ -73,7 +74,7 @@ static void window_and_plan_agree(void **state) {
     assert_true(n_fit > 2500 && n_zero > 200 && n_zero < n_fit - 200);
 }
 
-static void open_window_has_no_core(void **state) {
+static void open_window_has_no_inliers(void **state) {
     const struct scan_plan all = scan_plan_all(3);
     const struct scan_window w = scan_window_open(&all);
     const float values[] = {0, 1, -1, 3, 1e30f, NAN, INFINITY, -INFINITY};
@@ -86,7 +87,7 @@ static void open_window_has_no_core(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window_and_plan_agree),
-        cmocka_unit_test(open_window_has_no_core),
+        cmocka_unit_test(open_window_has_no_inliers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

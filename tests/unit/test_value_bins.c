@@ -1,10 +1,9 @@
-/* The bins and parts by which the CUDA backend counts and sorts values keep their order: the clip
- * of a narrowed list relies on it. */
+/* The bins by which a sample is counted keep the order of the values. */
 #include <float.h>
 #include <math.h>
 
-#include "unit.h"
 #include "backend/value_bins.h"
+#include "unit.h"
 
 static float random_float(struct random *r) {
     const float v = exact_float((uint32_t)random_bits(r));
@@ -24,40 +23,18 @@ static float random_value(struct random *r, const struct bin_scale *scale) {
     return random_below(r, 10) ? scale->centre + x / scale->per_unit : random_float(r);
 }
 
-/* A third of the bins share a part with the next one; the others have up to 15 of their own. */
-static void share_parts(struct random *r, struct bin_parts parts[BINS]) {
-    int first = 0;
-    for (int i = 0; i < BINS; i++) {
-        const int n = random_below(r, 3) ? random_below(r, 16) : 0;
-        parts[i] = (struct bin_parts){(uint16_t)first, (uint16_t)n};
-        first += n;
-    }
-}
-
-static uint32_t part_of(const struct bin_parts *parts, const struct bin_scale *scale, float v) {
-    const uint32_t place = bin_place(scale, v);
-    assert_true(place < (uint32_t)BINS << PLACE_BITS);
-    const struct bin_parts bin = parts[place >> PLACE_BITS];
-    const uint32_t part = bin_part(bin, place);
-    assert_true(part >= bin.first && part < bin.first + (bin.n > 0 ? bin.n : 1u));
-    return part;
-}
-
-static void parts_keep_the_order(void **state) {
-    static struct bin_parts parts[BINS];
+static void bins_keep_the_order(void **state) {
     struct random r = {1};
     (void)state;
     for (int i = 0; i < 300; i++) {
         const struct bin_scale scale = random_scale(&r);
-        share_parts(&r, parts);
         for (int k = 0; k < 3000; k++) {
             const float v = random_value(&r, &scale), other = random_value(&r, &scale);
-            const float low = fminf(v, other), high = fmaxf(v, other);
-            assert_true(part_of(parts, &scale, low) <= part_of(parts, &scale, high));
-            assert_true(part_of(parts, &scale, v) <=
-                        part_of(parts, &scale, nextafterf(v, INFINITY)));
+            assert_true(bin_of(&scale, fminf(v, other)) <= bin_of(&scale, fmaxf(v, other)));
+            assert_true(bin_of(&scale, v) <= bin_of(&scale, nextafterf(v, INFINITY)));
         }
-        assert_int_equal(part_of(parts, &scale, -FLT_MAX), parts[0].first);
+        assert_int_equal(bin_of(&scale, -FLT_MAX), 0);
+        assert_int_equal(bin_of(&scale, FLT_MAX), BINS - 1);
     }
 }
 
@@ -70,7 +47,7 @@ static void bins_are_where_they_say(void **state) {
         const float share = 0.01f + 0.98f * (float)random_unit(&r);
         const struct bin_scale scale = {0, ldexpf(1, random_below(&r, 60) - 30)};
         const float v = bin_x(bin, share) / scale.per_unit;
-        assert_int_equal(bin_place(&scale, v) >> PLACE_BITS, bin);
+        assert_int_equal(bin_of(&scale, v), bin);
         assert_true(bin_x(bin, 0) < bin_x(bin, share) && bin_x(bin, share) < bin_x(bin, 1));
     }
     for (int bin = 1; bin < BINS; bin++)
@@ -79,7 +56,7 @@ static void bins_are_where_they_say(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_keep_the_order),
+        cmocka_unit_test(bins_keep_the_order),
         cmocka_unit_test(bins_are_where_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

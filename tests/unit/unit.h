@@ -9,18 +9,22 @@
 
 #include <cmocka.h>
 
+#include "common/threads.h"
 #include "pictures.h"
 
 #define ASSERT_SAME(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
 
-/* A source over a picture: in pieces of any size, in either byte order, for one thread or many. */
+/* A source over a picture: in chunks of any size, in either byte order, for one thread or many. */
 struct memory_source {
     struct pixel_source source;
     uint32_t *pixels;
 };
 
-struct memory_source *memory_source_make(const struct picture *picture, int64_t piece, bool swapped,
+struct memory_source *memory_source_make(const struct picture *picture, int64_t chunk, bool swapped,
                                          bool parallel);
 void memory_source_free(struct memory_source *memory);
+
+/* A team of n threads, up to 16, which lasts as long as the test. */
+struct threads *unit_threads(int n);
 
 #endif

@@ -10,10 +10,10 @@ static const char library_name[] = NAME_WITH(CFITSIO_SONAME);
 
 static struct cfitsio library;
 static bool loaded;
-static char reason[256]; /* why not */
+static char reason[256]; /* why the library is not loaded */
 static once_flag once = ONCE_FLAG_INIT;
 
-static void load(void) {
+static void load_library(void) {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     const char *problem = handle ? "it lacks a function" : dlerror();
     snprintf(reason, sizeof reason, "%s", problem ? problem : "");
@@ -25,12 +25,13 @@ static void load(void) {
     loaded = loaded && library.name;
     CFITSIO_FUNCTIONS(CFITSIO_LOOK_UP)
 #undef CFITSIO_LOOK_UP
-    /* As it does when it opens a file: else a decoder that words an error would wait for itself. */
+    /* CFITSIO initialises its lock when it opens a file, which it never does here. Without that, a
+     * decoder that sets an error message would deadlock. */
     library.reentrant = loaded && library.fits_is_reentrant() && library.fitsio_init_lock() == 0;
 }
 
 const struct cfitsio *cfitsio_load(struct error *error) {
-    call_once(&once, load);
+    call_once(&once, load_library);
     if (loaded)
         return &library;
     error_set(error, SRCFIND_ERROR_INPUT,

@@ -1,7 +1,7 @@
-/* CFITSIO's decoders of tiles, loaded when the first image comes that needs them: uncompressed
- * images do not, and Debian's CFITSIO brings libcurl and thirty more libraries, which take longer
- * to load (5 ms) than a 2048 x 2048 image to search. Nothing else of CFITSIO is used: it never sees
- * a header or a file. */
+/* CFITSIO's tile decoders, loaded by dlopen for the first image that needs them. Uncompressed
+ * images do not need them, and Debian's CFITSIO depends on libcurl and thirty more libraries: to
+ * load them takes longer (5 ms) than to search a 2048 x 2048 image. Nothing else of CFITSIO is
+ * used: it never reads a header or a file. */
 #ifndef CFITSIO_H
 #define CFITSIO_H
 
@@ -18,10 +18,11 @@ struct cfitsio {
 #define CFITSIO_MEMBER(name) __typeof__(name) *name;
     CFITSIO_FUNCTIONS(CFITSIO_MEMBER)
 #undef CFITSIO_MEMBER
-    bool reentrant; /* threads may decode at the same time */
+    bool reentrant; /* several threads may decode at the same time */
 };
 
-/* The functions, or NULL with the reason in error. May be called by several threads. */
+/* Returns the functions, which stay loaded; NULL with the reason in error if CFITSIO cannot be
+ * loaded. Several threads may call it at the same time. */
 const struct cfitsio *cfitsio_load(struct error *error);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <threads.h>
 
-enum { SEEDS = 500 }; /* numbers of the table that a walk through it may start from */
+/* A walk goes through the table from one of its first SEEDS numbers to its end. */
+enum { SEEDS = 500 };
 
 static float numbers[DITHER_NUMBERS];
 static once_flag once = ONCE_FLAG_INIT;
@@ -17,26 +18,26 @@ static void make_numbers(void) {
     }
 }
 
-static int first_from(int seed) {
+static int walk_start(int seed) {
     return (int)(numbers[seed] * SEEDS);
 }
 
 struct dither dither_start(int64_t tile) {
     call_once(&once, make_numbers);
     const int seed = (int)(((tile - 1) % DITHER_NUMBERS + DITHER_NUMBERS) % DITHER_NUMBERS);
-    return (struct dither){0, seed, first_from(seed)};
+    return (struct dither){0, seed, walk_start(seed)};
 }
 
-/* From one walk through the table to the next. */
-static void turn(struct dither *d) {
+/* Starts the next walk through the table. */
+static void start_next_walk(struct dither *d) {
     d->seed = (d->seed + 1) % DITHER_NUMBERS;
-    d->next = first_from(d->seed);
+    d->next = walk_start(d->seed);
 }
 
 const float *dither_numbers(struct dither *d, int64_t pixel, int64_t *n) {
     while (pixel - d->pixel >= DITHER_NUMBERS - d->next) {
         d->pixel += DITHER_NUMBERS - d->next;
-        turn(d);
+        start_next_walk(d);
     }
     d->next += (int)(pixel - d->pixel);
     d->pixel = pixel;

@@ -18,10 +18,10 @@ static enum srcfind_status ends_early(const struct fits_file *file, int64_t at,
 
 enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, int64_t count,
                                    int64_t offset, struct error *error) {
-    if (file->unpack)
-        return gunzip_copy(file->unpack, buffer, count, offset)
+    if (file->gunzip)
+        return gunzip_copy(file->gunzip, buffer, count, offset)
                    ? SRCFIND_OK
-                   : ends_early(file, gunzip_size(file->unpack), error);
+                   : ends_early(file, gunzip_size(file->gunzip), error);
     for (int64_t done = 0; done < count;) {
         const ssize_t n =
             pread(file->descriptor, (char *)buffer + done, (size_t)(count - done), offset + done);
@@ -40,17 +40,17 @@ enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, i
 enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,
                                     struct error *error) {
     *reached = end <= file->size;
-    return file->unpack ? gunzip_reach(file->unpack, file->path, end, reached, error) : SRCFIND_OK;
+    return file->gunzip ? gunzip_reach(file->gunzip, file->path, end, reached, error) : SRCFIND_OK;
 }
 
 enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error) {
-    return file->unpack ? gunzip_check(file->unpack, file->path, error) : SRCFIND_OK;
+    return file->gunzip ? gunzip_check(file->gunzip, file->path, error) : SRCFIND_OK;
 }
 
 enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error) {
-    struct stat facts;
-    if (fstat(file->descriptor, &facts) == 0 && facts.st_size == file->size &&
-        facts.st_mtim.tv_sec == file->time.tv_sec && facts.st_mtim.tv_nsec == file->time.tv_nsec)
+    struct stat info;
+    if (fstat(file->descriptor, &info) == 0 && info.st_size == file->size &&
+        info.st_mtim.tv_sec == file->time.tv_sec && info.st_mtim.tv_nsec == file->time.tv_nsec)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the file was changed while it was read: is it still being written?",
@@ -58,11 +58,11 @@ enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct err
 }
 
 int64_t fits_file_size(const struct fits_file *file) {
-    return file->unpack ? gunzip_size(file->unpack) : file->size;
+    return file->gunzip ? gunzip_size(file->gunzip) : file->size;
 }
 
-/* How a file is packed as a whole, by its first bytes; "" where it is not. NULL where it is neither
- * that nor FITS. */
+/* Names the program that packed the file as a whole, by the file's first bytes: "" for a FITS file,
+ * NULL for an unknown format. */
 static const char *packing_of(const char *start, int64_t count) {
     static const struct {
         const char *start, *packing;
@@ -94,7 +94,7 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: not a FITS file: it does not begin with SIMPLE", file->path);
     if (strcmp(packing, "gzip") == 0)
-        return gunzip_open(&file->unpack, file->descriptor, file->size, error);
+        return gunzip_open(&file->gunzip, file->descriptor, file->size, error);
     if (*packing)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: packed by %s: unpack it first, or pack it with gzip or fpack",
@@ -102,26 +102,26 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
-/* Takes the facts from what is open, so that nobody can exchange it in between. A pipe that nobody
- * writes to must not make it wait. */
+/* Calls fstat on the open file, so that nobody can replace the file between open and stat.
+ * O_NONBLOCK: open must not wait at a pipe that nobody writes to. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
-    struct stat facts;
+    struct stat info;
     *file = (struct fits_file){.path = path};
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file->descriptor < 0 || fstat(file->descriptor, &facts) != 0)
+    if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(facts.st_mode))
+    if (!S_ISREG(info.st_mode))
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s, not a file with an image", path,
-                         S_ISDIR(facts.st_mode) ? "a directory" : "a device, pipe or socket");
-    if (facts.st_size == 0)
+                         S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket");
+    if (info.st_size == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
-    file->size = facts.st_size;
-    file->time = facts.st_mtim;
+    file->size = info.st_size;
+    file->time = info.st_mtim;
     return look_at_start(file, error);
 }
 
 void fits_file_close(struct fits_file *file) {
-    gunzip_close(file->unpack);
+    gunzip_close(file->gunzip);
     if (file->descriptor >= 0)
         close(file->descriptor);
     *file = (struct fits_file){.descriptor = -1};

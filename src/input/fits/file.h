@@ -1,5 +1,5 @@
-/* A file with FITS data: as it lies on the disk, or gzipped as a whole. Nothing is taken from it
- * but what was asked for by place and size, and both are checked. */
+/* A FITS file on the disk, uncompressed or gzipped as a whole. It is read by offset and size, and
+ * both are checked against the size of the file. */
 #ifndef FITS_FILE_H
 #define FITS_FILE_H
 
@@ -13,30 +13,32 @@ struct fits_file {
     const char *path; /* not owned */
     int descriptor;
     int64_t size;          /* bytes on the disk */
-    struct timespec time;  /* when they were last written */
-    struct gunzip *unpack; /* NULL unless it is gzipped as a whole */
+    struct timespec time;  /* of the last modification */
+    struct gunzip *gunzip; /* NULL unless the file is gzipped as a whole */
 };
 
-/* Opens a file that begins as FITS does; close it also after an error. */
+/* Opens a file and checks that it begins with SIMPLE or is gzipped. It keeps `path`. Close it also
+ * after an error. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error);
 void fits_file_close(struct fits_file *file);
 
-/* Whether the file has `end` bytes. A gzipped one is unpacked so far, to memory; that is for one
- * thread. */
+/* Sets *reached to whether the file has `end` bytes. A gzipped file is unpacked to memory up to
+ * there; only one thread may do so. */
 enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,
                                     struct error *error);
 
-/* When all is reached that will be: whether what a gzipped file has its checksum for is sound. */
+/* Checks the next checksum of a gzipped file. To be called last: fits_file_reach unpacks no more
+ * bytes after it. */
 enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error);
 
-/* An error where the file is no longer what it was when it was opened. */
+/* Returns an error if the file's size or modification time has changed since it was opened. */
 enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error);
 
-/* How many bytes the file has; of a gzipped one, how many are unpacked. */
+/* The size of the file in bytes; of a gzipped file, the number of bytes unpacked so far. */
 int64_t fits_file_size(const struct fits_file *file);
 
-/* Reads count bytes at an offset, all of them; an error if the file ends before, or was not
- * unpacked so far. Several threads may. */
+/* Reads count bytes at an offset. An error if the file ends before, or was not unpacked up to
+ * there. Several threads may call it at the same time. */
 enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, int64_t count,
                                    int64_t offset, struct error *error);
 

@@ -8,18 +8,18 @@
 
 enum {
     INPUT = 1 << 16,
-    FIRST_ROOM = 1 << 20,
-    GZIP_ONLY = 16 + MAX_WBITS, /* as zlib wants to be told */
-    MOST_OUTPUT_A_BYTE = 1032,  /* deflate's greatest ratio */
+    FIRST_CAPACITY = 1 << 20,
+    GZIP_ONLY = 16 + MAX_WBITS, /* the windowBits for which zlib accepts gzip alone */
+    MOST_OUTPUT_A_BYTE = 1032,  /* unpacked bytes per packed byte: deflate's greatest ratio */
 };
 
 struct gunzip {
     int descriptor;
-    int64_t size, read; /* bytes of the file; those of them that were read */
+    int64_t size, read; /* bytes of the file; bytes read so far */
     z_stream stream;
     bool ended;
-    unsigned char *bytes; /* `unpacked` of them, in room for `room` */
-    int64_t unpacked, room;
+    unsigned char *bytes; /* the unpacked bytes */
+    int64_t unpacked, capacity;
     unsigned char input[INPUT];
 };
 
@@ -44,7 +44,7 @@ void gunzip_close(struct gunzip *gunzip) {
     free(gunzip);
 }
 
-/* Reads some more of the file; false on an error. */
+/* Reads the next bytes of the file to the input buffer; false on an error. */
 static bool refill(struct gunzip *g) {
     ssize_t n;
     do
@@ -58,19 +58,19 @@ static bool refill(struct gunzip *g) {
     return true;
 }
 
-/* Room for more, in steps: how much there is, only the end tells. */
+/* Enlarges the output buffer, by steps: the unpacked size is known only at the end. */
 static bool grow(struct gunzip *g) {
-    const int64_t room = g->room + g->room / 2 + FIRST_ROOM;
-    unsigned char *bytes = realloc(g->bytes, (size_t)room);
+    const int64_t capacity = g->capacity + g->capacity / 2 + FIRST_CAPACITY;
+    unsigned char *bytes = realloc(g->bytes, (size_t)capacity);
     if (!bytes)
         return false;
     g->bytes = bytes;
-    g->room = room;
+    g->capacity = capacity;
     return true;
 }
 
-/* A member of the file has ended: another may follow, and what is none is left alone, as by gunzip.
- * False on an error. */
+/* Called at the end of a member of the gzip file: starts the next member, if there is one. Other
+ * bytes that follow are ignored, as by the gunzip command. False on an error. */
 static bool next_member(struct gunzip *g) {
     enum { MAGIC = 2 };
     if (g->stream.avail_in < MAGIC) {
@@ -84,21 +84,22 @@ static bool next_member(struct gunzip *g) {
     return true;
 }
 
-/* Unpacks some more; *count is room, and becomes how many bytes there were. Returns zlib's code, of
- * which Z_BUF_ERROR is a file that ends too early, and Z_ERRNO one that cannot be read. */
-static int unpack_some(struct gunzip *g, unsigned char *bytes, int64_t *count) {
-    const uInt room = *count < 1 << 30 ? (uInt)*count : 1 << 30;
+/* Unpacks the next bytes. *count is the capacity of `bytes`, and is set to the number of bytes
+ * unpacked. Returns zlib's code: Z_BUF_ERROR for a file that ends too early, Z_ERRNO for one that
+ * cannot be read. */
+static int unpack_next(struct gunzip *g, unsigned char *bytes, int64_t *count) {
+    const uInt capacity = *count < 1 << 30 ? (uInt)*count : 1 << 30;
     *count = 0;
     if (g->stream.avail_in == 0 && !refill(g))
         return Z_ERRNO;
     g->stream.next_out = bytes;
-    g->stream.avail_out = room;
+    g->stream.avail_out = capacity;
     const int code = inflate(&g->stream, Z_NO_FLUSH);
-    *count = room - g->stream.avail_out;
+    *count = capacity - g->stream.avail_out;
     return code == Z_STREAM_END && !next_member(g) ? Z_ERRNO : code;
 }
 
-/* Words one of zlib's codes. */
+/* Sets the error of a zlib code. */
 static enum srcfind_status failure(const struct gunzip *g, const char *path, int code,
                                    struct error *error) {
     if (code == Z_MEM_ERROR)
@@ -117,10 +118,10 @@ enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end
     if (end / MOST_OUTPUT_A_BYTE > g->size)
         return SRCFIND_OK;
     while (g->unpacked < end && !g->ended) {
-        if (g->unpacked == g->room && !grow(g))
+        if (g->unpacked == g->capacity && !grow(g))
             return failure(g, path, Z_MEM_ERROR, error);
-        int64_t count = (end < g->room ? end : g->room) - g->unpacked;
-        const int code = unpack_some(g, g->bytes + g->unpacked, &count);
+        int64_t count = (end < g->capacity ? end : g->capacity) - g->unpacked;
+        const int code = unpack_next(g, g->bytes + g->unpacked, &count);
         g->unpacked += count;
         if (code != Z_OK && code != Z_STREAM_END)
             return failure(g, path, code, error);
@@ -130,11 +131,11 @@ enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end
 }
 
 enum srcfind_status gunzip_check(struct gunzip *g, const char *path, struct error *error) {
-    unsigned char nowhere[INPUT];
+    unsigned char discarded[INPUT];
     int code = g->ended ? Z_STREAM_END : Z_OK;
     while (code == Z_OK) {
-        int64_t count = sizeof nowhere;
-        code = unpack_some(g, nowhere, &count);
+        int64_t count = sizeof discarded;
+        code = unpack_next(g, discarded, &count);
     }
     g->ended = true;
     return code == Z_STREAM_END ? SRCFIND_OK : failure(g, path, code, error);
@@ -152,14 +153,14 @@ bool gunzip_copy(const struct gunzip *gunzip, void *buffer, int64_t count, int64
 }
 
 int64_t gunzip_bytes(const unsigned char *packed, int64_t count, unsigned char *bytes,
-                     int64_t room) {
+                     int64_t capacity) {
     z_stream stream = {.next_in = (Bytef *)packed,
                        .avail_in = (uInt)count,
                        .next_out = bytes,
-                       .avail_out = (uInt)room};
-    if (count > UINT32_MAX || room > UINT32_MAX || inflateInit2(&stream, GZIP_ONLY) != Z_OK)
+                       .avail_out = (uInt)capacity};
+    if (count > UINT32_MAX || capacity > UINT32_MAX || inflateInit2(&stream, GZIP_ONLY) != Z_OK)
         return -1;
     const int code = inflate(&stream, Z_FINISH);
     inflateEnd(&stream);
-    return code == Z_STREAM_END ? room - stream.avail_out : -1;
+    return code == Z_STREAM_END ? capacity - stream.avail_out : -1;
 }

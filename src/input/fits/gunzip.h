@@ -1,5 +1,5 @@
-/* A gzipped file, unpacked to memory by zlib as far as it is asked for, and so to no more than a
- * header says that there is. */
+/* A gzipped file, unpacked to memory by zlib up to a given byte. The caller asks for no more than
+ * FITS headers say, so a file that unpacks to far more takes no more memory. */
 #ifndef GUNZIP_H
 #define GUNZIP_H
 
@@ -7,28 +7,30 @@
 
 struct gunzip;
 
-/* Of an open file of `size` bytes, which must last. To be closed. */
+/* Opens a gzipped file by its descriptor, which must stay open; `size` is its size in bytes. The
+ * caller closes *gunzip. */
 enum srcfind_status gunzip_open(struct gunzip **gunzip, int descriptor, int64_t size,
                                 struct error *error);
 void gunzip_close(struct gunzip *gunzip);
 
-/* Unpacks `end` bytes; *reached is false where there are fewer. `path` is for the error. */
+/* Unpacks the first `end` bytes; sets *reached to false if there are fewer. `path` is for the error
+ * message. */
 enum srcfind_status gunzip_reach(struct gunzip *gunzip, const char *path, int64_t end,
                                  bool *reached, struct error *error);
 
-/* Looks at what follows up to the next checksum, without keeping it: an error if that is wrong.
- * Nothing more can be unpacked then. */
+/* Unpacks up to the next checksum, without keeping the bytes, and returns an error if it is wrong.
+ * Nothing more can be unpacked afterwards. */
 enum srcfind_status gunzip_check(struct gunzip *gunzip, const char *path, struct error *error);
 
-/* How many bytes are unpacked. */
+/* The number of bytes unpacked so far. */
 int64_t gunzip_size(const struct gunzip *gunzip);
 
-/* Copies count unpacked bytes; false where there are not so many. */
+/* Copies count bytes at an offset of the unpacked bytes; false if they are not unpacked. */
 bool gunzip_copy(const struct gunzip *gunzip, void *buffer, int64_t count, int64_t offset);
 
-/* Unpacks gzipped bytes to room for `room` bytes; returns how many they are, or -1 where they are
- * damaged or more. */
+/* Unpacks gzipped bytes to a buffer of `capacity` bytes. Returns the number of unpacked bytes; -1
+ * if the input is damaged or unpacks to more than capacity. */
 int64_t gunzip_bytes(const unsigned char *packed, int64_t count, unsigned char *bytes,
-                     int64_t room);
+                     int64_t capacity);
 
 #endif

@@ -12,9 +12,9 @@ void hdu_clear(struct hdu *hdu) {
     *hdu = (struct hdu){0};
 }
 
-/* --- what a header says of its data --- */
+/* --- the size and kind of the data --- */
 
-/* total *= n; false where it would pass 2^62. */
+/* *total *= n; false if n is negative or the product is above 2^62. */
 static bool multiply(int64_t *total, int64_t n) {
     int64_t product;
     if (n < 0 || __builtin_mul_overflow(*total, n, &product) || product > INT64_MAX / 2)
@@ -23,8 +23,8 @@ static bool multiply(int64_t *total, int64_t n) {
     return true;
 }
 
-/* The product of the axes; 0 where there is none. Returns the number of the first that cannot be; 0
- * where all can. */
+/* Sets *pixels to the product of the axes; 0 without axes. The first axis of random groups is 0 and
+ * does not count. Returns the number of the first invalid axis; 0 if all are valid. */
 static int multiply_axes(const struct header *header, int n_axes, int64_t *pixels) {
     bool groups = false;
     header_logical(header, "GROUPS", &groups);
@@ -41,25 +41,26 @@ static int multiply_axes(const struct header *header, int n_axes, int64_t *pixel
 
 enum { KEYWORD_TEXT = 24 };
 
-/* Bytes of the data unit, without padding, by the FITS standard 4.4.1; false if the header does not
- * say or means more than can be, and then `wrong` is the keyword that is to blame. */
-static bool data_bytes(const struct header *header, int64_t *bytes, char *wrong) {
+/* Sets *bytes to the size of the data unit, without padding, by the FITS standard 4.4.1. False if a
+ * keyword is missing or invalid, or the size overflows: then bad_keyword, of KEYWORD_TEXT
+ * characters, names the keyword. */
+static bool data_bytes(const struct header *header, int64_t *bytes, char *bad_keyword) {
     enum { MOST_AXES = 999 };
     int64_t bitpix, n_axes, pcount = 0, gcount = 1;
-    snprintf(wrong, KEYWORD_TEXT, "BITPIX");
+    snprintf(bad_keyword, KEYWORD_TEXT, "BITPIX");
     if (!header_integer(header, "BITPIX", &bitpix) || bitpix < -64 || bitpix > 64 ||
         bitpix % 8 != 0)
         return false;
-    snprintf(wrong, KEYWORD_TEXT, "NAXIS");
+    snprintf(bad_keyword, KEYWORD_TEXT, "NAXIS");
     if (!header_integer(header, "NAXIS", &n_axes) || n_axes < 0 || n_axes > MOST_AXES)
         return false;
     const int axis = multiply_axes(header, (int)n_axes, bytes);
-    snprintf(wrong, KEYWORD_TEXT, "NAXIS%d", axis);
+    snprintf(bad_keyword, KEYWORD_TEXT, "NAXIS%d", axis);
     if (axis > 0)
         return false;
     header_integer(header, "PCOUNT", &pcount);
     header_integer(header, "GCOUNT", &gcount);
-    snprintf(wrong, KEYWORD_TEXT, "PCOUNT or GCOUNT");
+    snprintf(bad_keyword, KEYWORD_TEXT, "PCOUNT or GCOUNT");
     return pcount >= 0 && !__builtin_add_overflow(*bytes, pcount, bytes) &&
            multiply(bytes, gcount) && multiply(bytes, llabs(bitpix) / 8);
 }
@@ -69,7 +70,7 @@ static bool is_bitpix(int64_t bitpix) {
            bitpix == -64;
 }
 
-/* Axes of the image that the header describes, itself or (prefix Z) in compressed tiles. */
+/* Reads BITPIX and the axes of an image; with prefix "Z", those of a tile-compressed image. */
 static bool read_axes(struct hdu *hdu, const char *prefix) {
     const struct header *header = &hdu->header;
     char keyword[16];
@@ -89,7 +90,7 @@ static bool read_axes(struct hdu *hdu, const char *prefix) {
     return true;
 }
 
-/* Whether the tiles of a compressed image are as many as the table has rows. */
+/* Whether the table of a compressed image has one row for each tile. */
 static bool tiles_fit(const struct hdu *hdu) {
     int64_t rows, tiles = 1;
     if (!header_integer(&hdu->header, "NAXIS2", &rows))
@@ -103,7 +104,7 @@ static bool tiles_fit(const struct hdu *hdu) {
     return tiles == rows;
 }
 
-static void describe(struct hdu *hdu) {
+static void hdu_describe(struct hdu *hdu) {
     char extension[SRCFIND_TEXT] = "IMAGE";
     bool groups = false, compressed = false;
     header_text(&hdu->header, "XTENSION", extension, sizeof extension);
@@ -116,11 +117,7 @@ static void describe(struct hdu *hdu) {
         hdu->is_image = strcmp(extension, "IMAGE") == 0 && !groups && read_axes(hdu, "");
 }
 
-/* --- walking --- */
-
-static bool is_end(const char *card) {
-    return memcmp(card, "END     ", 8) == 0;
-}
+/* --- from one HDU to the next --- */
 
 static enum srcfind_status bad_header(const struct fits_file *file, const struct hdu *hdu,
                                       const char *what, struct error *error) {
@@ -129,11 +126,11 @@ static enum srcfind_status bad_header(const struct fits_file *file, const struct
                      what);
 }
 
-/* Reads header blocks from an offset to the one with END. */
+/* Reads header blocks from an offset on, to the block with END. */
 static enum srcfind_status read_cards(struct fits_file *file, struct hdu *hdu, int64_t offset,
                                       struct error *error) {
     struct header *header = &hdu->header;
-    int64_t room = 0;
+    int64_t capacity = 0;
     for (int64_t block = 0; block < MOST_HEADER_BLOCKS; block++) {
         const int64_t at = block * BLOCK;
         bool reached;
@@ -142,24 +139,23 @@ static enum srcfind_status read_cards(struct fits_file *file, struct hdu *hdu, i
             return status;
         if (!reached)
             break;
-        if (!GROW(header->cards, room, at + BLOCK + 1))
+        if (!GROW(header->cards, capacity, at + BLOCK + 1))
             return error_memory(error, "reading a header");
         status = fits_file_read(file, header->cards + at, BLOCK, offset + at, error);
         if (status != SRCFIND_OK)
             return status;
-        for (int card = 0; card < BLOCK / CARD; card++) {
-            if (is_end(header->cards + at + CARD * card)) {
-                header->n_cards = at / CARD + card;
-                header->cards[header->n_cards * CARD] = '\0';
-                hdu->data = offset + at + BLOCK;
-                return SRCFIND_OK;
-            }
+        bool ended;
+        header->n_cards = at / CARD + header_count_cards(header->cards + at, BLOCK / CARD, &ended);
+        header->cards[header->n_cards * CARD] = '\0';
+        if (ended) {
+            hdu->data = offset + at + BLOCK;
+            return SRCFIND_OK;
         }
     }
     return bad_header(file, hdu, "has no END", error);
 }
 
-/* Whether an HDU begins here; other bytes may follow the last one. */
+/* Sets *begins to whether an HDU begins at an offset; other bytes may follow the last HDU. */
 static enum srcfind_status begins_hdu(struct fits_file *file, int64_t offset, bool *begins,
                                       struct error *error) {
     char start[8];
@@ -171,7 +167,7 @@ static enum srcfind_status begins_hdu(struct fits_file *file, int64_t offset, bo
     return status;
 }
 
-/* Bytes of an uncompressed image's pixels. */
+/* The size in bytes of an uncompressed image. */
 static int64_t pixel_bytes(const struct hdu *hdu) {
     int64_t bytes = llabs(hdu->bitpix) / 8;
     for (int i = 0; i < hdu->n_axes; i++)
@@ -179,7 +175,8 @@ static int64_t pixel_bytes(const struct hdu *hdu) {
     return bytes;
 }
 
-/* Whether the data of an image are all there. */
+/* Returns an error if the file ends before the data of an image, or if the data unit, of `bytes`,
+ * is smaller than the image. */
 static enum srcfind_status check_size(struct fits_file *file, const struct hdu *hdu, int64_t bytes,
                                       struct error *error) {
     bool reached;
@@ -197,7 +194,7 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
                              struct error *error) {
     const int number = hdu->header.cards ? hdu->number + 1 : 0;
     const int64_t offset = hdu->next;
-    char wrong[KEYWORD_TEXT];
+    char bad_keyword[KEYWORD_TEXT];
     int64_t bytes;
     hdu_clear(hdu);
     hdu->number = number;
@@ -209,20 +206,20 @@ enum srcfind_status hdu_next(struct fits_file *file, struct hdu *hdu, bool *foun
                    ? SRCFIND_OK
                    : error_set(
                          error, SRCFIND_ERROR_INPUT,
-                         file->unpack
+                         file->gunzip
                              ? "%s: what gzip packed is no FITS file, or ends within its header"
                              : "%s: the file ends within its first header",
                          file->path);
     status = read_cards(file, hdu, offset, error);
     if (status != SRCFIND_OK)
         return status;
-    if (!data_bytes(&hdu->header, &bytes, wrong))
+    if (!data_bytes(&hdu->header, &bytes, bad_keyword))
         return error_set(
             error, SRCFIND_ERROR_INPUT,
             "%s: the header of HDU %d does not say how much data follow: %s is missing "
             "or cannot be: is the file damaged?",
-            file->path, number, wrong);
+            file->path, number, bad_keyword);
     hdu->next = hdu->data + (bytes + BLOCK - 1) / BLOCK * BLOCK;
-    describe(hdu);
+    hdu_describe(hdu);
     return hdu->is_image ? check_size(file, hdu, bytes, error) : SRCFIND_OK;
 }

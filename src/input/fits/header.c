@@ -10,6 +10,7 @@
 #include <string.h>
 #include <threads.h>
 
+/* The length of a keyword, and the first column of a value. */
 enum { KEYWORD = 8, VALUE = 10 };
 
 static bool has_keyword(const char *card, const char *keyword) {
@@ -31,7 +32,7 @@ const char *header_next(const struct header *header, const char *keyword, int64_
     return NULL;
 }
 
-/* Where a card's value begins: CARD, if it has none. */
+/* The index in a card at which its value begins; CARD if it has no value. */
 static size_t begin_of_value(const char *card) {
     size_t at = VALUE;
     while (at < CARD && card[at] == ' ')
@@ -39,8 +40,8 @@ static size_t begin_of_value(const char *card) {
     return at;
 }
 
-/* The value field of a keyword's first card: the text behind "= " without leading blanks, of
- * *length characters. */
+/* The value field of the first card with a keyword: the text after "= " without leading blanks, of
+ * *length characters. NULL if there is none. */
 static const char *value_of(const struct header *header, const char *keyword, size_t *length) {
     int64_t i = 0;
     const char *card = header_next(header, keyword, &i);
@@ -58,7 +59,7 @@ static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* strtod, whatever point the program around the library has chosen for its numbers. */
+/* strtod with a decimal point, whatever locale the calling program has set. */
 static double parse_in_c_locale(const char *text, char **end) {
     call_once(&c_locale_once, make_c_locale);
     return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
@@ -78,7 +79,7 @@ bool header_parse_real(const char *text, size_t length, double *value, size_t *u
     return true;
 }
 
-/* Whether nothing follows a value but a comment. */
+/* Whether a text has only blanks, or blanks and a comment. */
 static bool is_comment(const char *text, size_t length) {
     while (length > 0 && *text == ' ') {
         text++;
@@ -102,7 +103,8 @@ bool header_real(const struct header *header, const char *keyword, double *value
     return true;
 }
 
-/* Digits are taken as they are, since a double has too few for 64 bits; -32768.0 will do, too. */
+/* Integers are read by strtoll, since a double cannot hold all of 64 bits. A real number with a
+ * zero fraction (-32768.0) is accepted, too. */
 bool header_integer(const struct header *header, const char *keyword, int64_t *value) {
     char digits[CARD + 1], *end;
     size_t length;
@@ -154,7 +156,7 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
         return false;
     for (size_t i = 1; i < length && n + 1 < size; i++) {
         if (text[i] == '\'' && !(i + 1 < length && text[++i] == '\''))
-            break; /* a quote that is not doubled ends the text */
+            break; /* a single quote ends the text, two are a quote in the text */
         value[n++] = isprint((unsigned char)text[i]) ? text[i] : '?';
     }
     while (n > 0 && value[n - 1] == ' ')
@@ -163,10 +165,10 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
     return true;
 }
 
-/* --- for WCSLIB --- */
+/* --- cards for WCSLIB --- */
 
-/* Has the number at the beginning of a value written with E, not D. */
-static bool mend_number(char *value, size_t length) {
+/* Changes the D exponent of a number to E. False if the value is not a number. */
+static bool repair_number(char *value, size_t length) {
     double ignored;
     size_t used;
     if (!header_parse_real(value, length, &ignored, &used) ||
@@ -178,14 +180,14 @@ static bool mend_number(char *value, size_t length) {
     return true;
 }
 
-/* Has the text at the beginning of a value closed by a quote, and nothing but a comment behind it.
- */
-static bool mend_text(char *value, size_t length) {
+/* Adds the closing quote to a text that has none. False if the value is not a text, or is followed
+ * by anything but a comment. */
+static bool repair_text(char *value, size_t length) {
     size_t end = 1;
     if (*value != '\'')
         return false;
     while (end < length && (value[end] != '\'' || (end + 1 < length && value[end + 1] == '\'')))
-        end += value[end] == '\'' ? 2 : 1; /* a quote that is doubled is part of the text */
+        end += value[end] == '\'' ? 2 : 1; /* two quotes are a quote in the text */
     if (end < length)
         return is_comment(value + end + 1, length - end - 1);
     if (length < 2)
@@ -196,8 +198,9 @@ static bool mend_text(char *value, size_t length) {
     return true;
 }
 
-/* WCSLIB makes room for as many axes as these keywords say, whatever that is. */
-static bool is_absurd(const char *card, const char *value, size_t length) {
+/* Whether a card is a NAXIS or WCSAXES outside 0 ... MOST_AXES. WCSLIB allocates memory for as many
+ * axes as these keywords say. */
+static bool has_absurd_axes(const char *card, const char *value, size_t length) {
     enum { MOST_AXES = 99 };
     double axes;
     size_t used;
@@ -205,27 +208,27 @@ static bool is_absurd(const char *card, const char *value, size_t length) {
            header_parse_real(value, length, &axes, &used) && !(axes >= 0 && axes <= MOST_AXES);
 }
 
-/* A_p_q, B_p_q, AP_p_q and BP_p_q, of which WCSLIB believes that they are numbers. */
+/* Whether a card is A_p_q, B_p_q, AP_p_q or BP_p_q, which WCSLIB assumes to be numbers. */
 static bool is_sip(const char *card) {
     if (*card != 'A' && *card != 'B')
         return false;
     return card[1] == '_' || (card[1] == 'P' && card[2] == '_');
 }
 
-/* Whether a card has a keyword and a value as FITS allows them, after some mending. */
-static bool is_sound(char *card) {
+/* Repairs a card for WCSLIB. False if it cannot be repaired, or has no value. */
+static bool repair_card(char *card) {
     const size_t at = begin_of_value(card);
     if (*card == ' ' || card[KEYWORD] != '=' || card[KEYWORD + 1] != ' ')
         return false;
-    if (at == CARD || is_absurd(card, card + at, CARD - at))
+    if (at == CARD || has_absurd_axes(card, card + at, CARD - at))
         return false;
-    if (mend_number(card + at, CARD - at))
+    if (repair_number(card + at, CARD - at))
         return true;
     if (is_sip(card))
         return false;
     if (card[at] == 'T' || card[at] == 'F')
         return is_comment(card + at + 1, CARD - at - 1);
-    return mend_text(card + at, CARD - at);
+    return repair_text(card + at, CARD - at);
 }
 
 char *header_for_wcslib(const struct header *header, int *n_cards) {
@@ -239,10 +242,39 @@ char *header_for_wcslib(const struct header *header, int *n_cards) {
         for (int j = 0; j < CARD; j++)
             if (card[j] < ' ' || card[j] > '~')
                 card[j] = ' ';
-        *n_cards += is_sound(card);
+        *n_cards += repair_card(card);
     }
     copy[CARD * (int64_t)*n_cards] = '\0';
     return copy;
+}
+
+static bool is_end(const char *card) {
+    return memcmp(card, "END     ", 8) == 0;
+}
+
+int64_t header_count_cards(const char *cards, int64_t n, bool *ended) {
+    int64_t i = 0;
+    while (i < n && !is_end(cards + CARD * i))
+        i++;
+    *ended = i < n;
+    return i;
+}
+
+enum srcfind_status header_from_text(struct header *header, const char *text, struct error *error) {
+    const size_t length = text ? strlen(text) : 0;
+    bool ended;
+    *header = (struct header){.cards = calloc(length + 1, 1)};
+    if (!header->cards)
+        return error_memory(error, "reading a header");
+    if (length > 0)
+        memcpy(header->cards, text, length);
+    header->n_cards = header_count_cards(header->cards, (int64_t)length / CARD, &ended);
+    header->cards[header->n_cards * CARD] = '\0';
+    if (length % CARD == 0 || ended)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "pixels in memory: the header's %zu characters are not cards of 80 each",
+                     length);
 }
 
 void header_clear(struct header *header) {

@@ -1,5 +1,5 @@
-/* The text of a FITS header: 80-character cards, and the values of keywords in them. Numbers may
- * have Fortran's D exponents. Values that cannot be read count as missing. */
+/* The text of a FITS header: 80-character cards, and the values of their keywords. Numbers may have
+ * Fortran's D exponents. Unreadable values count as missing. */
 #ifndef HEADER_H
 #define HEADER_H
 
@@ -7,39 +7,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
+
 enum { CARD = 80 };
 
 struct header {
-    char *cards; /* n_cards * CARD characters, then a NUL; without END */
+    char *cards; /* n_cards * CARD characters, without END, then a NUL; owned */
     int64_t n_cards;
 };
 
-/* Each finds the first card of that keyword; false if there is none or it is of another type, and
- * then *value is as it was. */
+/* Each function reads the value of the first card with a keyword. False if there is no such card or
+ * its value is of another type; *value is then unchanged. */
 bool header_integer(const struct header *header, const char *keyword, int64_t *value);
 bool header_real(const struct header *header, const char *keyword, double *value);
 bool header_logical(const struct header *header, const char *keyword, bool *value);
-/* Without quotes and trailing blanks; cut to fit, and made printable. */
+/* `value`, of `size` characters, gets the text without quotes and trailing blanks. The text is
+ * truncated to fit; unprintable characters become '?'. */
 bool header_text(const struct header *header, const char *keyword, char *value, size_t size);
 
-/* The first card at or after *i with this keyword, and *i moved behind it; NULL if there is none.
- */
+/* Returns the first card with a keyword from card *i on, and sets *i to the card after it; NULL if
+ * there is none. */
 const char *header_next(const struct header *header, const char *keyword, int64_t *i);
 
-/* Whether a card has a number and nothing else for a value. */
+/* Whether the value of a card is a number and nothing else. */
 bool header_card_is_number(const char *card);
 
-/* Keyword and number as in NAXIS2, then header_integer. */
+/* header_integer for an indexed keyword: stem and number, as in NAXIS2. */
 bool header_indexed(const struct header *header, const char *stem, int number, int64_t *value);
 
-/* Reads a number that may have a D exponent from the beginning of a text of `length` characters;
- * its length is returned in *used. */
+/* Reads a number, which may have a D exponent, at the beginning of a text of `length` characters.
+ * *used is the number of characters read. False if there is no finite number. */
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used);
 
-/* A copy of those of the cards, to be freed, that have a value, for WCSLIB's parser, which dies of
- * some that FITS does not allow and never comes back from others: D exponents are E exponents,
- * texts are closed, and what cannot be mended is left out. NULL where memory ran out. */
+/* Copies the cards that have a value for WCSLIB's parser, which crashes or hangs on some cards that
+ * FITS does not allow. In the copy D exponents are E exponents and all texts have a closing quote;
+ * other invalid cards are left out. The caller frees the copy. NULL if memory ran out. */
 char *header_for_wcslib(const struct header *header, int *n_cards);
+
+/* The number of cards before END, of n cards; *ended is whether there is an END. */
+int64_t header_count_cards(const char *cards, int64_t n, bool *ended);
+
+/* Copies the cards of a text, up to END; NULL is a text without cards. An error if the text is not
+ * a series of 80-character cards. The caller clears the header, also after an error. */
+enum srcfind_status header_from_text(struct header *header, const char *text, struct error *error);
 
 void header_clear(struct header *header);
 

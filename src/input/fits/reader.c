@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    PIECE = 1 << 16, /* pixels; 256 KiB stay in the processor's cache until they are scanned */
+    CHUNK = 1 << 16, /* pixels; 256 KiB stay in the processor's cache until they are scanned */
     SAMPLE_ROWS = 256,
-    STORED_BYTES = 1 << 16, /* read at a time where values are converted */
+    STORED_BYTES = 1 << 16, /* read at a time if values must be converted */
 };
 
-/* --- float32 as it is --- */
+/* --- float32 without conversion --- */
 
 static const uint32_t *read_float32(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error) {
@@ -21,30 +21,7 @@ static const uint32_t *read_float32(void *state, int64_t first, int64_t count, u
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
-static void begin_lending(void *state) {
-    struct reader *r = state;
-    mapping_open(&r->mapping, r->file->descriptor, r->data, r->n_pixels * 4);
-}
-
-static const uint32_t *borrow_float32(void *state, int64_t first, int64_t count) {
-    const struct reader *r = state;
-    return mapping_borrow(&r->mapping, first * 4, count * 4);
-}
-
-static void give_back_float32(void *state, int64_t first, int64_t count) {
-    const struct reader *r = state;
-    mapping_give_back(&r->mapping, first * 4, count * 4);
-}
-
-static void end_lending(void *state) {
-    struct reader *r = state;
-    mapping_close(&r->mapping);
-}
-
-static const struct pixel_lender float32_lender = {begin_lending, borrow_float32, give_back_float32,
-                                                   end_lending};
-
-/* --- all other kinds of pixels --- */
+/* --- all other types of pixels --- */
 
 static const uint32_t *read_stored(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                    struct error *error) {
@@ -67,8 +44,8 @@ static const uint32_t *read_stored(void *state, int64_t first, int64_t count, ui
 
 /* --- opening --- */
 
-/* A keyword's number, or what there was before where there is no such keyword. False where it is no
- * number: then no pixel is known. */
+/* Reads BZERO or BSCALE; *value is unchanged if there is no such keyword. False if its value is not
+ * a number, since all pixels would be wrong. */
 static bool read_factor(const struct header *header, const char *keyword, double *value) {
     int64_t i = 0;
     return header_real(header, keyword, value) || !header_next(header, keyword, &i);
@@ -96,7 +73,7 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
                               .data = hdu->data + abs(hdu->bitpix) / 8 * plane};
     *source = (struct pixel_source){.width = hdu->axes[0],
                                     .height = hdu->axes[1],
-                                    .piece = PIECE,
+                                    .chunk_pixels = CHUNK,
                                     .sample_rows = SAMPLE_ROWS,
                                     .parallel = true,
                                     .state = reader,
@@ -109,13 +86,12 @@ enum srcfind_status reader_open(struct reader *reader, struct fits_file *file,
     if (hdu->bitpix == -32 && reader->scaling.bscale == 1 && reader->scaling.bzero == 0) {
         source->read = read_float32;
         source->swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-        source->lender = file->unpack ? NULL : &float32_lender;
     }
     return SRCFIND_OK;
 }
 
 void reader_prefetch(const struct reader *reader) {
-    if (!reader->tiles && !reader->file->unpack)
+    if (!reader->tiles && !reader->file->gunzip)
         posix_fadvise(reader->file->descriptor, reader->data,
                       abs(reader->bitpix) / 8 * reader->n_pixels, POSIX_FADV_WILLNEED);
 }

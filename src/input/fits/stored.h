@@ -1,5 +1,5 @@
-/* What the stored values of an image mean: bzero + bscale * stored, rounded once to float32, and no
- * number at all where an integer is blank. */
+/* Conversion of stored to physical values: bzero + bscale * stored, rounded once to float32; NaN
+ * for blank integers. */
 #ifndef STORED_H
 #define STORED_H
 
@@ -14,44 +14,44 @@ struct scaling {
     int64_t blank;
 };
 
-/* A big-endian natural number of a few bytes, `step` apart. */
-static inline uint64_t load_natural(const unsigned char *bytes, int size, int64_t step) {
+/* Loads a big-endian unsigned integer of `size` bytes. The bytes are `step` apart. */
+static inline uint64_t load_unsigned(const unsigned char *bytes, int size, int64_t step) {
     uint64_t value = 0;
     for (int i = 0; i < size; i++)
         value = value << 8 | bytes[i * step];
     return value;
 }
 
-/* An integer of 8, 16, 32 or 64 bits; those of 8 bits have no sign. */
+/* Loads a big-endian integer of 8, 16, 32 or 64 bits; 8 bits are unsigned. */
 static inline int64_t load_integer(const unsigned char *bytes, int bitpix, int64_t step) {
     switch (bitpix) {
     case 8:
         return bytes[0];
     case 16:
-        return (int16_t)load_natural(bytes, 2, step);
+        return (int16_t)load_unsigned(bytes, 2, step);
     case 32:
-        return (int32_t)load_natural(bytes, 4, step);
+        return (int32_t)load_unsigned(bytes, 4, step);
     default:
-        return (int64_t)load_natural(bytes, 8, step);
+        return (int64_t)load_unsigned(bytes, 8, step);
     }
 }
 
-/* A float of 32 bits (bitpix -32) or 64 (-64). */
+/* Loads a big-endian float of 32 (bitpix -32) or 64 bits (-64). */
 static inline double load_real(const unsigned char *bytes, int bitpix, int64_t step) {
     double value;
     if (bitpix == -32) {
-        const uint32_t bits = (uint32_t)load_natural(bytes, 4, step);
+        const uint32_t bits = (uint32_t)load_unsigned(bytes, 4, step);
         float narrow;
         memcpy(&narrow, &bits, sizeof narrow);
         return narrow;
     }
-    const uint64_t bits = load_natural(bytes, 8, step);
+    const uint64_t bits = load_unsigned(bytes, 8, step);
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-/* Integers of 64 bits would be rounded twice on the way through a double, so they take it only
- * where they are scaled. */
+/* Scales an integer. Without scaling it is converted directly to float, since a 64-bit integer
+ * would be rounded twice through a double. */
 static inline float integer_value(int64_t stored, const struct scaling *s) {
     if (s->has_blank && stored == s->blank)
         return NAN;

@@ -8,7 +8,7 @@
 
 #include "input/fits/stored.h"
 
-/* The number of a card `TTYPEn` or `TFORMn`; 0 where it is none. */
+/* The number n of a card TTYPEn or TFORMn; 0 for other cards. */
 static int column_of(const char *card, const char *stem) {
     enum { STEM = 5, KEYWORD = 8 };
     int number = 0;
@@ -19,7 +19,7 @@ static int column_of(const char *card, const char *stem) {
     return number;
 }
 
-/* Looks once through the cards, of which there may be many, for those of columns. */
+/* Finds the cards of all columns in one pass, since a header may have many cards. */
 static void list_columns(struct table *table) {
     int64_t n_columns = 0;
     header_integer(table->header, "TFIELDS", &n_columns);
@@ -36,7 +36,7 @@ static void list_columns(struct table *table) {
     }
 }
 
-/* The text of a card of a column; false where there is none. */
+/* Reads the text of a card of a column; false if card is NULL or has no text. */
 static bool column_text(const char *card, const char *stem, int number, char *text, size_t size) {
     char keyword[16];
     const struct header one = {(char *)card, 1};
@@ -57,7 +57,7 @@ bool table_open(struct table *table, struct fits_file *file, const struct hdu *h
         !header_integer(header, "NAXIS1", &table->row_bytes) ||
         !header_integer(header, "NAXIS2", &table->n_rows))
         return false;
-    /* that these products and sums can be is known since the HDU was found */
+    /* hdu_next has checked that these products and sums do not overflow */
     const int64_t rows = table->row_bytes * table->n_rows, end = rows + pcount;
     int64_t heap = rows;
     header_integer(header, "THEAP", &heap);
@@ -77,15 +77,13 @@ int table_element_bytes(char type) {
     return at ? bytes[at - types] : 0;
 }
 
-/* Reads TFORMn: `rT`, or `rPt(max)`. Returns the column's bytes in a row; -1 where it has no sense.
- */
+/* Reads TFORMn: `rT`, or `rPt(max)`. Returns the size in bytes of the column in a row; -1 if TFORMn
+ * is missing or invalid. */
 static int64_t read_form(const struct table *table, int number, struct table_column *column) {
-    char form[SRCFIND_TEXT], *type;
+    char form[SRCFIND_TEXT], *type = form;
     if (!column_text(table->forms[number], "TFORM", number, form, sizeof form))
         return -1;
     column->count = isdigit((unsigned char)*form) ? strtoll(form, &type, 10) : 1;
-    if (!isdigit((unsigned char)*form))
-        type = form;
     column->type = (char)toupper((unsigned char)*type);
     column->element = *type ? (char)toupper((unsigned char)type[1]) : '\0';
     if (column->count < 0 || column->count > INT64_MAX / 16)

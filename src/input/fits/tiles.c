@@ -9,32 +9,32 @@
 #include "input/fits/tile_codec.h"
 
 enum {
-    PIECE = 1 << 16, /* pixels; these stay in the processor's cache until they are scanned */
+    CHUNK = 1 << 16, /* pixels; they stay in the processor's cache until they are scanned */
     LEAST_SAMPLE_ROWS = 4,
     MOST_SAMPLE_ROWS = 64,
     MOST_TILE_PIXELS = 1 << 28,
     MOST_ROW_BYTES = 1 << 16, /* of the table */
 };
 
-/* How the integers of quantised floats become floats again: (q - dither + 0.5) scale + zero. */
+/* How quantised floats are restored from integers q: (q - dither + 0.5) * scale + zero. */
 struct quantisation {
     bool is_used, dithered, keeps_zeros;
     int64_t seed; /* ZDITHER0 */
 };
 
-/* A column, or else a keyword of the same name. */
+/* ZSCALE or ZZERO: a column, or else a keyword of the same name, or else a default. */
 struct setting {
     bool in_column, in_header;
     struct table_column column;
     double value;
 };
 
-/* What one thread at a time reads with. */
+/* The buffers of one read call. */
 struct workspace {
     unsigned char *row; /* of the table */
     unsigned char *packed;
-    void *room;
-    int64_t packed_bytes, room_bytes;
+    void *unpacked;
+    int64_t packed_bytes, unpacked_bytes;
     struct workspace *next;
 };
 
@@ -48,17 +48,17 @@ struct tiles {
     struct setting scale, zero;
     struct quantisation quantisation;
     struct scaling scaling;
-    int64_t axes[2], tile[2], count[2]; /* of the plane: pixels, pixels a tile, tiles */
-    int64_t depth;                      /* planes that the tiles hold */
-    int64_t first_row;                  /* of the table, for the plane's first tile */
-    int64_t plane;                      /* which of its tiles' planes it is */
+    int64_t axes[2], tile[2], count[2]; /* along x and y: pixels, pixels per tile, tiles */
+    int64_t depth;                      /* the number of planes in the plane's tiles */
+    int64_t first_row;                  /* the table row of the plane's first tile */
+    int64_t plane;                      /* the index of the plane within its tiles */
     mtx_t lock;
-    struct workspace *idle; /* under lock */
+    struct workspace *idle; /* the list of unused workspaces; protected by the lock */
 };
 
 /* One tile, unpacked. */
 struct tile {
-    int64_t x, y, width, height; /* its corner and shape in the plane */
+    int64_t x, y, width, height; /* first pixel and shape in the plane */
     struct tile_pixels pixels;
     struct scaling scaling;
     double scale, zero;
@@ -66,14 +66,14 @@ struct tile {
     bool quantised;
 };
 
-/* --- workspaces: one for each thread that reads --- */
+/* --- workspaces: one for each thread that is reading --- */
 
 static void free_workspace(struct workspace *w) {
     if (!w)
         return;
     free(w->row);
     free(w->packed);
-    free(w->room);
+    free(w->unpacked);
     free(w);
 }
 
@@ -86,7 +86,7 @@ static struct workspace *make_workspace(const struct tiles *t) {
     return w;
 }
 
-static struct workspace *take_workspace(struct tiles *t) {
+static struct workspace *acquire_workspace(struct tiles *t) {
     mtx_lock(&t->lock);
     struct workspace *w = t->idle;
     if (w)
@@ -95,22 +95,22 @@ static struct workspace *take_workspace(struct tiles *t) {
     return w ? w : make_workspace(t);
 }
 
-static void give_back(struct tiles *t, struct workspace *w) {
+static void release_workspace(struct tiles *t, struct workspace *w) {
     mtx_lock(&t->lock);
     w->next = t->idle;
     t->idle = w;
     mtx_unlock(&t->lock);
 }
 
-/* Makes a buffer hold at least so many bytes, and keeps what it has. */
-static bool make_room(void *buffer, int64_t *bytes, int64_t wanted) {
-    void **room = buffer;
+/* Enlarges a buffer, of *bytes, to at least `wanted` bytes, and keeps its contents. */
+static bool tiles_reserve(void *buffer, int64_t *bytes, int64_t wanted) {
+    void **array = buffer;
     if (wanted <= *bytes)
         return true;
-    void *grown = realloc(*room, (size_t)wanted);
+    void *grown = realloc(*array, (size_t)wanted);
     if (!grown)
         return false;
-    *room = grown;
+    *array = grown;
     *bytes = wanted;
     return true;
 }
@@ -126,22 +126,24 @@ static enum srcfind_status damaged(const struct tiles *t, const struct tile *til
                      (long long)tile->x + 1, (long long)tile->y + 1);
 }
 
-static double setting_of(const struct setting *setting, const unsigned char *row) {
+/* The value of a setting for a row of the table; NaN if its column has no finite number. */
+static double setting_value(const struct setting *setting, const unsigned char *row) {
     double value = setting->value;
     return setting->in_column && !table_number(&setting->column, row, &value) ? NAN : value;
 }
 
-/* Reads the bytes of an array in the heap, and makes room for what they are unpacked to. */
+/* Reads an array of the heap into w->packed, and allocates w->unpacked. */
 static enum srcfind_status read_array(const struct tiles *t, struct workspace *w, int64_t bytes,
                                       int64_t offset, int64_t n_pixels, struct error *error) {
-    const int64_t spare = tile_codec_spare(&t->codec, n_pixels);
-    if (!make_room(&w->packed, &w->packed_bytes, bytes + spare) ||
-        !make_room(&w->room, &w->room_bytes, tile_codec_room(&t->codec, n_pixels)))
+    const int64_t padding = tile_codec_padding_bytes(&t->codec, n_pixels);
+    if (!tiles_reserve(&w->packed, &w->packed_bytes, bytes + padding) ||
+        !tiles_reserve(&w->unpacked, &w->unpacked_bytes,
+                       tile_codec_unpacked_bytes(&t->codec, n_pixels)))
         return error_memory(error, "unpacking an image");
     return fits_file_read(t->file, w->packed, bytes, offset, error);
 }
 
-/* Values that were left as they are. */
+/* Sets *pixels to the values of an array of the column UNCOMPRESSED_DATA. */
 static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t count,
                        int64_t n_pixels, struct tile_pixels *pixels) {
     const int bitpix = table_bitpix(t->plain.element);
@@ -152,13 +154,14 @@ static bool take_plain(const struct tiles *t, const struct workspace *w, int64_t
     return true;
 }
 
-/* Where a tile's bytes are. */
+/* The array that has a tile's bytes. */
 struct array {
-    const struct table_column *column; /* NULL where there are none */
-    int64_t count, bytes, offset;      /* elements of the column's type; in the file */
+    const struct table_column *column; /* NULL if there is no such array */
+    int64_t count, bytes;              /* elements of the column's type; bytes */
+    int64_t offset;                    /* in the file */
 };
 
-/* In the first of the columns that has some. */
+/* Finds the first column with an array that is not empty. */
 static struct array find_array(const struct tiles *t, const unsigned char *row) {
     const struct table_column *columns[] = {&t->compressed, t->has_plain ? &t->plain : NULL,
                                             t->has_gzipped ? &t->gzipped : NULL};
@@ -177,8 +180,8 @@ static struct array find_array(const struct tiles *t, const unsigned char *row) 
     return a;
 }
 
-/* What a row of the table says of its tile's values. A scale that is NaN makes all of them NaN: so
- * are blank tiles kept. */
+/* Reads a tile's blank value and scale from a row of the table. Blank tiles have a scale of NaN,
+ * which makes all their values NaN. */
 static void read_scale(const struct tiles *t, const unsigned char *row, int64_t number,
                        struct tile *tile) {
     tile->scaling = t->scaling;
@@ -186,26 +189,26 @@ static void read_scale(const struct tiles *t, const unsigned char *row, int64_t 
         tile->scaling.has_blank = table_integer(&t->blank, row, &tile->scaling.blank);
     if (!tile->quantised)
         return;
-    tile->scale = setting_of(&t->scale, row) * t->scaling.bscale;
-    tile->zero = setting_of(&t->zero, row) * t->scaling.bscale + t->scaling.bzero;
+    tile->scale = setting_value(&t->scale, row) * t->scaling.bscale;
+    tile->zero = setting_value(&t->zero, row) * t->scaling.bscale + t->scaling.bzero;
     if (t->quantisation.dithered)
         tile->dither = dither_start(number + t->quantisation.seed);
 }
 
-/* False where the bytes, which were read, are damaged. */
+/* Unpacks the array in w->packed. False if it is damaged. */
 static bool unpack_array(const struct tiles *t, struct workspace *w, const struct array *a,
                          int64_t n_pixels, struct tile *tile) {
     if (a->column == &t->plain)
         return take_plain(t, w, a->count, n_pixels, &tile->pixels);
     if (a->column == &t->gzipped)
-        return tile_codec_gunzip_reals(&t->codec, w->packed, a->bytes, n_pixels, w->room,
+        return tile_codec_gunzip_reals(&t->codec, w->packed, a->bytes, n_pixels, w->unpacked,
                                        &tile->pixels);
     tile->quantised = t->quantisation.is_used;
     return tile_codec_unpack(&t->codec, t->codec.bitpix < 0 && !tile->quantised, w->packed,
-                             a->bytes, tile->width, n_pixels, w->room, &tile->pixels);
+                             a->bytes, tile->width, n_pixels, w->unpacked, &tile->pixels);
 }
 
-/* The tile of this number in the plane. */
+/* Reads and unpacks the tile of this number in the plane. */
 static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int64_t number,
                                        struct tile *tile, struct error *error) {
     const int64_t n_pixels = tile->width * tile->height * t->depth;
@@ -215,7 +218,7 @@ static enum srcfind_status unpack_tile(struct tiles *t, struct workspace *w, int
     if (status != SRCFIND_OK)
         return status;
     const struct array array = find_array(t, w->row);
-    if (!array.column || array.bytes > tile_codec_most_bytes(n_pixels))
+    if (!array.column || array.bytes > tile_codec_most_packed_bytes(n_pixels))
         return damaged(t, tile, error);
     status = read_array(t, w, array.bytes, array.offset, n_pixels, error);
     if (status != SRCFIND_OK)
@@ -245,7 +248,7 @@ static void convert_quantised(const struct tile *tile, int64_t first, int64_t co
     }
 }
 
-/* FITS standard 10.2. In the second way of dithering, one integer stands for 0. */
+/* FITS standard 10.2. With SUBTRACTIVE_DITHER_2 one integer is reserved for the value 0. */
 static void convert_dithered(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
                              float *values) {
     enum { ZERO = -2147483646 };
@@ -261,7 +264,7 @@ static void convert_dithered(const struct tiles *t, struct tile *tile, int64_t f
     }
 }
 
-/* Pixels of the tile from the first-th on. */
+/* Converts count pixels of a tile, from the index `first` on. */
 static void convert(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
                     float *values) {
     const struct tile_pixels *p = &tile->pixels;
@@ -295,9 +298,10 @@ static struct tile tile_at(const struct tiles *t, int64_t column, int64_t row) {
     return tile;
 }
 
-/* Gives those of the pixels [first, first + count) that are in the tile. */
-static void hand_out(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
-                     float *values) {
+/* Converts the pixels of the plane that are both in the tile and in [first, first + count).
+ * values[0] is pixel `first` of the plane. */
+static void convert_overlap(const struct tiles *t, struct tile *tile, int64_t first, int64_t count,
+                            float *values) {
     const int64_t width = t->axes[0], last = first + count;
     const int64_t before = t->plane * tile->width * tile->height;
     const int64_t from_row = most(tile->y, first / width);
@@ -315,7 +319,7 @@ static void hand_out(const struct tiles *t, struct tile *tile, int64_t first, in
 static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                   struct error *error) {
     struct tiles *t = state;
-    struct workspace *w = take_workspace(t);
+    struct workspace *w = acquire_workspace(t);
     enum srcfind_status status = w ? SRCFIND_OK : error_memory(error, "unpacking an image");
     const int64_t from = first / t->axes[0] / t->tile[1];
     const int64_t to = (first + count - 1) / t->axes[0] / t->tile[1];
@@ -323,23 +327,24 @@ static const uint32_t *read_tiles(void *state, int64_t first, int64_t count, uin
         struct tile tile = tile_at(t, i % t->count[0], i / t->count[0]);
         status = unpack_tile(t, w, i, &tile, error);
         if (status == SRCFIND_OK)
-            hand_out(t, &tile, first, count, (float *)(void *)buffer);
+            convert_overlap(t, &tile, first, count, (float *)(void *)buffer);
     }
     if (w)
-        give_back(t, w);
+        release_workspace(t, w);
     return status == SRCFIND_OK ? buffer : NULL;
 }
 
 /* --- opening --- */
 
-/* Pixels of a tile along an axis, counted from 0; 0 where that cannot be. */
+/* The number of pixels of a tile along an axis, counted from 0; 0 if ZTILEn is invalid. */
 static int64_t tile_size(const struct hdu *hdu, int axis) {
     int64_t size = axis == 0 ? hdu->axes[0] : 1;
     header_indexed(&hdu->header, "ZTILE", axis + 1, &size);
     return size < 1 ? 0 : least(size, hdu->axes[axis]);
 }
 
-static bool tiles_can_be(const struct hdu *hdu) {
+/* Whether all axes of the tiles are valid, and a tile has at most MOST_TILE_PIXELS. */
+static bool tiles_are_valid(const struct hdu *hdu) {
     int64_t most = MOST_TILE_PIXELS;
     for (int i = 0; i < hdu->n_axes; i++) {
         const int64_t size = tile_size(hdu, i);
@@ -350,33 +355,34 @@ static bool tiles_can_be(const struct hdu *hdu) {
     return true;
 }
 
-/* Sizes of tiles, and which of them hold the plane whose first pixel is `plane`. */
-static void lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
+/* Sets the sizes of tiles, and finds the tiles of the plane whose first pixel is `plane`. */
+static void tiles_lay_out(struct tiles *t, const struct hdu *hdu, int64_t plane) {
     for (int i = 0; i < 2; i++) {
         t->axes[i] = hdu->axes[i];
         t->tile[i] = tile_size(hdu, i);
         t->count[i] = (t->axes[i] - 1) / t->tile[i] + 1;
     }
-    int64_t place = plane / (t->axes[0] * t->axes[1]), rows = t->count[0] * t->count[1];
+    int64_t plane_index = plane / (t->axes[0] * t->axes[1]), rows = t->count[0] * t->count[1];
     t->depth = 1;
     for (int i = 2; i < hdu->n_axes; i++) {
-        const int64_t length = hdu->axes[i], size = tile_size(hdu, i), at = place % length;
-        place /= length;
-        t->first_row += at / size * rows;
+        const int64_t length = hdu->axes[i], size = tile_size(hdu, i), index = plane_index % length;
+        plane_index /= length;
+        t->first_row += index / size * rows;
         rows *= (length - 1) / size + 1;
-        t->plane += at % size * t->depth;
-        t->depth *= least(size, length - at / size * size);
+        t->plane += index % size * t->depth;
+        t->depth *= least(size, length - index / size * size);
     }
 }
 
-static void find_setting(const struct tiles *t, const char *name, double otherwise,
+static void find_setting(const struct tiles *t, const char *name, double default_value,
                          struct setting *setting) {
-    setting->value = otherwise;
+    setting->value = default_value;
     setting->in_column = table_find(&t->table, name, &setting->column);
     setting->in_header = header_real(t->table.header, name, &setting->value);
 }
 
-/* ZBLANK, or BLANK, for which the image's scaling was looked through already. */
+/* Finds the blank value: the column ZBLANK, else the keyword ZBLANK, else BLANK. For integer images
+ * t->scaling has BLANK already. */
 static void find_blank(struct tiles *t, const struct header *header) {
     int64_t blank;
     t->has_blank_column = table_find(&t->table, "ZBLANK", &t->blank);
@@ -387,14 +393,15 @@ static void find_blank(struct tiles *t, const struct header *header) {
     }
 }
 
-/* Floats without a scale were not quantised, whatever else the header says. */
+/* Reads the quantisation of floats. Floats without a scale are not quantised, whatever ZQUANTIZ
+ * says. */
 static void find_quantisation(struct tiles *t, const struct header *header) {
     struct quantisation *q = &t->quantisation;
     char method[SRCFIND_TEXT] = "";
     q->seed = 1;
     header_text(header, "ZQUANTIZ", method, sizeof method);
     header_integer(header, "ZDITHER0", &q->seed);
-    q->seed %= DITHER_NUMBERS; /* the table begins anew */
+    q->seed %= DITHER_NUMBERS; /* seeds wrap around at the end of the table */
     find_setting(t, "ZSCALE", 1, &t->scale);
     find_setting(t, "ZZERO", 0, &t->zero);
     q->is_used = t->codec.bitpix < 0 && strcmp(method, "NONE") != 0 &&
@@ -403,50 +410,53 @@ static void find_quantisation(struct tiles *t, const struct header *header) {
     q->dithered = q->keeps_zeros || strcmp(method, "SUBTRACTIVE_DITHER_1") == 0;
 }
 
-/* PLIO has no negative numbers: unsigned integers of 16 bits are stored as they are. */
-static void mend_scaling(struct tiles *t) {
+/* PLIO has no negative numbers: it stores unsigned 16-bit integers without the offset BZERO. */
+static void correct_plio_offset(struct tiles *t) {
     if (t->codec.packing == TILE_PLIO && t->scaling.bzero == 32768)
         t->scaling.bzero = 0;
 }
 
-static enum srcfind_status cannot_be(const struct fits_file *file, const struct hdu *hdu,
-                                     const char *what, struct error *error) {
+static enum srcfind_status invalid(const struct fits_file *file, const struct hdu *hdu,
+                                   const char *what, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: %s: is the file damaged?", file->path,
                      hdu->number, what);
 }
 
-static enum srcfind_status describe(struct tiles *t, struct fits_file *file, const struct hdu *hdu,
-                                    int64_t plane, struct error *error) {
+/* Fills t from the header of a compressed image. */
+static enum srcfind_status tiles_describe(struct tiles *t, struct fits_file *file,
+                                          const struct hdu *hdu, int64_t plane,
+                                          struct error *error) {
     const enum srcfind_status status = tile_codec_read(&t->codec, file, hdu, error);
     if (status != SRCFIND_OK)
         return status;
     if (!table_open(&t->table, file, hdu) || t->table.row_bytes < 1 ||
         t->table.row_bytes > MOST_ROW_BYTES)
-        return cannot_be(file, hdu, "no table that tiles could be in", error);
-    if (!tiles_can_be(hdu))
-        return cannot_be(file, hdu, "tiles of more than 2^28 pixels, or none", error);
-    lay_out(t, hdu, plane);
+        return invalid(file, hdu, "no table that tiles could be in", error);
+    if (!tiles_are_valid(hdu))
+        return invalid(file, hdu, "tiles of more than 2^28 pixels, or none", error);
+    tiles_lay_out(t, hdu, plane);
     const bool has_tiles = table_find(&t->table, "COMPRESSED_DATA", &t->compressed);
     t->has_gzipped = table_find(&t->table, "GZIP_COMPRESSED_DATA", &t->gzipped);
     t->has_plain = table_find(&t->table, "UNCOMPRESSED_DATA", &t->plain);
     if (!has_tiles)
-        return cannot_be(file, hdu, "no column COMPRESSED_DATA", error);
+        return invalid(file, hdu, "no column COMPRESSED_DATA", error);
     find_quantisation(t, &hdu->header);
     if (t->codec.bitpix < 0 && !t->quantisation.is_used && !tile_codec_takes_reals(&t->codec))
-        return cannot_be(file, hdu, "floats in integers (RICE_1 and the like) without a ZSCALE",
-                         error);
+        return invalid(file, hdu, "floats in integers (RICE_1 and the like) without a ZSCALE",
+                       error);
     find_blank(t, &hdu->header);
-    mend_scaling(t);
+    correct_plio_offset(t);
     return SRCFIND_OK;
 }
 
-/* Pieces are whole rows of tiles, so that none is unpacked twice. What is unpacked for a sample is
- * so for it alone: mostly no more than a sixteenth. */
-static void choose_pieces(const struct tiles *t, struct pixel_source *source) {
+/* A chunk is a whole number of rows of tiles, so that the scan unpacks each tile once. The sample's
+ * tiles are unpacked once more; sample_rows limits them to a sixteenth of the rows of tiles, except
+ * in small images. */
+static void choose_chunks(const struct tiles *t, struct pixel_source *source) {
     const int64_t rows = t->tile[1], tile = rows * source->width;
-    const int64_t piece = (tile < PIECE ? PIECE / tile : 1) * tile;
+    const int64_t chunk = (tile < CHUNK ? CHUNK / tile : 1) * tile;
     const int64_t n = source->width * source->height, bands = source->height / (16 * rows);
-    source->piece = least(piece, n);
+    source->chunk_pixels = least(chunk, n);
     source->sample_rows = bands > MOST_SAMPLE_ROWS    ? MOST_SAMPLE_ROWS
                           : bands < LEAST_SAMPLE_ROWS ? LEAST_SAMPLE_ROWS
                                                       : (int)bands;
@@ -463,10 +473,10 @@ enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, con
     *tiles = t;
     t->file = file;
     t->scaling = *scaling;
-    const enum srcfind_status status = describe(t, file, hdu, plane, error);
+    const enum srcfind_status status = tiles_describe(t, file, hdu, plane, error);
     if (status != SRCFIND_OK)
         return status;
-    choose_pieces(t, source);
+    choose_chunks(t, source);
     source->packed = true;
     source->parallel = !t->codec.cfitsio || t->codec.cfitsio->reentrant;
     source->state = t;

@@ -1,5 +1,5 @@
-/* The pixels of an image that is compressed in tiles (FITS standard 10): which tiles a plane's
- * pixels are in, and what their unpacked values mean. */
+/* Reads the pixels of a tile-compressed image (FITS standard 10): finds the tiles of a plane, and
+ * converts their unpacked values to float32. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -9,8 +9,9 @@
 
 struct tiles;
 
-/* Makes the source read the plane whose first pixel is `plane`; its shape is set already. The file
- * and the HDU must last until *tiles is closed; close it also after an error. */
+/* Makes the source read a plane; the caller has set the source's width and height. `plane` is the
+ * index of the plane's first pixel in the image. The file and the HDU must exist until *tiles is
+ * closed. Close *tiles also after an error. */
 enum srcfind_status tiles_open(struct tiles **tiles, struct fits_file *file, const struct hdu *hdu,
                                const struct scaling *scaling, int64_t plane,
                                struct pixel_source *source, struct error *error);

@@ -10,7 +10,7 @@ static const uint32_t *read_pixels(void *state, int64_t first, int64_t count, ui
     return buffer;
 }
 
-struct memory_source *memory_source_make(const struct picture *picture, int64_t piece, bool swapped,
+struct memory_source *memory_source_make(const struct picture *picture, int64_t chunk, bool swapped,
                                          bool parallel) {
     const size_t n = (size_t)picture->width * (size_t)picture->height;
     struct memory_source *m = calloc(1, sizeof *m);
@@ -21,7 +21,7 @@ struct memory_source *memory_source_make(const struct picture *picture, int64_t 
     }
     m->source = (struct pixel_source){.width = picture->width,
                                       .height = picture->height,
-                                      .piece = piece,
+                                      .chunk_pixels = chunk,
                                       .sample_rows = 32,
                                       .swapped = swapped,
                                       .parallel = parallel,
@@ -34,4 +34,11 @@ struct memory_source *memory_source_make(const struct picture *picture, int64_t 
 void memory_source_free(struct memory_source *memory) {
     free(memory->pixels);
     free(memory);
+}
+
+struct threads *unit_threads(int n) {
+    static struct threads *teams[17];
+    if (!teams[n])
+        teams[n] = threads_create(n);
+    return teams[n];
 }

@@ -1,0 +1,77 @@
+/* The public calls for catalogues. */
+#include "output/catalogue.h"
+
+#include <stdlib.h>
+
+#include "api/finder.h"
+#include "input/image.h"
+#include "output/save.h"
+
+void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
+    if (!catalogue)
+        return;
+    image_clear_metadata(&catalogue->image);
+    free(catalogue->sources);
+    free(catalogue);
+}
+
+int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue) {
+    return catalogue->n_sources;
+}
+
+const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catalogue *catalogue,
+                                                      int64_t i) {
+    return &catalogue->sources[i];
+}
+
+const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,
+                                                      int i) {
+    return i >= 0 && i < catalogue_columns() ? &catalogue->columns[i] : NULL;
+}
+
+const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->image;
+}
+
+const struct srcfind_background *
+srcfind_catalogue_background(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->background;
+}
+
+const struct srcfind_run *srcfind_catalogue_run(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->run;
+}
+
+const struct srcfind_timings *srcfind_catalogue_timings(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->timings;
+}
+
+/* --- writing --- */
+
+const struct srcfind_format *srcfind_format(int i) {
+    return i >= 0 && i < n_writers ? &writers[i]->format : NULL;
+}
+
+static const struct writer *find_writer(const char *format, struct error *error) {
+    const struct writer *writer = writer_named(format);
+    if (!writer)
+        error_set(error, SRCFIND_ERROR_OPTIONS, "format: there is no format %.200s", format);
+    return writer;
+}
+
+enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
+                                            const struct srcfind_catalogue *catalogue,
+                                            const char *format, FILE *stream) {
+    const struct writer *writer = find_writer(format, &finder->error);
+    const char *name = stream == stdout ? "standard output" : "stream";
+    return writer ? save_stream(catalogue, writer, finder->threads, stream, name, &finder->error)
+                  : SRCFIND_ERROR_OPTIONS;
+}
+
+enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
+                                           const struct srcfind_catalogue *catalogue,
+                                           const char *format, const char *path) {
+    const struct writer *writer = find_writer(format, &finder->error);
+    return writer ? save_file(catalogue, writer, finder->threads, path, &finder->error)
+                  : SRCFIND_ERROR_OPTIONS;
+}

@@ -1,0 +1,45 @@
+/* The public calls for options. */
+#include "options/options.h"
+
+#include <stdlib.h>
+
+#include "api/finder.h"
+
+struct srcfind_options *srcfind_options_create(void) {
+    struct srcfind_options *options = calloc(1, sizeof *options);
+    if (options)
+        options_default(&options->values);
+    return options;
+}
+
+struct srcfind_options *srcfind_options_copy(const struct srcfind_options *options) {
+    struct srcfind_options *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *options;
+    return copy;
+}
+
+void srcfind_options_destroy(struct srcfind_options *options) {
+    free(options);
+}
+
+enum srcfind_status srcfind_options_set(struct srcfind_options *options, const char *name,
+                                        const char *value) {
+    return options_set(&options->values, name, value, &options->error);
+}
+
+const char *srcfind_options_get(struct srcfind_options *options, const char *name) {
+    return options_get(&options->values, name, options->text) ? options->text : NULL;
+}
+
+enum srcfind_status srcfind_options_check(struct srcfind_options *options) {
+    return options_check(&options->values, &options->error);
+}
+
+const char *srcfind_options_message(const struct srcfind_options *options) {
+    return options ? options->error.text : "out of memory";
+}
+
+const struct srcfind_option *srcfind_option(int i) {
+    return options_describe(i);
+}

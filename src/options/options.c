@@ -1,0 +1,317 @@
+#include "options/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/format_double.h"
+
+/* --- parsing and printing values --- */
+
+static bool read_real(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value);
+}
+
+static bool read_integer(const char *text, int64_t least, int64_t most, int64_t *value) {
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *value >= least && *value <= most;
+}
+
+static bool parse_number(void *member, const char *values, const char *text) {
+    double *number = member;
+    (void)values;
+    return read_real(text, number) && *number > 0;
+}
+
+static void print_number(const void *member, const char *values, char *text) {
+    const double *number = member;
+    (void)values;
+    if (*number > 0)
+        format_double(*number, text);
+}
+
+static bool parse_count(void *member, const char *values, const char *text) {
+    (void)values;
+    return read_integer(text, 1, INT64_MAX, member);
+}
+
+static void print_count(const void *member, const char *values, char *text) {
+    (void)values;
+    format_integer(*(const int64_t *)member, text);
+}
+
+int options_choice(const char *values, const char *value) {
+    const size_t length = strlen(value);
+    for (int i = 0;; i++) {
+        const size_t n = strcspn(values, "|");
+        if (n == length && strncmp(values, value, n) == 0)
+            return i;
+        if (!values[n])
+            return -1;
+        values += n + 1;
+    }
+}
+
+void options_name_choices(const char *values, char *text) {
+    for (size_t length = 0;;) {
+        const int n = (int)strcspn(values, "|");
+        const bool last = !values[n], next_to_last = !last && !strchr(values + n + 1, '|');
+        length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%.*s%s", n, values,
+                                   last           ? ""
+                                   : next_to_last ? " or "
+                                                  : ", ");
+        if (last || length >= OPTIONS_TEXT)
+            return;
+        values += n + 1;
+    }
+}
+
+static bool parse_choice(void *member, const char *values, const char *text) {
+    int *choice = member;
+    *choice = options_choice(values, text);
+    return *choice >= 0;
+}
+
+static void print_choice(const void *member, const char *values, char *text) {
+    for (int i = *(const int *)member; i > 0; i--)
+        values += strcspn(values, "|") + 1;
+    snprintf(text, OPTIONS_TEXT, "%.*s", (int)strcspn(values, "|"), values);
+}
+
+/* MAJ,MIN,PA in arcsec, arcsec, degrees; or MAJ alone. */
+static bool parse_beam(void *member, const char *values, const char *text) {
+    double value[3];
+    char *end;
+    int n = 0;
+    (void)values;
+    do {
+        value[n] = strtod(text, &end);
+        if (end == text || !isfinite(value[n]))
+            return false;
+        n++;
+        text = end + 1;
+    } while (*end == ',' && n < 3);
+    if (n == 1) {
+        value[1] = value[0];
+        value[2] = 0;
+    }
+    *(struct beam_option *)member = (struct beam_option){value[0], value[1], value[2]};
+    return !*end && n != 2 && value[0] >= value[1] && value[1] > 0;
+}
+
+static void print_beam(const void *member, const char *values, char *text) {
+    const struct beam_option *beam = member;
+    char axes[3][FORMAT_TEXT];
+    (void)values;
+    if (isnan(beam->major))
+        return;
+    format_double(beam->major, axes[0]);
+    format_double(beam->minor, axes[1]);
+    format_double(beam->angle, axes[2]);
+    snprintf(text, OPTIONS_TEXT, "%s,%s,%s", axes[0], axes[1], axes[2]);
+}
+
+static bool parse_text(void *member, const char *values, const char *text) {
+    (void)values;
+    return *text && snprintf(member, SRCFIND_TEXT, "%s", text) < SRCFIND_TEXT;
+}
+
+static void print_text(const void *member, const char *values, char *text) {
+    (void)values;
+    snprintf(text, OPTIONS_TEXT, "%s", (const char *)member);
+}
+
+static bool parse_plane(void *member, const char *values, const char *text) {
+    struct plane_option *plane = member;
+    (void)values;
+    plane->n = 0;
+    for (char *end;; text = end + 1) {
+        errno = 0;
+        const long long index = strtoll(text, &end, 10);
+        if (end == text || errno || index < 1 || plane->n == SRCFIND_MAX_AXES)
+            return false;
+        plane->index[plane->n++] = index;
+        if (*end != ',')
+            return !*end;
+    }
+}
+
+static void print_plane(const void *member, const char *values, char *text) {
+    const struct plane_option *plane = member;
+    size_t length = 0;
+    (void)values;
+    for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
+        length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
+                                   (long long)plane->index[i]);
+}
+
+static const struct {
+    const char *name;
+    int device;
+} device_names[] = {{"auto", DEVICE_AUTO}, {"cpu", DEVICE_CPU}, {"all", DEVICE_ALL}};
+
+enum { DEVICE_NAMES = sizeof device_names / sizeof *device_names };
+
+static bool parse_device(void *member, const char *values, const char *text) {
+    int *device = member;
+    int64_t number;
+    (void)values;
+    for (int i = 0; i < DEVICE_NAMES; i++) {
+        if (strcmp(text, device_names[i].name) == 0) {
+            *device = device_names[i].device;
+            return true;
+        }
+    }
+    if (!read_integer(text, 0, 1023, &number))
+        return false;
+    *device = (int)number;
+    return true;
+}
+
+static void print_device(const void *member, const char *values, char *text) {
+    const int device = *(const int *)member;
+    (void)values;
+    format_integer(device, text);
+    for (int i = 0; i < DEVICE_NAMES; i++)
+        if (device == device_names[i].device)
+            snprintf(text, OPTIONS_TEXT, "%s", device_names[i].name);
+}
+
+static bool parse_threads(void *member, const char *values, const char *text) {
+    int64_t number;
+    (void)values;
+    if (!read_integer(text, 1, OPTIONS_MOST_THREADS, &number))
+        return false;
+    *(int *)member = (int)number;
+    return true;
+}
+
+static void print_threads(const void *member, const char *values, char *text) {
+    const int n = *(const int *)member;
+    (void)values;
+    if (n > 0)
+        format_integer(n, text);
+}
+
+static bool parse_mebibytes(void *member, const char *values, const char *text) {
+    int64_t mebibytes;
+    (void)values;
+    if (!read_integer(text, 1, INT64_MAX >> 20, &mebibytes))
+        return false;
+    *(int64_t *)member = mebibytes << 20;
+    return true;
+}
+
+static void print_mebibytes(const void *member, const char *values, char *text) {
+    const int64_t bytes = *(const int64_t *)member;
+    (void)values;
+    if (bytes > 0)
+        format_integer(bytes >> 20, text);
+}
+
+/* --- types --- */
+
+enum type { NUMBER, COUNT, CHOICE, BEAM, TEXT, PLANE, DEVICE, THREADS, MEBIBYTES };
+
+/* The operations on a member of struct options, by its type. parse reads the command line's text
+ * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
+ * characters, and nothing if the option is not set. values are those of options.inc. wanted
+ * completes the message "is not ..."; NULL: the values do. */
+static const struct {
+    const char *wanted;
+    bool (*parse)(void *member, const char *values, const char *text);
+    void (*print)(const void *member, const char *values, char *text);
+} types[] = {
+    [NUMBER] = {"a number above 0", parse_number, print_number},
+    [COUNT] = {"a whole number above 0", parse_count, print_count},
+    [CHOICE] = {NULL, parse_choice, print_choice},
+    [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
+              parse_beam, print_beam},
+    [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
+    [PLANE] = {"a list of planes, counted from 1", parse_plane, print_plane},
+    [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
+    [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
+    [MEBIBYTES] = {"a whole number above 0", parse_mebibytes, print_mebibytes},
+};
+
+/* --- the table --- */
+
+static const struct entry {
+    struct srcfind_option shown;
+    enum type type;
+    size_t offset;
+} entries[] = {
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+    {{name, argument, initial, values, help, true}, type, offsetof(struct options, member)},
+#define MACHINE_OPTION(name, letter, argument, type, member, initial, values, help)                \
+    {{name, argument, initial, values, help, false}, type, offsetof(struct options, member)},
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)
+#include "options/options.inc"
+#undef SEARCH_OPTION
+#undef MACHINE_OPTION
+#undef COMMAND_OPTION
+};
+
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static const struct entry *options_find(const char *name) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (strcmp(entries[i].shown.name, name) == 0)
+            return &entries[i];
+    return NULL;
+}
+
+const struct srcfind_option *options_describe(int i) {
+    return i >= 0 && i < ENTRIES ? &entries[i].shown : NULL;
+}
+
+bool options_is_name(int i) {
+    return entries[i].type == TEXT;
+}
+
+void options_default(struct options *options) {
+    *options = (struct options){.beam = {NAN, NAN, NAN}};
+    for (int i = 0; i < ENTRIES; i++)
+        if (entries[i].shown.initial)
+            types[entries[i].type].parse((char *)options + entries[i].offset,
+                                         entries[i].shown.values, entries[i].shown.initial);
+}
+
+enum srcfind_status options_set(struct options *options, const char *name, const char *value,
+                                struct error *error) {
+    const struct entry *e = options_find(name);
+    struct options changed = *options;
+    if (!e)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
+    if (types[e->type].parse((char *)&changed + e->offset, e->shown.values, value)) {
+        *options = changed;
+        return SRCFIND_OK;
+    }
+    char choices[OPTIONS_TEXT];
+    const char *wanted = types[e->type].wanted;
+    if (!wanted)
+        options_name_choices(e->shown.values, choices);
+    return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: '%.200s' is not %s", name, value,
+                     wanted ? wanted : choices);
+}
+
+enum srcfind_status options_check(const struct options *options, struct error *error) {
+    if (options->island > options->threshold)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %g is above the threshold, %g",
+                         options->island, options->threshold);
+    return SRCFIND_OK;
+}
+
+bool options_get(const struct options *options, const char *name, char *text) {
+    const struct entry *e = options_find(name);
+    *text = '\0';
+    if (e)
+        types[e->type].print((const char *)options + e->offset, e->shown.values, text);
+    return e;
+}

@@ -1,0 +1,70 @@
+/* The options of a search: the library's part of options.inc. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "common/error.h"
+
+/* In the order of the values in options.inc. */
+enum background_choice { BACKGROUND_MEDIAN, BACKGROUND_ZERO };
+enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
+enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+/* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
+enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
+
+enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 512 };
+
+/* Axes: FWHM in arcsec. Position angle: degrees from north through east. */
+struct beam_option {
+    double major, minor, angle;
+};
+
+/* Indices, from 1, on axes 3, 4, ... */
+struct plane_option {
+    int n;
+    int64_t index[SRCFIND_MAX_AXES];
+};
+
+struct options {
+    double kappa;     /* clip at median -+ kappa standard deviations */
+    double threshold; /* detection: value - background > threshold x rms */
+    double island;    /* islands extend down to island x rms; 0: to threshold x rms */
+    int background;   /* enum background_choice */
+    int connectivity; /* enum connectivity_choice */
+    int64_t min_pixels;
+    struct beam_option beam; /* replaces the header's beam, unless it is NaN */
+    char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
+    struct plane_option plane;
+    int device;            /* DEVICE_AUTO, ..., or a number */
+    int threads;           /* of the CPU; 0: all that the process may use */
+    int64_t device_memory; /* most bytes of a CUDA device's memory to use; 0: what is free */
+};
+
+/* Sets all options to their defaults. */
+void options_default(struct options *options);
+
+/* Sets an option, by its name without dashes, from a text in the command line's format. The message
+ * of an error names the option and the values that it accepts; the options are then unchanged. */
+enum srcfind_status options_set(struct options *options, const char *name, const char *value,
+                                struct error *error);
+
+/* Checks the options against each other. */
+enum srcfind_status options_check(const struct options *options, struct error *error);
+
+/* Writes an option's value to text, of OPTIONS_TEXT characters, in the format of options_set; "" if
+ * it is not set and has no default. False if there is no such option. */
+bool options_get(const struct options *options, const char *name, char *text);
+
+/* The i-th of the library's options, in the order of options.inc; NULL after the last. */
+const struct srcfind_option *options_describe(int i);
+
+/* Whether the value of the i-th option is a name, as of an HDU, and not a number or a choice. */
+bool options_is_name(int i);
+
+/* `values` of a choice are a|b|c. Returns the index of `value` among them, or -1. */
+int options_choice(const char *values, const char *value);
+
+/* Writes the values a|b|c of a choice to text, of OPTIONS_TEXT characters, as: a, b or c. */
+void options_name_choices(const char *values, char *text);
+
+#endif

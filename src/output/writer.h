@@ -1,0 +1,38 @@
+/* The table of catalogue formats. A format is one file, which defines a struct writer, and one line
+ * of the table in writer.c. */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include "common/error.h"
+#include "common/threads.h"
+
+struct writer {
+    struct srcfind_format format;
+    const char *first, *last; /* the first and last bytes of each file; at most 32 each */
+    /* Writes the text before the rows. False where memory ran out. */
+    bool (*begin)(const struct srcfind_catalogue *catalogue, FILE *stream);
+    /* Formats the rows [first, end) to text, which has row_bytes for each, and returns the number
+     * of bytes. Several threads may call this at the same time. */
+    size_t (*rows)(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                   char *text);
+    size_t row_bytes; /* maximum length of a formatted row */
+    /* Writes the text after the rows; NULL if there is none. */
+    void (*end)(const struct srcfind_catalogue *catalogue, FILE *stream);
+};
+
+/* All formats, in the order in which help lists them; the first one is the default. */
+extern const struct writer *const writers[];
+extern const int n_writers;
+
+/* The writer of a format, whose name may have letters of any case; the default writer for NULL.
+ * Returns NULL if there is no such format. */
+const struct writer *writer_named(const char *name);
+
+/* Writes a catalogue, with all threads. Returns false if memory ran out or the stream failed, and
+ * then errno says why. */
+bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                  struct threads *threads, FILE *stream);
+
+extern const struct writer csv_writer, json_writer;
+
+#endif

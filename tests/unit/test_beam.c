@@ -1,0 +1,226 @@
+/* Restoring beams: keywords, AIPS's history, CASA's tables, and what is no beam. */
+#include <unistd.h>
+
+#include "input/beam.h"
+#include "sky.h"
+
+static const struct beam_option no_option = {NAN, NAN, NAN};
+
+/* What is found for pixels of 1e-6 square degrees, in a cube of three channels and two Stokes
+ * planes at channel 2 and Stokes 1; file may be NULL. */
+static struct srcfind_image find(const char *cards, const struct beam_option *option,
+                                 struct fits_file *file) {
+    struct header header = header_of(cards);
+    struct srcfind_image image = image_empty_metadata();
+    const int64_t axes[] = {50, 40, 3, 2}, plane[] = {2, 1};
+    image.n_axes = 4;
+    memcpy(image.axes, axes, sizeof axes);
+    memcpy(image.plane, plane, sizeof plane);
+    image.pixel_area = 1e-6;
+    beam_find(&header, file, option, &image);
+    header_clear(&header);
+    return image;
+}
+
+static void assert_beam(const struct srcfind_image *image, const char *source, double major,
+                        double minor, double angle) {
+    assert_string_equal(image->beam_source, source);
+    assert_within(image->beam.major, major, 1e-15);
+    assert_within(image->beam.minor, minor, 1e-15);
+    assert_within(image->beam.angle, angle, 1e-12);
+    /* pi / (4 ln 2) = 1.1330900354567985 */
+    assert_within(image->beam_pixels / (1.1330900354567985 * major * minor / 1e-6), 1, 1e-14);
+}
+
+static void assert_no_beam(const struct srcfind_image *image) {
+    assert_string_equal(image->beam_source, "");
+    assert_true(isnan(image->beam.major) && isnan(image->beam.minor) && isnan(image->beam.angle));
+    assert_true(isnan(image->beam_pixels));
+}
+
+#define KEYWORDS "BMAJ    = 3E-3\nBMIN    = 2E-3\nBPA     = -30\n"
+#define HISTORY "HISTORY AIPS   CLEAN BMAJ=  1.7599E-03 BMIN=  1.5740E-03 BPA=   2.61\n"
+
+static void sources(void **state) {
+    static const struct {
+        const char *cards, *source;
+        double major, minor, angle;
+    } known[] = {
+        {KEYWORDS HISTORY, "keywords", 3e-3, 2e-3, -30},
+        {"BMAJ    = 3D-03", "keywords", 3e-3, 3e-3, 0},
+        {"BMAJ    = 3E-3\nBPA     = 'north'", "keywords", 3e-3, 3e-3, 0},
+        {"BMAJ    = 2E-3\nBMIN    = 3E-3", "keywords", 2e-3, 3e-3, 0},
+        {HISTORY, "history", 1.7599e-3, 1.5740e-3, 2.61},
+        {"BMAJ    = 0\n" HISTORY, "history", 1.7599e-3, 1.5740e-3, 2.61},
+        /* the last one holds, if it is whole and a beam */
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=4.E-03 BMIN=3.D-03 BPA=-2.5 and more", "history", 4e-3,
+         3e-3, -2.5},
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=  4.0E-03 BMIN=  3.0E-03", "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=  x BMIN=  1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
+         2.61},
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1 BMIN= -1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
+         2.61},
+        {HISTORY "HISTORY AIPS   CONVL BMAJ=  1 BMIN=  1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
+         2.61},
+    };
+    static const struct beam_option option = {36, 18, 45}, incomplete = {36, NAN, 45};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct srcfind_image image = find(known[i].cards, &no_option, NULL);
+        assert_beam(&image, known[i].source, known[i].major, known[i].minor, known[i].angle);
+    }
+    const struct srcfind_image given = find(KEYWORDS, &option, NULL);
+    assert_beam(&given, "option", 0.01, 0.005, 45);
+    const struct srcfind_image half = find(KEYWORDS, &incomplete, NULL);
+    assert_beam(&half, "keywords", 3e-3, 2e-3, -30);
+}
+
+static void absurd_beams(void **state) {
+    static const char *const headers[] = {
+        "",
+        "BMIN    = 2E-3\nBPA     = 30",
+        "BMAJ    = 0",
+        "BMAJ    = -3E-3\nBMIN    = -2E-3",
+        "BMAJ    = 3E-3\nBMIN    = 0",
+        "BMAJ    = NaN",
+        "BMAJ    = 1E999",
+        "BMAJ    = 1E300",  /* an area of infinity */
+        "BMAJ    = 1E-300", /* and of 0, which fluxes would be divided by */
+        "BMAJ    = 'wide'",
+        "HISTORY AIPS   CLEAN BMAJ=  0.0 BMIN=  0.0 BPA=   0.0",
+        "COMMENT AIPS   CLEAN BMAJ=  1.0 BMIN=  1.0 BPA=   0.0",
+        "CASAMBM =                    T", /* in no file */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        const struct srcfind_image image = find(headers[i], &no_option, NULL);
+        assert_no_beam(&image);
+    }
+}
+
+/* Without sky coordinates a beam has no area in pixels. */
+static void unknown_pixels(void **state) {
+    struct header header = header_of(KEYWORDS);
+    struct srcfind_image image = image_empty_metadata();
+    (void)state;
+    beam_find(&header, NULL, &no_option, &image);
+    header_clear(&header);
+    assert_string_equal(image.beam_source, "keywords");
+    assert_true(image.beam.major == 3e-3 && isnan(image.beam_pixels));
+}
+
+/* --- tables --- */
+
+struct beams_row {
+    float major, minor, angle;
+    int32_t channel, stokes;
+};
+
+static void put_header(const char *lines, FILE *stream) {
+    struct header header = header_of(lines);
+    fwrite(header.cards, CARD, (size_t)header.n_cards, stream);
+    fprintf(stream, "%-*s", (int)(2880 - header.n_cards * CARD), "END");
+    header_clear(&header);
+}
+
+static void put_bits(uint32_t bits, FILE *stream) {
+    for (int shift = 24; shift >= 0; shift -= 8)
+        fputc((int)(bits >> shift & 255), stream);
+}
+
+/* A file with an image without pixels and a table, which says that it has n rows. */
+static struct fits_file file_of(const char *cards, const struct beams_row *rows, int n_rows,
+                                int n) {
+    static char path[256];
+    const char *directory = getenv("TMPDIR");
+    char text[1024];
+    struct fits_file file;
+    struct error error;
+    snprintf(path, sizeof path, "%.200s/srcfind-test-XXXXXX", directory ? directory : "/tmp");
+    FILE *stream = fdopen(mkstemp(path), "w");
+    assert_non_null(stream);
+    put_header("SIMPLE  =                    T\nBITPIX  = 8\nNAXIS   = 0", stream);
+    snprintf(text, sizeof text,
+             "XTENSION= 'BINTABLE'\nBITPIX  = 8\nNAXIS   = 2\nNAXIS1  = 20\nNAXIS2  = %d\n"
+             "PCOUNT  = 0\nGCOUNT  = 1\nTFIELDS = 5\nTFORM1  = '1E'\nTFORM2  = '1E'\n"
+             "TFORM3  = '1E'\nTFORM4  = '1J'\nTFORM5  = '1J'\n%s",
+             n, cards);
+    put_header(text, stream);
+    for (int i = 0; i < n_rows; i++) {
+        put_bits(exact_bits(rows[i].major), stream);
+        put_bits(exact_bits(rows[i].minor), stream);
+        put_bits(exact_bits(rows[i].angle), stream);
+        put_bits((uint32_t)rows[i].channel, stream);
+        put_bits((uint32_t)rows[i].stokes, stream);
+    }
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(fits_file_open(&file, path, &error), SRCFIND_OK);
+    unlink(path); /* it stays open */
+    return file;
+}
+
+#define AXES "CASAMBM =                    T\nCTYPE3  = 'FREQ'\nCTYPE4  = 'STOKES'\n"
+#define SIZES "TTYPE1  = 'BMAJ'\nTTYPE2  = 'BMIN'\nTTYPE3  = 'BPA'\n"
+#define PLANES "TTYPE4  = 'CHAN'\nTTYPE5  = 'POL'\n"
+#define NAMED "EXTNAME = 'BEAMS'\n"
+
+/* The rows are in no order; the image is channel 2 of 1 ... 3, which is CHAN 1, and POL 0. */
+static void tables(void **state) {
+    static const struct beams_row rows[] = {{36, 18, 10, 2, 0},
+                                            {72, 36, 20, 1, 1},
+                                            {18, 9, 30, 1, 0},
+                                            {9, 9, 40, 0, 0},
+                                            {1, 1, 1, 0, 1}};
+    static const struct {
+        const char *image, *table;
+        double major, minor, angle; /* 0: no beam */
+        int n_rows, n;
+    } known[] = {
+        {AXES, NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {AXES, "EXTNAME = 'beams'\n" SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {AXES, NAMED SIZES PLANES "TUNIT1  = 'deg'\nTUNIT2  = 'arcmin'", 18, 0.15, 30, 5, 5},
+        {AXES, NAMED "TTYPE1  = 'BMAJ'\nTTYPE2  = 'BMIN'\n" PLANES, 0.005, 0.0025, 0, 5, 5},
+        {AXES, NAMED SIZES, 0.02, 0.01, 20, 5, 5}, /* one row a channel: the second */
+        {AXES, NAMED SIZES, 0.01, 0.005, 10, 1, 1},
+        {"CASAMBM =                    T\nCTYPE3  = 'VRAD'", NAMED SIZES, 0.02, 0.01, 20, 3, 3},
+        {AXES, NAMED SIZES PLANES, 0, 0, 0, 2, 2},   /* no row of this plane */
+        {AXES, NAMED SIZES PLANES, 0, 0, 0, 2, 500}, /* cut off */
+        {AXES, NAMED SIZES PLANES "TUNIT1  = 'Jy'", 0, 0, 0, 5, 5},
+        {AXES, NAMED PLANES, 0, 0, 0, 5, 5},
+        {AXES, SIZES PLANES, 0, 0, 0, 5, 5},
+        {"CTYPE3  = 'FREQ'", NAMED SIZES PLANES, 0, 0, 0, 5, 5}, /* no CASAMBM */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct fits_file file = file_of(known[i].table, rows, known[i].n_rows, known[i].n);
+        const struct srcfind_image image = find(known[i].image, &no_option, &file);
+        if (known[i].major > 0)
+            assert_beam(&image, "table", known[i].major, known[i].minor, known[i].angle);
+        else
+            assert_no_beam(&image);
+        fits_file_close(&file);
+    }
+}
+
+static void absurd_tables(void **state) {
+    static const float sizes[] = {0, -9, NAN, INFINITY};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const struct beams_row wide = {sizes[i / 2], 9, 30, 1, 0},
+                               narrow = {9, sizes[i / 2], 30, 1, 0};
+        struct fits_file file = file_of(NAMED SIZES PLANES, i % 2 ? &wide : &narrow, 1, 1);
+        const struct srcfind_image image = find(AXES, &no_option, &file);
+        assert_no_beam(&image);
+        fits_file_close(&file);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sources),        cmocka_unit_test(absurd_beams),
+        cmocka_unit_test(unknown_pixels), cmocka_unit_test(tables),
+        cmocka_unit_test(absurd_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* The public calls about catalogues: columns, rows, formats, files; and cells as text. */
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "catalogues.h"
+
+/* Every member of a row has its own column, under its name. */
+static void cells_of_a_row(void **state) {
+    struct srcfind_catalogue *c = catalogue_of(1, "");
+    struct srcfind_source *row = c->sources;
+    (void)state;
+    assert_int_equal(catalogue_columns(), N_CELLS);
+    strcpy(row->name, "a name");
+    for (int i = 0; i < N_CELLS; i++) {
+        const int64_t integer = 100 + i;
+        const double real = 100.5 + i;
+        if (cells[i].kind != 't')
+            memcpy(cell_of(row, i), cells[i].kind == 'i' ? (const void *)&integer : &real, 8);
+    }
+    for (int i = 0; i < N_CELLS; i++) {
+        char text[CELL_TEXT], expected[CELL_TEXT] = "a name";
+        if (cells[i].kind != 't')
+            snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
+        assert_int_equal(catalogue_cell(row, i, text), strlen(expected));
+        assert_string_equal(text, expected);
+        assert_int_equal(catalogue_is_text(i), cells[i].kind == 't');
+        assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
+    }
+    assert_null(srcfind_catalogue_column(c, -1));
+    assert_null(srcfind_catalogue_column(c, N_CELLS));
+    assert_null(srcfind_catalogue_column(c, INT_MAX));
+    srcfind_catalogue_destroy(c);
+}
+
+/* What does not apply is empty; the longest numbers fit. */
+static void extreme_cells(void **state) {
+    static const double empty[] = {NAN, -NAN, INFINITY, -INFINITY};
+    struct srcfind_source row = {.id = INT64_MIN, .lon = -2.2250738585072014e-308};
+    char text[CELL_TEXT];
+    (void)state;
+    assert_int_equal(catalogue_cell(&row, 0, text), 20);
+    assert_string_equal(text, "-9223372036854775808");
+    assert_int_equal(catalogue_cell(&row, 2, text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(catalogue_cell(&row, 3, text), 24);
+    assert_string_equal(text, "-2.2250738585072014e-308");
+    for (int i = 0; i < 4; i++) {
+        row.lon = empty[i];
+        strcpy(text, "old");
+        assert_int_equal(catalogue_cell(&row, 3, text), 0);
+        assert_string_equal(text, "");
+    }
+}
+
+/* Columns of the sky are named after the longitude; units follow the image. */
+static void names_and_units(void **state) {
+    static const char *const known[][5] = {
+        {"RA", "RA", "DEC", "E_RA", "E_DEC"},         {"", "RA", "DEC", "E_RA", "E_DEC"},
+        {"GLON", "GLON", "GLAT", "E_GLON", "E_GLAT"}, {"ELON", "ELON", "ELAT", "E_ELON", "E_ELAT"},
+        {"SLON", "SLON", "SLAT", "E_SLON", "E_SLAT"}, {"HPLN", "LON", "LAT", "E_LON", "E_LAT"},
+        {"\"LON", "LON", "LAT", "E_LON", "E_LAT"},
+    };
+    struct srcfind_catalogue *c = catalogue_of(0, "");
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        strcpy(c->image.lon_name, known[i][0]);
+        catalogue_name_columns(c);
+        for (int j = 0; j < N_CELLS; j++)
+            assert_string_equal(srcfind_catalogue_column(c, j)->name,
+                                j >= 3 && j <= 6 ? known[i][j - 2] : cells[j].name);
+    }
+    for (int j = 0; j < N_CELLS; j++) { /* those of fluxes, of the map, and without a unit */
+        const struct srcfind_column *column = srcfind_catalogue_column(c, j);
+        const bool is_flux = strstr(column->name, "Total_flux"),
+                   is_map = strstr(column->name, "Peak_flux") || strstr(column->name, "Isl_r") ||
+                            strstr(column->name, "Isl_m") || strstr(column->name, "Pixel_s");
+        assert_true(*column->ucd && *column->description);
+        if (is_flux)
+            assert_string_equal(column->unit, "Jy");
+        else if (is_map)
+            assert_string_equal(column->unit, "mJy/beam");
+        else
+            assert_true(!column->unit || !strcmp(column->unit, "deg") ||
+                        !strcmp(column->unit, "pix"));
+    }
+    *c->image.unit = *c->image.flux_unit = '\0';
+    catalogue_name_columns(c);
+    assert_null(srcfind_catalogue_column(c, 11)->unit);
+    assert_null(srcfind_catalogue_column(c, 15)->unit);
+    assert_string_equal(srcfind_catalogue_column(c, 3)->unit, "deg");
+    srcfind_catalogue_destroy(c);
+}
+
+static void doors(void **state) {
+    struct srcfind_catalogue *c = catalogue_of(700, "image.fits");
+    (void)state;
+    assert_int_equal(srcfind_catalogue_size(c), 700);
+    assert_ptr_equal(srcfind_catalogue_source(c, 699), &c->sources[699]);
+    assert_string_equal(srcfind_catalogue_image(c)->path, "image.fits");
+    assert_ptr_equal(srcfind_catalogue_background(c), &c->background);
+    assert_ptr_equal(srcfind_catalogue_run(c), &c->run);
+    assert_ptr_equal(srcfind_catalogue_timings(c), &c->timings);
+    srcfind_catalogue_destroy(c);
+    srcfind_catalogue_destroy(NULL);
+    assert_string_equal(srcfind_format(0)->name, "csv");
+    assert_string_equal(srcfind_format(0)->suffixes[0], ".csv");
+    assert_string_equal(srcfind_format(1)->name, "json");
+    assert_null(srcfind_format(-1));
+    assert_null(srcfind_format(2));
+}
+
+/* --- files --- */
+
+/* A file's text, to be freed; NULL where there is no file. */
+static char *text_at(const char *path) {
+    FILE *stream = fopen(path, "r");
+    char *text = stream ? calloc(1 << 20, 1) : NULL;
+    if (text)
+        assert_in_range(fread(text, 1, 1 << 20, stream), 1, (1 << 20) - 1);
+    if (stream)
+        fclose(stream);
+    return text;
+}
+
+/* A saved file has the bytes of a stream, whatever stood there, and a link stays one. */
+static void saved_files(void **state) {
+    struct srcfind_catalogue *c = catalogue_of(600, "image.fits");
+    struct srcfind *finder;
+    const char *temporary = getenv("TMPDIR");
+    char directory[256], path[300], link[300], to[64];
+    (void)state;
+    snprintf(directory, sizeof directory, "%.200s/srcfind-test-XXXXXX",
+             temporary ? temporary : "/tmp");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/a.csv", directory);
+    snprintf(link, sizeof link, "%s/b.csv", directory);
+    assert_int_equal(symlink("a.csv", link), 0);
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    for (int i = 0; i < 4; i++) {
+        const struct writer *writer = i % 2 ? &json_writer : &csv_writer;
+        assert_int_equal(
+            srcfind_catalogue_save(finder, c, i % 2 ? "Json" : NULL, i < 2 ? path : link),
+            SRCFIND_OK);
+        char *expected = text_of(writer, c, NULL), *text = text_at(path);
+        assert_string_equal(text, expected);
+        assert_true(save_is_whole(writer, path) && readlink(link, to, sizeof to) == 5);
+        assert_int_equal(truncate(path, (off_t)strlen(text) - 1), 0);
+        assert_false(save_is_whole(writer, path));
+        free(expected);
+        free(text);
+    }
+    unlink(link);
+    unlink(path);
+    assert_int_equal(rmdir(directory), 0); /* nothing else was left there */
+    assert_int_equal(srcfind_catalogue_save(finder, c, "csv", path), SRCFIND_ERROR_OUTPUT);
+    assert_non_null(strstr(srcfind_message(finder), path));
+    assert_non_null(strstr(srcfind_message(finder), strerror(ENOENT)));
+    srcfind_destroy(finder);
+    srcfind_catalogue_destroy(c);
+}
+
+/* A stream is flushed and stays open; one that cannot be written to, and a format that there is
+ * not, are errors with a message. */
+static void streams(void **state) {
+    struct srcfind_catalogue *c = catalogue_of(1, "image.fits");
+    struct srcfind *finder;
+    char byte, *text = NULL;
+    size_t size = 0;
+    FILE *file = tmpfile(), *memory = open_memstream(&text, &size),
+         *closed = fopen("/dev/null", "r");
+    (void)state;
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_write(finder, c, "CSV", file), SRCFIND_OK);
+    assert_true(pread(fileno(file), &byte, 1, 0) == 1 && byte == 'S');
+    assert_true(fputs("more", file) >= 0);
+    assert_int_equal(srcfind_catalogue_write(finder, c, "xml", memory), SRCFIND_ERROR_OPTIONS);
+    assert_string_equal(srcfind_message(finder), "format: there is no format xml");
+    assert_int_equal(srcfind_catalogue_save(finder, c, "", "/nowhere"), SRCFIND_ERROR_OPTIONS);
+    fflush(memory);
+    assert_int_equal(size, 0);
+    for (int i = 0; srcfind_format(i); i++) {
+        assert_int_equal(srcfind_catalogue_write(finder, c, srcfind_format(i)->name, closed),
+                         SRCFIND_ERROR_OUTPUT);
+        assert_non_null(strstr(srcfind_message(finder), "stream: the catalogue cannot be written"));
+    }
+    fclose(file);
+    fclose(memory);
+    fclose(closed);
+    free(text);
+    srcfind_destroy(finder);
+    srcfind_catalogue_destroy(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_of_a_row),  cmocka_unit_test(extreme_cells),
+        cmocka_unit_test(names_and_units), cmocka_unit_test(doors),
+        cmocka_unit_test(saved_files),     cmocka_unit_test(streams),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* Fluxes, centroids, shapes and flags of islands whose numbers are known by hand. */
+#include "measure/measure.h"
+#include "sky.h"
+
+enum { UNIT = -30, SIDE = 128 };
+
+/* What islands are measured with, beside an rms of 1 and a threshold of 5 rms. */
+struct field {
+    struct image image;
+    struct srcfind_image metadata;
+};
+
+static const struct field simple = {{.jansky = 1}, {.beam_pixels = 4}}; /* Jy/beam, no sky */
+
+/* An island of the pixels that are not NaN, in a box of a width whose corner is at (x, y). */
+static struct island island_of(int x, int y, int width, int n, const double *values) {
+    struct island island = {.x_min = x,
+                            .x_max = x + width - 1,
+                            .y_min = y,
+                            .y_max = y + n / width - 1,
+                            .peak = -INFINITY,
+                            .unit = UNIT};
+    for (int i = 0; i < n; i++) {
+        const int dx = i % width, dy = i / width;
+        if (isnan(values[i]))
+            continue;
+        const int128 q = llrint(ldexp(values[i], -UNIT));
+        const int128 terms[MOMENTS] = {q,           q * dx, q * dy, q * dx * dx,     q * dy * dy,
+                                       q * dx * dy, dx,     dy,     (int128)dx * dx, dy * dy,
+                                       dx * dy};
+        for (int m = 0; m < MOMENTS; m++)
+            island_add(&island, m, (uint128)terms[m]);
+        island.n_pixels++;
+        if ((float)values[i] > island.peak) {
+            island.peak = (float)values[i];
+            island.x_peak = x + dx;
+            island.y_peak = y + dy;
+        }
+    }
+    return island;
+}
+
+static struct srcfind_source *rows_of(const struct island *islands, int64_t n, double background,
+                                      const struct field *field, struct threads *threads) {
+    const struct detection detection = {.threshold = 5, .island = 5};
+    struct detection_result result = {
+        .noise = {background, 1},
+        .segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)}};
+    struct srcfind_source *rows;
+    struct error error;
+    if (n > 0)
+        memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
+    assert_int_equal(measure_islands(&result, &detection, &field->image, &field->metadata, threads,
+                                     &rows, &error),
+                     SRCFIND_OK);
+    assert_int_equal(result.segments.n, 0);
+    assert_null(result.segments.islands);
+    return rows;
+}
+
+static struct srcfind_source row_of(const struct island *island, double background,
+                                    const struct field *field) {
+    struct srcfind_source *rows = rows_of(island, 1, background, field, NULL), row = rows[0];
+    free(rows);
+    return row;
+}
+
+/* A sky with pixels of a degree / 1000, east to the left, and (0, 0) at the pixel (59, 59). */
+static struct field with_sky(void) {
+    struct field field = simple;
+    field.image.wcs =
+        wcs_of("CTYPE1  = 'RA---TAN'\nCTYPE2  = 'DEC--TAN'\nCRPIX1  = 60\nCRPIX2  = 60\n"
+               "CRVAL1  = 0\nCRVAL2  = 0\nCDELT1  = -1E-3\nCDELT2  = 1E-3",
+               &field.metadata);
+    field.metadata.beam_pixels = 4;
+    assert_non_null(field.image.wcs);
+    return field;
+}
+
+/* The pixels 10 20 / 30 40: their sum is 100, their centroid (60, 70) / 100. Second moments are xx
+ * = 0.6 - 0.36 = 0.24, yy = 0.7 - 0.49 = 0.21, xy = 0.4 - 0.42 = -0.02, with eigenvalues 0.25 and
+ * 0.2 and an axis of 2 theta = atan2(-0.02, 0.015), which is to the right and downwards with a
+ * slope of 1 / 2: a position angle of atan(2). The threshold is 1 / 8 of the peak: 7 / 8 of a
+ * Gaussian's flux are above it, and of its second moments 1 - ln(8) / 7 = 0.70293692. */
+static void four_pixels(void **state) {
+    struct field field = with_sky();
+    (void)state;
+    for (int background = 0; background <= 1000000; background += 1000000) {
+        const int x = background ? 2147483000 : 58, y = x - 1;
+        const double b = background, values[] = {b + 10, b + 20, b + 30, b + 40};
+        const struct island island = island_of(x, y, 2, 4, values);
+        const struct srcfind_source s = row_of(&island, b, &field);
+        assert_within(s.x - x, 0.6, 1e-6);
+        assert_within(s.y - y, 0.7, 1e-6);
+        assert_true(s.pixel_sum == 100 && s.peak_flux == 40 && s.snr == 40);
+        assert_true(s.isl_rms == 1 && s.isl_mean == b && s.e_peak_flux == 1);
+        assert_within(s.isl_total_flux, 25, 1e-12);
+        assert_within(s.e_isl_total_flux, 1, 1e-12); /* sqrt(4 4) / 4 */
+        assert_within(s.total_flux, 200.0 / 7, 1e-12);
+        assert_int_equal(s.n_pixels, 4);
+        assert_true(s.x_min == x && s.x_max == x + 1 && s.y_min == y && s.y_max == y + 1);
+        assert_true(s.x_peak == x + 1 && s.y_peak == y + 1);
+        assert_int_equal(s.flags, 0);
+        if (background)
+            continue;                              /* far from the sky */
+        assert_within(s.major, 1.404331e-3, 1e-8); /* sqrt(8 ln 2 0.25 / 0.70293692) / 1000 */
+        assert_within(s.minor, 1.256072e-3, 1e-8); /* sqrt(8 ln 2 0.2 / 0.70293692) / 1000 */
+        assert_within(s.angle, 63.434949, 1e-3);
+        assert_within(s.lon, 4e-4, 1e-9);
+        assert_within(s.lat, -1.3e-3, 1e-9);
+    }
+    wcs_close(field.image.wcs);
+}
+
+/* A Gaussian of FWHM 24 and 12 pixels, whose major axis is 30 degrees from north through east. */
+static struct island gaussian(double peak, double x, double y) {
+    static double values[SIDE * SIDE];
+    const double a = M_PI / 6, c = cos(a), s = sin(a);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const double dx = i % SIDE - x, dy = i / SIDE - y;
+        const double along = (dy * c - dx * s) / 24, across = (dx * c + dy * s) / 12;
+        const double value = peak * exp(-4 * M_LN2 * (along * along + across * across));
+        values[i] = value >= 5 ? value : NAN;
+    }
+    return island_of(0, 0, SIDE, SIDE * SIDE, values);
+}
+
+/* The flux of a Gaussian is peak pi 24 12 / (4 ln 2); of a sampled one, cut at 5 rms, all comes
+ * back: to 1 / 1000 of a bright one, to 1 / 100 where a third of the flux is below the cut. */
+static void gaussians(void **state) {
+    static const double cases[][2] = {{1000, 1e-3}, {100, 2e-3}, {15, 1e-2}};
+    struct field field = with_sky();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const double peak = cases[i][0], part = cases[i][1];
+        const struct island island = gaussian(peak, 63.3, 62.8);
+        const struct srcfind_source s = row_of(&island, 0, &field);
+        const double flux = peak * 326.3300 / 4; /* of a beam of 4 pixels */
+        assert_within(s.x, 63.3, 20 * part);
+        assert_within(s.y, 62.8, 20 * part);
+        assert_within(s.total_flux / flux, 1, part);
+        assert_within(s.isl_total_flux / flux, 1 - 5 / peak, 2 * part);
+        assert_within(s.major / 0.024, 1, part);
+        assert_within(s.minor / 0.012, 1, part);
+        assert_within(s.angle, 30, 100 * part);
+        assert_int_equal(s.flags, 0);
+    }
+    wcs_close(field.image.wcs);
+}
+
+/* What has no width: its size is empty, and the rest is not. The bound is SExtractor's. */
+static void sources_without_a_shape(void **state) {
+    static const double one[] = {8}, line[] = {10, 30, 20}, diagonal[] = {20, NAN, NAN, 20};
+    struct field field = with_sky();
+    const struct island islands[] = {island_of(59, 59, 1, 1, one), island_of(58, 59, 3, 3, line),
+                                     island_of(59, 59, 2, 4, diagonal)};
+    static const double x[] = {59, 59 + 1.0 / 6, 59.5}, y[] = {59, 59, 59.5}, sum[] = {8, 60, 40};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const struct srcfind_source s = row_of(&islands[i], 0, &field);
+        assert_int_equal(s.flags & SRCFIND_FLAG_NO_SHAPE, SRCFIND_FLAG_NO_SHAPE);
+        assert_int_equal((s.flags & SRCFIND_FLAG_SINGLE_PIXEL) != 0, i == 0);
+        assert_true(isnan(s.major) && isnan(s.minor) && isnan(s.angle));
+        assert_within(s.x, x[i], 1e-12);
+        assert_within(s.y, y[i], 1e-12);
+        assert_true(s.pixel_sum == sum[i] && s.e_x > 0 && s.e_lon > 0);
+        assert_within(s.lat, (y[i] - 59) / 1000, 1e-9);
+        assert_true(s.name[0] == 'J');
+    }
+    wcs_close(field.image.wcs);
+}
+
+/* Fluxes of an island whose pixels add up to 100 map units. */
+static void units(void **state) {
+    static const struct {
+        double jansky, beam, flux;
+        bool per_pixel;
+        int flags;
+    } known[] = {
+        {1, 4, 25, false, 0},                          /* Jy/beam */
+        {1e-3, 4, 0.025, false, 0},                    /* mJy/beam */
+        {1e-3, NAN, 100, false, SRCFIND_FLAG_NO_BEAM}, /* mJy/beam x pixels */
+        {1e-3, 4, 0.1, true, 0},                       /* mJy/pixel */
+        {1e-3, NAN, 0.1, true, 0},
+        {NAN, 4, 25, false, 0}, /* K x beams */
+        {NAN, NAN, 100, false, SRCFIND_FLAG_NO_BEAM},
+        {1, INFINITY, 100, false, SRCFIND_FLAG_NO_BEAM}, /* a beam of 1e300 degrees */
+        {1, 0.25, 400, false, 0},                        /* a beam that is less than a pixel */
+    };
+    static const double values[] = {10, 20, 30, 40};
+    const struct island island = island_of(0, 0, 2, 4, values);
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct field field = {{.jansky = known[i].jansky, .per_pixel = known[i].per_pixel},
+                                    {.beam_pixels = known[i].beam}};
+        const struct srcfind_source s = row_of(&island, 0, &field);
+        assert_within(s.isl_total_flux / known[i].flux, 1, 1e-15);
+        assert_within(s.total_flux / known[i].flux, 8.0 / 7, 1e-15);
+        assert_true(s.pixel_sum == 100 && s.peak_flux == 40);
+        assert_int_equal(s.flags & SRCFIND_FLAG_NO_BEAM, known[i].flags);
+    }
+}
+
+/* An island at the edge says so. One that is no higher than its threshold has finite numbers. */
+static void flags(void **state) {
+    static const double values[] = {5, 5, 5, 5}, pair[] = {5.5, 5.25};
+    struct island island = island_of(0, 0, 2, 4, values);
+    const struct island faint = island_of(0, 0, 2, 2, pair);
+    (void)state;
+    assert_int_equal(row_of(&island, 0, &simple).flags & SRCFIND_FLAG_EDGE, 0);
+    island.edge = true;
+    const struct srcfind_source s = row_of(&island, 0, &simple), f = row_of(&faint, 0, &simple);
+    assert_int_equal(s.flags & SRCFIND_FLAG_EDGE, SRCFIND_FLAG_EDGE);
+    assert_true(s.x == 0.5 && s.y == 0.5 && s.pixel_sum == 20);
+    assert_true(isfinite(s.total_flux) && isfinite(s.e_total_flux) && isfinite(s.e_x));
+    assert_int_equal(f.flags, SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    assert_true(f.e_total_flux > f.total_flux / 2);
+    assert_true(isnan(s.lon) && isnan(s.lat) && isnan(s.e_lon) && isnan(s.e_lat));
+    assert_true(isnan(s.major) && isnan(s.angle) && *s.name == '\0');
+}
+
+/* More islands than are measured at a time, on one thread and on several; and none at all. */
+static void many_islands(void **state) {
+    enum { N = 20001 };
+    struct field field = with_sky();
+    struct island *islands = calloc(N, sizeof *islands);
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        const double values[] = {10, 20 + i % 7, 30, 40 + i % 5};
+        islands[i] = island_of(i % 100, i / 100, 2, 4, values);
+    }
+    struct srcfind_source *one = rows_of(islands, N, 0, &field, NULL);
+    struct srcfind_source *several = rows_of(islands, N, 0, &field, unit_threads(3));
+    assert_memory_equal(one, several, N * sizeof *one);
+    for (int i = 0; i < N; i++) {
+        const struct srcfind_source alone = row_of(&islands[i], 0, &field);
+        assert_true(one[i].id == i + 1 && one[i].island_id == i + 1 && one[i].y_min == i / 100);
+        assert_true(one[i].lon == alone.lon && one[i].total_flux == alone.total_flux);
+    }
+    free(rows_of(NULL, 0, 0, &field, unit_threads(3)));
+    free(one);
+    free(several);
+    free(islands);
+    wcs_close(field.image.wcs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_pixels),
+        cmocka_unit_test(gaussians),
+        cmocka_unit_test(sources_without_a_shape),
+        cmocka_unit_test(units),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(many_islands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

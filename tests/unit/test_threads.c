@@ -1,0 +1,98 @@
+/* A team of threads does each part of its work once, again and again, and ends. */
+#include <stdatomic.h>
+#include <string.h>
+#include <threads.h>
+
+#include "unit.h"
+
+enum { PARTS = 200, TEAM = 5 };
+
+struct counts {
+    atomic_int done[PARTS];
+};
+
+static void count(void *context, int i) {
+    struct counts *c = context;
+    atomic_fetch_add(&c->done[i], 1);
+}
+
+static void each_part_is_done_once(void **state) {
+    static const int parts[] = {1, 2, TEAM, TEAM + 1, PARTS};
+    (void)state;
+    for (int n = 1; n <= TEAM; n++) {
+        struct threads *team = threads_create(n);
+        assert_int_equal(threads_count(team), n);
+        for (int k = 0; k < 5 * 400; k++) {
+            struct counts c = {0};
+            threads_run(team, parts[k % 5], count, &c);
+            for (int i = 0; i < PARTS; i++)
+                assert_int_equal(c.done[i], i < parts[k % 5]);
+        }
+        threads_destroy(team);
+    }
+}
+
+static void no_team_is_one_thread(void **state) {
+    struct counts c = {0};
+    (void)state;
+    threads_run(NULL, PARTS, count, &c);
+    for (int i = 0; i < PARTS; i++)
+        assert_int_equal(c.done[i], 1);
+    assert_int_equal(threads_count(NULL), 1);
+    threads_destroy(NULL);
+    threads_destroy(threads_create(TEAM)); /* one that never worked */
+}
+
+/* Which thread did each part; a part waits until another thread is at work. */
+struct meeting {
+    atomic_int n_there;
+    thrd_t threads[2];
+};
+
+static void meet(void *context, int i) {
+    struct meeting *m = context;
+    m->threads[i] = thrd_current();
+    atomic_fetch_add(&m->n_there, 1);
+    while (m->n_there < 2)
+        thrd_yield();
+}
+
+static void parts_are_done_at_the_same_time(void **state) {
+    struct threads *team = threads_create(2);
+    struct meeting m = {0};
+    (void)state;
+    threads_run(team, 2, meet, &m);
+    assert_false(thrd_equal(m.threads[0], m.threads[1]));
+    threads_destroy(team);
+}
+
+static void parts_of_items(void **state) {
+    struct threads *team = threads_create(TEAM);
+    (void)state;
+    assert_int_equal(threads_parts(team, 0, 10), 1);
+    assert_int_equal(threads_parts(team, 19, 10), 1);
+    assert_int_equal(threads_parts(team, 20, 10), 2);
+    assert_int_equal(threads_parts(team, 1000, 10), TEAM);
+    assert_int_equal(threads_parts(NULL, 1000, 10), 1);
+    for (int64_t n = 0; n < 40; n++) {
+        for (int n_parts = 1; n_parts < 9; n_parts++) {
+            assert_int_equal(threads_part(n, n_parts, 0), 0);
+            assert_int_equal(threads_part(n, n_parts, n_parts), n);
+            for (int i = 0; i < n_parts; i++) {
+                const int64_t size = threads_part(n, n_parts, i + 1) - threads_part(n, n_parts, i);
+                assert_true(size == n / n_parts || size == n / n_parts + 1);
+            }
+        }
+    }
+    threads_destroy(team);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_part_is_done_once),
+        cmocka_unit_test(no_team_is_one_thread),
+        cmocka_unit_test(parts_are_done_at_the_same_time),
+        cmocka_unit_test(parts_of_items),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

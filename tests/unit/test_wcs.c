@@ -1,0 +1,270 @@
+/* Which headers have sky coordinates, and where pixels are on the sky, against astropy. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "input/wcs.h"
+#include "sky.h"
+
+/* --- memory that is refused --- */
+
+static int calls_until_refused; /* 0: none is refused */
+
+static bool is_refused(void) {
+    errno = ENOMEM;
+    return calls_until_refused > 0 && --calls_until_refused == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size) {
+    return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size) {
+    return is_refused() ? NULL : __real_calloc(n, size);
+}
+
+void *__real_mmap64(void *at, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int file, off_t offset) {
+    return is_refused() ? MAP_FAILED : __real_mmap64(at, size, protection, flags, file, offset);
+}
+
+/* --- headers --- */
+
+#define TYPE(lon, lat) "CTYPE1  = '" lon "'\nCTYPE2  = '" lat "'\n"
+#define PLACE(lon, lat) "CRPIX1  = 10\nCRPIX2  = 20\nCRVAL1  = " lon "\nCRVAL2  = " lat "\n"
+#define STEP(x, y) "CDELT1  = " x "\nCDELT2  = " y "\n"
+#define CD(a, b, c, d) "CD1_1   = " a "\nCD1_2   = " b "\nCD2_1   = " c "\nCD2_2   = " d "\n"
+#define SIN TYPE("RA---SIN", "DEC--SIN")
+#define CUBE                                                                                       \
+    "CTYPE3  = 'FREQ'\nCRPIX3  = 1\nCRVAL3  = 1.4E9\nCDELT3  = 1E6\nCTYPE4  = 'STOKES'\n"          \
+    "CRPIX4  = 1\nCRVAL4  = 1\nCDELT4  = 1\n"
+
+#define VELOCITY "CTYPE3  = 'VRAD'\nCRPIX3  = 1\nCRVAL3  = 0\nCDELT3  = 1E3\n"
+#define USUAL SIN PLACE("50", "60") STEP("-1", "1")
+
+/* Longitude and latitude of the pixels (0, 0) and (100.25, -50.5), by astropy 5.2's
+ * WCS.all_pix2world with origin 0; areas by hand. */
+static const struct {
+    const char *cards;
+    double sky[4], area;
+} skies[] = {
+    {SIN PLACE("3600", "-7200") STEP("-3.6", "7.2") "CUNIT1  = 'arcsec'\nCUNIT2  = 'arcsec'",
+     {1.0090056964912, -2.0379999781012, 0.9086863359515, -2.1389975986699},
+     2e-6},
+    {SIN PLACE("50", "-30") STEP("-0.01", "0.02") "CROTA2  = 25",
+     {50.2804955300844, -30.3060663894795, 49.7185903328519, -31.6453389546688},
+     2e-4},
+    {TYPE("RA---NCP", "DEC--NCP") PLACE("50", "60") STEP("-0.01", "0.02"),
+     {50.1779551795874, 59.6191048427209, 48.2491387417273, 58.5836487763063},
+     2e-4},
+    {TYPE("DEC--TAN", "RA---TAN") PLACE("60", "50") STEP("0.01", "-0.02"),
+     {50.7578936723715, 59.9078255132420, 52.8564923062646, 60.8821500306224},
+     2e-4},
+    {TYPE("GLON-CAR", "GLAT-CAR") PLACE("359.75", "0")
+         STEP("-0.01", "0.02") "PC1_1   = 0.8\nPC1_2   = -0.6\nPC2_1   = 0.6\nPC2_2   = 0.8",
+     {359.708, -0.412, 358.603, -0.017},
+     2e-4},
+    {TYPE("RA---TAN-SIP", "DEC--TAN-SIP") PLACE("50", "60")
+         CD("-0.01", "0", "0", "0.02") "A_ORDER = 2\nB_ORDER = 2\nA_2_0   = 1E-4\nB_1_1   = -2E-4",
+     {50.1777913864810, 59.6192012501053, 48.2318718101685, 58.6234974725289},
+     2e-4},
+    {SIN PLACE("50", "-30") STEP("-0.01", "0.02") CUBE "PV2_1   = 0.001\nPV2_2   = 0.002",
+     {50.1043232905140, -30.3799644796642, 48.9310064405524, -31.3859269475646},
+     2e-4},
+    {TYPE("RA---ZEA", "DEC--ZEA") PLACE("50", "60") STEP("-0.5", "0.5") "LONPOLE = 170",
+     {59.6644223998668, 50.9813508775858, 13.7303352957510, 6.5323069654276},
+     0.25},
+};
+
+static void positions(void **state) {
+    static const double x[] = {0, 100.25}, y[] = {0, -50.5};
+    (void)state;
+    for (size_t i = 0; i < sizeof skies / sizeof *skies; i++) {
+        struct srcfind_image image;
+        struct error error;
+        struct wcs *wcs = wcs_of(skies[i].cards, &image), *copy = wcs_copy(wcs);
+        double lon[2], lat[2], lon_by_copy[2], lat_by_copy[2];
+        assert_int_equal(wcs_positions(wcs, 2, x, y, lon, lat, &error), SRCFIND_OK);
+        for (int j = 0; j < 2; j++) {
+            assert_within(lon[j], skies[i].sky[2 * j], 1e-11);
+            assert_within(lat[j], skies[i].sky[2 * j + 1], 1e-11);
+        }
+        assert_within(image.pixel_area / skies[i].area, 1, 1e-14);
+        wcs_close(wcs);
+        assert_int_equal(wcs_positions(copy, 2, x, y, lon_by_copy, lat_by_copy, &error),
+                         SRCFIND_OK);
+        ASSERT_SAME(lon, lon_by_copy);
+        ASSERT_SAME(lat, lat_by_copy);
+        wcs_close(copy);
+    }
+}
+
+/* Pixels beside the sky have no position, and longitudes are 0 ... 360 whatever CRVAL1 is. */
+static void odd_positions(void **state) {
+    static const double x[] = {9, 400, 9.5, 8.5}, y[] = {19, 19, 19, 19};
+    static const char *const longitudes[] = {"0", "-360", "-1E-20", "720"};
+    struct error error;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char cards[512];
+        double lon[4], lat[4];
+        struct srcfind_image image;
+        snprintf(cards, sizeof cards, SIN STEP("-0.25", "0.25") PLACE("%s", "0"), longitudes[i]);
+        struct wcs *wcs = wcs_of(cards, &image);
+        assert_int_equal(wcs_positions(wcs, 4, x, y, lon, lat, &error), SRCFIND_OK);
+        assert_true(lon[0] >= 0 && lon[0] < 1e-12 && fabs(lat[0]) < 1e-12);
+        assert_true(isnan(lon[1]) && isnan(lat[1])); /* 97 degrees from the centre */
+        assert_within(lon[2], 359.875, 1e-6);
+        assert_within(lon[3], 0.125, 1e-6);
+        assert_int_equal(wcs_positions(wcs, 0, NULL, NULL, NULL, NULL, &error), SRCFIND_OK);
+        wcs_close(wcs);
+    }
+}
+
+static void headers_without_a_sky(void **state) {
+    static const char *const headers[] = {
+        "",
+        "OBJECT  = 'M 31'",
+        PLACE("50", "60") STEP("-0.01", "0.01"),
+        TYPE("LINEAR", "LINEAR") PLACE("50", "60") STEP("-0.01", "0.01"),
+        TYPE("RA---SIN", "LINEAR") PLACE("50", "60") STEP("-0.01", "0.01"),
+        TYPE("RA---SIN", "DEC--TAN") PLACE("50", "60") STEP("-0.01", "0.01"),
+        TYPE("RA---XYZ", "DEC--XYZ") PLACE("50", "60") STEP("-0.01", "0.01"),
+        "CTYPE1  = 'RA---SIN'\nCTYPE2  = 'FREQ'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
+        "CTYPE1A = 'RA---SIN'\nCTYPE2A = 'DEC--SIN'\nCDELT1A = 1\nCDELT2A = 1",
+        SIN PLACE("50", "60"), /* no scale */
+        SIN PLACE("50", "60") "CDELT1  = 1",
+        SIN PLACE("50", "60") "CDELT2  = 1",
+        SIN PLACE("50", "60") STEP("0", "0.01"),
+        /* WCSLIB takes rows of CD that are 0 for left out, and pixels of a degree instead */
+        SIN PLACE("50", "60") CD("0", "0", "0", "0"),
+        SIN PLACE("50", "60") CD("0", "0", "0", "0") STEP("-0.01", "0.01"),
+        SIN PLACE("50", "60") CD("-0.01", "0", "0", "0"),
+        SIN PLACE("50", "60") "CD1_1   = 0.01",
+        SIN PLACE("50", "60") STEP("1E-200", "1E-200"), /* an area of 0 */
+        SIN PLACE("50", "60") STEP("1E200", "1E200"),   /* and of infinity */
+        SIN PLACE("50", "60") CD("1", "2", "2", "4"),
+        SIN PLACE("50", "60") CD("1", "0x2", "0", "1"),
+        SIN PLACE("50", "60") STEP("1", "1") "PC1_1   = 1\nPC1_2   = 1\nPC2_1   = 1\nPC2_2   = 1",
+        SIN PLACE("NaN", "60") STEP("-0.01", "0.01"),
+        SIN PLACE("'50'", "60") STEP("-0.01", "0.01"),
+        SIN PLACE("50", "60") STEP("-0.01", "0.01") "LONPOLE = east",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        struct srcfind_image image;
+        if (wcs_of(headers[i], &image))
+            print_error("there is a sky in:\n%s\n", headers[i]);
+        assert_true(isnan(image.pixel_area) && isnan(image.equinox) && !*image.frame);
+        assert_true(!*image.lon_name && !*image.lat_name);
+    }
+}
+
+/* FITS standard 4.0, section 8.3: the frame without RADESYS follows from EQUINOX. */
+static void frames(void **state) {
+    static const struct {
+        const char *cards, *frame;
+        double equinox;
+    } known[] = {
+        {SIN, "ICRS", NAN},
+        {SIN "EQUINOX = 1983.9", "FK4", 1983.9},
+        {SIN "EQUINOX = 1984.0", "FK5", 1984},
+        {SIN "EPOCH   = 1950.0", "FK4", 1950},
+        {SIN "RADESYS = 'FK5'\nEQUINOX = 1950", "FK5", 1950},
+        {TYPE("GLAT-SIN", "GLON-SIN"), "GALACTIC", NAN},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char cards[512];
+        struct srcfind_image image;
+        snprintf(cards, sizeof cards, PLACE("50", "60") STEP("-1", "1") "%s", known[i].cards);
+        struct wcs *wcs = wcs_of(cards, &image);
+        assert_non_null(wcs);
+        assert_string_equal(image.frame, known[i].frame);
+        assert_true(image.equinox == known[i].equinox ||
+                    (isnan(image.equinox) && isnan(known[i].equinox)));
+        wcs_close(wcs);
+    }
+}
+
+/* That of the plane, also beside coordinates that WCSLIB refuses; else that of the line. */
+static void frequencies(void **state) {
+    static const struct {
+        const char *cards;
+        double frequency;
+    } known[] = {
+        {USUAL CUBE "RESTFRQ = 1E9", 1.402e9},
+        {TYPE("RA---XYZ", "DEC--XYZ") STEP("-1", "1") CUBE, 1.402e9},
+        {SIN PLACE("50", "60") STEP("0", "0") CUBE, 1.402e9},
+        {USUAL "FREQ    = 3E9\nRESTFREQ= 2E9", 2e9},
+        {USUAL VELOCITY "RESTFRQ = 1E9", 1e9},
+        {USUAL "CTYPE3  = 'FREQ'\nCUNIT3  = 'MHz'\nCRVAL3  = 1400\nCDELT3  = 0.5\nCRPIX3  = 1",
+         1.401e9},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct header header = header_of(known[i].cards);
+        struct srcfind_image image = image_empty_metadata();
+        struct wcs *wcs;
+        struct error error;
+        image.n_axes = 4;
+        image.plane[0] = 3;
+        image.plane[1] = 1;
+        assert_int_equal(wcs_open(&header, &image, &wcs, &error), SRCFIND_OK);
+        assert_within(image.frequency, known[i].frequency, 1e-3);
+        header_clear(&header);
+        wcs_close(wcs);
+    }
+}
+
+/* Each call may be refused: an error with a message, and nothing is lost. */
+static void refused_memory(void **state) {
+    struct header header = header_of(skies[0].cards);
+    struct srcfind_image image = image_empty_metadata();
+    struct wcs *wcs = NULL, *copy = NULL;
+    struct error error;
+    const double x = 0, y = 0;
+    double lon = NAN, lat;
+    int n = 0;
+    (void)state;
+    for (; !wcs; n++) {
+        calls_until_refused = n + 1;
+        if (wcs_open(&header, &image, &wcs, &error) != SRCFIND_OK) {
+            assert_string_equal(error.text, "out of memory while reading a header");
+            assert_null(wcs);
+        }
+    }
+    assert_in_range(n, 4, 20); /* the struct, the cards, the scanner's memory; and then all of it */
+    for (n = 0; !copy; n++) {
+        calls_until_refused = n + 1;
+        copy = wcs_copy(wcs);
+    }
+    assert_in_range(n, 3, 20);
+    for (n = 0; isnan(lon); n++) {
+        calls_until_refused = n + 1;
+        if (wcs_positions(copy, 1, &x, &y, &lon, &lat, &error) != SRCFIND_OK)
+            assert_string_equal(error.text, "out of memory while computing sky coordinates");
+    }
+    assert_in_range(n, 3, 20);
+    calls_until_refused = 0;
+    wcs_close(copy);
+    wcs_close(wcs);
+    wcs_close(NULL);
+    header_clear(&header);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(positions),
+        cmocka_unit_test(odd_positions),
+        cmocka_unit_test(headers_without_a_sky),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(frequencies),
+        cmocka_unit_test(refused_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* Positions, errors, sizes and names on the sky, against astropy. */
+#include "measure/world_columns.h"
+#include "sky.h"
+
+static const struct pixel_shape shape = {{0.04, 0.09, 0.01}, {9, 4, 2}},
+                                no_shape = {{0.04, 0.09, 0.01}, {NAN, NAN, NAN}};
+
+static struct srcfind_source row_of(const char *cards, double x, double y,
+                                    const struct pixel_shape *s) {
+    struct srcfind_source row = {.x = x, .y = y};
+    struct srcfind_image image;
+    struct error error;
+    struct wcs *wcs = wcs_of(cards, &image);
+    assert_non_null(wcs);
+    assert_int_equal(world_columns_fill(wcs, &image, 1, s, &row, &error), SRCFIND_OK);
+    wcs_close(wcs);
+    return row;
+}
+
+/* Cards of a sky with the reference point at 0-based (50, 60). */
+#define SYSTEM(lon, lat) "CTYPE1  = '" lon "'\nCTYPE2  = '" lat "'\n"
+#define PLACE(lon, lat) "CRPIX1  = 51\nCRPIX2  = 61\nCRVAL1  = " lon "\nCRVAL2  = " lat "\n"
+#define STEP(pixel) "CDELT1  = -" pixel "\nCDELT2  = " pixel "\n"
+#define TURNED "CD1_1   = -0.016\nCD1_2   = 0.018\nCD2_1   = 0.012\nCD2_2   = 0.024"
+#define SIN SYSTEM("RA---SIN", "DEC--SIN")
+#define TAN SYSTEM("RA---TAN", "DEC--TAN")
+
+/* Positions are from astropy 5.2's WCS.all_pix2world. For the rest, the unit vectors of the points
+ * 1 and 2 pixels to both sides of it were differenced (with Richardson's extrapolation), projected
+ * on its directions of east and north, and numpy's eigh took the axes of J t J^T. */
+enum { LON, LAT, E_LON, E_LAT, MAJOR, MINOR, ANGLE, VALUES };
+
+static const struct {
+    const char *cards;
+    double pixel[2], values[VALUES];
+    const char *name;
+} cases[] = {
+    /* 20 degrees beside the reference point */
+    {SIN PLACE("150", "2") STEP("0.02"),
+     {1050.25, -639.5},
+     {129.064929070, -12.265934011, 4.232504e-3, 6.185312e-3, 1.525161e-1, 9.093533e-2, 105.4535},
+     "J083615.58-121557.3"},
+    {TAN PLACE("83.625", "22") STEP("0.03"),
+     {-349.75, 710.5},
+     {98.294119561, 39.872114203, 5.315358e-3, 8.088311e-3, 2.037238e-1, 1.109445e-1, 118.5884},
+     "J063310.58+395219.6"},
+    /* turned by 37 degrees, with pixels that are no squares */
+    {TAN PLACE("201.5", "-43") TURNED,
+     {120.5, -20.25},
+     {197.924265424, -44.024077522, 6.003722e-3, 7.783716e-3, 1.629413e-1, 1.150979e-1, 174.2827},
+     "J131141.82-440126.6"},
+    /* across a pole */
+    {SIN PLACE("30", "89.9999") STEP("1E-4"),
+     {50.25, 61.5},
+     {236.565051177, 89.999944098, 2.049390e-5, 2.966479e-5, 7.334636e-4, 4.276730e-4, 135.8950},
+     "J154615.61+895959.7"},
+    {TAN PLACE("30", "-89.9999") STEP("1E-4"),
+     {50.25, 58.75},
+     {255.000000004, -89.999964645, 2.738613e-5, 2.345208e-5, 7.334636e-4, 4.276730e-4, 64.3299},
+     "J170000.00-895959.8"},
+    /* on both sides of 0 = 360 degrees */
+    {SIN PLACE("0", "-60") STEP("1E-3"),
+     {40.5, 60},
+     {0.019000000, -59.999998636, 2.000144e-4, 2.999904e-4, 7.334636e-3, 4.276730e-3, 109.3135},
+     "J000004.55-595959.9"},
+    {SIN PLACE("0", "-60") STEP("1E-3"),
+     {60.5, 60},
+     {359.979000001, -59.999998334, 1.999841e-4, 3.000106e-4, 7.334636e-3, 4.276730e-3, 109.3481},
+     "J235954.96-595959.9"},
+    {SYSTEM("GLON-CAR", "GLAT-CAR") PLACE("10", "0") STEP("0.01"),
+     {2050.375, -140.125},
+     {349.996250000, -2.001250000, 1.998780e-3, 3.000000e-3, 7.330653e-2, 4.276444e-2, 109.3521},
+     "G349.9962-02.0012"},
+};
+
+/* Beside a pole a longitude has fewer digits. Sizes are promised to a millionth. */
+static void against_astropy(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct srcfind_source row =
+            row_of(cases[i].cards, cases[i].pixel[0], cases[i].pixel[1], &shape);
+        const double *expected = cases[i].values;
+        assert_within(row.lon, expected[LON], 1e-9 / cos(expected[LAT] * M_PI / 180));
+        assert_within(row.lat, expected[LAT], 1e-9);
+        assert_within(row.e_lon / expected[E_LON], 1, 2e-6);
+        assert_within(row.e_lat / expected[E_LAT], 1, 2e-6);
+        assert_within(row.major / expected[MAJOR], 1, 2e-6);
+        assert_within(row.minor / expected[MINOR], 1, 2e-6);
+        assert_within(row.angle, expected[ANGLE], 2e-4);
+        assert_string_equal(row.name, cases[i].name);
+    }
+}
+
+/* A pixel without a position (an AIT map is an ellipse) leaves its own columns empty, and a source
+ * without a shape its size, and not those of their neighbours. */
+static void empty_cells(void **state) {
+    static const char *const cards = SYSTEM("RA---AIT", "DEC--AIT") PLACE("0", "0") STEP("1.8");
+    const struct pixel_shape shapes[] = {shape, shape, no_shape, shape};
+    struct srcfind_source rows[] = {
+        {.x = 5, .y = 60}, {.x = -200}, {.x = 7, .y = 60}, {.x = 50, .y = 60}};
+    struct srcfind_image image;
+    struct error error;
+    struct wcs *wcs = wcs_of(cards, &image);
+    (void)state;
+    assert_int_equal(world_columns_fill(wcs, &image, 4, shapes, rows, &error), SRCFIND_OK);
+    wcs_close(wcs);
+    for (int i = 0; i < 4; i++) {
+        const struct srcfind_source *r = &rows[i];
+        const double place[] = {r->lon, r->lat, r->e_lon, r->e_lat};
+        const double size[] = {r->major, r->minor, r->angle};
+        for (int j = 0; j < 4; j++)
+            assert_int_equal(isnan(place[j]), i == 1);
+        for (int j = 0; j < 3; j++)
+            assert_int_equal(isnan(size[j]), i == 1 || i == 2);
+        assert_int_equal(*r->name == '\0', i == 1);
+    }
+}
+
+/* At longitude 0: one neighbour is at 359.99 degrees. A second moment of 1 pixel^2 is 8 ln 2
+ * = 5.545177444479562 pixels^2 of FWHM^2. */
+static void known_shapes(void **state) {
+    static const char *const cards = TAN PLACE("0", "0") STEP("0.001");
+    static const struct {
+        struct tensor second;
+        double major, minor, angle; /* in roots of pixels squared, and degrees */
+    } known[] = {
+        {{9, 4, 0}, 9, 4, 90},             /* along x, which is west */
+        {{4, 9, 0}, 9, 4, 0},              /* along y, which is north */
+        {{5, 5, 4}, 9, 1, 135},            /* to the upper right: north-west */
+        {{5, 5, -4}, 9, 1, 45},            /* to the upper left: north-east */
+        {{9, -1e-9, 0}, 9, 0, 90},         /* a line, whose sums were rounded */
+        {{4, 9, 6}, 13, 0, 146.309932474}, /* a line, along (2, 3): 180 - atan(2 / 3) */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct pixel_shape s = {{1, 1, 0}, known[i].second};
+        const struct srcfind_source row = row_of(cards, 50, 60, &s);
+        const double scale = 0.001 * sqrt(5.545177444479562);
+        assert_within(row.major / scale, sqrt(known[i].major), 1e-5);
+        assert_within(row.minor / scale, sqrt(known[i].minor), 5e-3);
+        assert_true(row.angle >= 0 && row.angle < 180);
+        assert_within(remainder(row.angle - known[i].angle, 180), 0, 1e-3);
+    }
+}
+
+/* More rows than are carried to the sky at a time. */
+static void many_rows(void **state) {
+    enum { N = 600 };
+    static struct srcfind_source rows[N];
+    static struct pixel_shape shapes[N];
+    struct srcfind_image image;
+    struct error error;
+    struct wcs *wcs = wcs_of(cases[1].cards, &image);
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        rows[i] = (struct srcfind_source){.x = i, .y = 2 * i};
+        shapes[i] = shape;
+        shapes[i].second.xx += i;
+    }
+    assert_int_equal(world_columns_fill(wcs, &image, N, shapes, rows, &error), SRCFIND_OK);
+    for (int i = 0; i < N; i++) {
+        struct srcfind_source alone = row_of(cases[1].cards, i, 2 * i, &shapes[i]);
+        ASSERT_SAME(rows[i], alone);
+    }
+    assert_int_equal(world_columns_fill(wcs, &image, 0, NULL, NULL, &error), SRCFIND_OK);
+    wcs_close(wcs);
+}
+
+/* Digits are cut, and the first letter tells the system. */
+static void names(void **state) {
+    static const struct {
+        const char *cards, *name;
+    } named[] = {
+        {TAN PLACE("359.99999999999994", "0"), "J235959.99+000000.0"},
+        {TAN PLACE("-1E-20", "-1E-9"), "J000000.00-000000.0"},
+        {TAN PLACE("188.73658", "-1.39626") "EQUINOX = 1950", "B123456.77-012346.5"},
+        {TAN PLACE("10", "1") "RADESYS = 'FK4-NO-E'", "B004000.00+010000.0"},
+        {TAN PLACE("10", "1") "RADESYS = 'FK5'", "J004000.00+010000.0"},
+        {SYSTEM("GLON-TAN", "GLAT-TAN") PLACE("8.12349", "-0.00001"), "G008.1234-00.0000"},
+        {SYSTEM("ELON-TAN", "ELAT-TAN") PLACE("350.5", "70.25"), "E350.5000+70.2500"},
+        /* WCSLIB takes any xLON for a longitude; a catalogue has no quotes around names */
+        {SYSTEM("\"LON-TAN", "\"LAT-TAN") PLACE("350.5", "70.25"), "L350.5000+70.2500"},
+        {SYSTEM(",LON-TAN", ",LAT-TAN") PLACE("350.5", "70.25"), "L350.5000+70.2500"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        char cards[512];
+        snprintf(cards, sizeof cards, STEP("1E-3") "%s", named[i].cards);
+        assert_string_equal(row_of(cards, 50, 60, &shape).name, named[i].name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_astropy), cmocka_unit_test(empty_cells),
+        cmocka_unit_test(known_shapes),    cmocka_unit_test(many_rows),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
