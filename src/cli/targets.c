@@ -198,8 +198,9 @@ static const struct srcfind_format *format_of_suffix(const char *path) {
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
     if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
-        return usage("standard output takes the catalogue of one image: several need -o DIR", NULL,
-                     NULL);
+        return usage("standard output takes the catalogue of one image, and these are several (%s, "
+                     "%s, ...): -o DIR writes a file for each",
+                     t->target[0].image, t->target[1].image);
     if (!cli->output)
         return EXIT_OK;
     if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {

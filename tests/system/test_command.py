@@ -141,6 +141,11 @@ class Command(t.Case):
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.json", "b.json", "c.json", "d.json", "e.json"])
         self.assertRegex(result.stderr.splitlines()[-1], r"^srcfind: 5 images: \d+ sources, 0 failed, 0 skipped")
 
+    def test_several_images_without_a_directory(self):
+        result = t.run("a.fits", "b.fits", "c.fits")
+        self.assertEqual([result.returncode, result.stdout], [2, ""])
+        self.assertIn("several (a.fits, b.fits, ...): -o DIR", result.stderr)
+
     def test_skip_existing(self):
         """Catalogues that are whole are left as they are; what a power cut leaves of one is not."""
         out = self.path("out")

@@ -40,6 +40,10 @@ class Failures(t.Case):
     def test_missing_file(self):
         path = self.path("missing.fits")
         self.assert_fails(path, words=[path, "No such file"])
+        self.assert_fails(path + "[1]", words=[path + "[1]", "No such file", "--hdu", "--plane"])
+
+    def test_directory(self):
+        self.assert_fails(self.directory.name, words=["a directory: name the images in it"])
 
     def test_empty_file(self):
         path = self.write_bytes("empty.fits", b"")

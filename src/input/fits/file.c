@@ -102,6 +102,19 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
+static enum srcfind_status cannot_open(const char *path, int reason, struct error *error) {
+    const size_t length = strlen(path);
+    const bool as_in_cfitsio = reason == ENOENT && length > 0 && path[length - 1] == ']';
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s%s", path, strerror(reason),
+                     as_in_cfitsio ? ": --hdu and --plane choose a part of a file" : "");
+}
+
+static enum srcfind_status not_regular(const char *path, bool directory, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path,
+                     directory ? "a directory: name the images in it"
+                               : "a device, pipe or socket, not a file with an image");
+}
+
 /* Calls fstat on the open file, so that nobody can replace the file between open and stat.
  * O_NONBLOCK: open must not wait at a pipe that nobody writes to. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
@@ -109,10 +122,9 @@ enum srcfind_status fits_file_open(struct fits_file *file, const char *path, str
     *file = (struct fits_file){.path = path};
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path, strerror(errno));
+        return cannot_open(path, errno, error);
     if (!S_ISREG(info.st_mode))
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s, not a file with an image", path,
-                         S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket");
+        return not_regular(path, S_ISDIR(info.st_mode), error);
     if (info.st_size == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
     file->size = info.st_size;
