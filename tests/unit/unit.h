@@ -12,6 +12,21 @@
 #include "common/threads.h"
 #include "pictures.h"
 
+/* Of the random cases that take longest, a build with a sanitizer runs only so many: what it looks
+ * for shows in a few. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define UNIT_SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNIT_SANITIZED
+#endif
+#endif
+#ifdef UNIT_SANITIZED
+enum { UNIT_FEWER = 8 };
+#else
+enum { UNIT_FEWER = 1 };
+#endif
+
 #define ASSERT_SAME(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
 
 /* A source over a picture: in chunks of any size, in either byte order, for one thread or many. */
