@@ -358,8 +358,21 @@ EXACT_FUNCTION void exact_leading_bits(struct exact_double_wide d, double *a, do
     *exponent = 256 - 53 - shift;
 }
 
-/* The rms from aligned sums, in twice the precision of a double. False if the truncation and the
- * rounding errors leave in doubt which double is the nearest (Ziv 1991, ACM TOMS 17, 410). */
+/* The double nearest to sqrt(a + b) / n, for |b| below an ulp of a, computed in twice the precision
+ * of a double. False if rounding errors, and the relative error `doubt` of the root, leave in doubt
+ * which double is the nearest (Ziv 1991, ACM TOMS 17, 410). */
+EXACT_FUNCTION bool exact_root_over(double a, double b, double n, double doubt, double *value) {
+    const double root = sqrt(a), root_low = (fma(-root, root, a) + b) / (2 * root);
+    const double quotient = root / n;
+    const double quotient_low = (fma(-quotient, n, root) + root_low) / n;
+    *value = quotient + quotient_low;
+    const double low = (quotient - *value) + quotient_low;
+    const double error = *value * (doubt + 0x1p-95);
+    return *value + (low + error) == *value && *value + (low - error) == *value;
+}
+
+/* The rms from aligned sums. False if the truncation and the rounding errors leave in doubt which
+ * double is the nearest. */
 EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64_t n, double *rms) {
     struct exact_double_wide d;
     double a, b;
@@ -377,14 +390,10 @@ EXACT_FUNCTION bool exact_rms_quickly(const struct exact_aligned *aligned, int64
         b *= 2;
         exponent--;
     }
-    const double root = sqrt(a), root_low = (fma(-root, root, a) + b) / (2 * root);
-    const double quotient = root / (double)n;
-    const double quotient_low = (fma(-quotient, (double)n, root) + root_low) / (double)n;
-    const double value = quotient + quotient_low;
-    const double value_low = (quotient - value) + quotient_low;
-    const double doubt = value * (truncated / size + 0x1p-95);
+    double value;
+    const bool certain = exact_root_over(a, b, (double)n, truncated / size, &value);
     *rms = value * exact_power(exponent / 2);
-    return value + (value_low + doubt) == value && value + (value_low - doubt) == value;
+    return certain;
 }
 
 /* The population standard deviation of n > 0 pixels, rounded once. */
