@@ -78,7 +78,8 @@ SRCFIND_API struct srcfind_options *srcfind_options_copy(const struct srcfind_op
 SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
 
 /* Sets an option. Names and values are those of the command's long options (srcfind(1)), for
- * example "threshold" and "5.5", or "device" and "cpu". On an error the option is not changed. */
+ * example "threshold" and "5.5", or "device" and "cpu"; an option without a value (argument is
+ * NULL) takes "yes" or "no". On an error the option is not changed. */
 SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
                                                     const char *name, const char *value);
 
@@ -95,9 +96,10 @@ SRCFIND_API enum srcfind_status srcfind_options_check(struct srcfind_options *op
 SRCFIND_API const char *srcfind_options_message(const struct srcfind_options *options);
 
 struct srcfind_option {
-    const char *name, *argument; /* argument: the manual's word for the value */
-    const char *initial;         /* the default; NULL if `help` describes it */
-    const char *values;          /* a|b|c: all values, or the common ones; NULL if not listed */
+    const char *name,
+        *argument;       /* argument: the manual's word for the value; NULL if it has none */
+    const char *initial; /* the default; NULL if `help` describes it */
+    const char *values;  /* a|b|c: all values, or the common ones; NULL if not listed */
     const char *help;
     bool shapes_catalogue; /* changes the catalogue, not only where and how fast it is made */
 };
@@ -266,6 +268,10 @@ struct srcfind_background {
     int64_t n_pixels, n_blank, n_kept;
     int rounds;
     bool empty;
+    /* Local noise: the boxes, in pixels, and the least, the median and the greatest rms of the
+     * nodes. box is 0, and the others too, if there is one noise for the whole image. */
+    int64_t box, step;
+    double rms_least, rms_median, rms_most;
 };
 
 SRCFIND_API const struct srcfind_background *

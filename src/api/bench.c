@@ -90,8 +90,8 @@ static int time_index(int round) {
 }
 
 static enum srcfind_status bench_cpu(struct srcfind *finder, const struct pixel_source *source,
-                                     const uint32_t *pixels, struct srcfind_bench *bench) {
-    const struct detection detection = finder_detection(&finder->options);
+                                     const struct detection *detection, const uint32_t *pixels,
+                                     struct srcfind_bench *bench) {
     enum srcfind_status status = SRCFIND_OK;
     struct plain_read *read = malloc(sizeof *read);
     if (!read)
@@ -103,20 +103,19 @@ static enum srcfind_status bench_cpu(struct srcfind *finder, const struct pixel_
         struct detection_result result = {0};
         bench->seconds[SRCFIND_FLOOR_READ][time_index(i)] = time_plain_read(finder->threads, read);
         const double start = clock_seconds();
-        status = cpu_detect(source, &detection, finder->threads, &result, &finder->error);
+        status = cpu_detect(source, detection, finder->threads, &result, &finder->error);
         const double elapsed = clock_seconds() - start;
         record_search(bench, time_index(i), &result.timings);
         bench->seconds[SRCFIND_SEARCH][time_index(i)] = elapsed;
-        if (status == SRCFIND_OK)
-            segments_clear(&result.segments);
+        detection_result_clear(&result);
     }
     free(read);
     return status;
 }
 
 static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_source *source,
+                                     const struct detection *detection,
                                      struct srcfind_bench *bench) {
-    const struct detection detection = finder_detection(&finder->options);
     struct cuda_round *rounds = calloc((size_t)bench->rounds, sizeof *rounds);
     struct gpu_context *context = NULL;
     if (!rounds || !allocate_stage(bench, SRCFIND_FLOOR_COPY)) {
@@ -125,7 +124,7 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
     }
     enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
     if (status == SRCFIND_OK)
-        status = gpu_bench(finder->gpu, context, source, &detection, finder->threads, bench->rounds,
+        status = gpu_bench(finder->gpu, context, source, detection, finder->threads, bench->rounds,
                            rounds, &finder->error);
     if (context)
         gpu_give(finder->gpu, context);
@@ -148,14 +147,16 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
         image_open(&image, path, &finder->options, &metadata, &finder->error);
     if (status == SRCFIND_OK)
         status = load_pixels(&image.source, &pixels, &finder->error);
+    const struct detection detection = finder_detection(&finder->options, &metadata);
     struct memory memory = {pixels, image.source.width, image.source.width};
     const struct pixel_source source =
         memory_source(&memory, image.source.height, image.source.swapped);
     image_close(&image);
     image_clear_metadata(&metadata);
     if (status == SRCFIND_OK)
-        status = finder_wants_gpu(&finder->options) ? bench_gpu(finder, &source, bench)
-                                                    : bench_cpu(finder, &source, pixels, bench);
+        status = finder_wants_gpu(&finder->options)
+                     ? bench_gpu(finder, &source, &detection, bench)
+                     : bench_cpu(finder, &source, &detection, pixels, bench);
     free(pixels);
     return status;
 }

@@ -21,7 +21,7 @@ struct srcfind {
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);
 
-/* The parameters of the detection that the options contain. */
-struct detection finder_detection(const struct options *options);
+/* The parameters of a detection that follow from the options and the image. */
+struct detection finder_detection(const struct options *options, const struct srcfind_image *image);
 
 #endif

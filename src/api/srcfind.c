@@ -9,6 +9,7 @@
 #include <wcslib/wcs.h>
 
 #include "api/finder.h"
+#include "api/noise.h"
 #include "backend/backend.h"
 #include "common/clock.h"
 #include "cpu/scan.h"
@@ -23,13 +24,15 @@ bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
 }
 
-struct detection finder_detection(const struct options *o) {
-    return (struct detection){.kappa = o->kappa,
-                              .threshold = o->threshold,
-                              .island = o->island,
-                              .subtract_background = o->background == BACKGROUND_MEDIAN,
-                              .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
-                              .min_pixels = o->min_pixels};
+struct detection finder_detection(const struct options *o, const struct srcfind_image *image) {
+    struct detection detection = {.kappa = o->kappa,
+                                  .threshold = o->threshold,
+                                  .island = o->island,
+                                  .subtract_background = o->background == BACKGROUND_MEDIAN,
+                                  .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
+                                  .min_pixels = o->min_pixels};
+    noise_choose_box(o, image, &detection);
+    return detection;
 }
 
 /* --- finders --- */
@@ -164,9 +167,12 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
 }
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
-static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
+static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input,
+                                  const struct detection *detection) {
     if (!finder->gpu)
         return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
+    if (detection->box > 0)
+        return "local noise";
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
     const double n_pixels = (double)input->source->width * (double)input->source->height;
@@ -179,7 +185,10 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
                                   const struct detection *detection,
                                   struct srcfind_catalogue *catalogue,
                                   struct detection_result *result) {
-    const char *reason = reason_for_cpu(finder, input);
+    const char *reason = reason_for_cpu(finder, input, detection);
+    if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
+        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
+                         "local noise is measured on the CPU only");
     if (!reason) {
         bool done;
         const enum srcfind_status status =
@@ -198,7 +207,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
 /* Detects islands and measures them. */
 static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
                                         struct srcfind_catalogue *catalogue) {
-    const struct detection detection = finder_detection(&finder->options);
+    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
     struct detection_result result = {0};
     catalogue->options = finder->options;
     catalogue->run.threads = finder->options.threads;
@@ -212,6 +221,9 @@ static enum srcfind_status find_sources(struct srcfind *finder, const struct inp
     result.timings.open = catalogue->timings.open;
     result.timings.start = catalogue->timings.start;
     result.timings.measure = clock_seconds() - start;
+    if (status == SRCFIND_OK && !noise_describe(&detection, &result.noise, &result.background))
+        status = error_memory(&finder->error, "measuring local noise");
+    detection_result_clear(&result);
     catalogue->background = result.background;
     catalogue->timings = result.timings;
     return status;

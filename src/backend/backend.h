@@ -16,19 +16,26 @@ struct detection {
     bool subtract_background;
     int connectivity; /* 4 or 8 */
     int64_t min_pixels;
-    bool keep_pixels; /* the segments have runs and values; only the CPU backend does this */
+    bool keep_pixels;  /* the segments have runs and values; only the CPU backend does this */
+    int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
 };
 
 struct detection_result {
     struct srcfind_background background;
-    struct noise_map noise;
-    struct segments segments; /* owned by the caller, who clears them */
+    struct noise_map noise; /* owned by the caller, like the segments: who clears both */
+    struct segments segments;
     struct srcfind_timings timings;
 };
 
-/* The pixel thresholds that follow from a clip: a pixel belongs to an island if it is >= island,
- * and an island counts if one of its pixels is >= detection. Both are infinite if nothing can be
- * detected. */
+/* Frees what a result owns. */
+static inline void detection_result_clear(struct detection_result *result) {
+    noise_map_clear(&result->noise);
+    segments_clear(&result->segments);
+}
+
+/* The pixel thresholds that follow from a clip of the whole image: a pixel belongs to an island if
+ * it is >= island, and an island counts if one of its pixels is >= detection. Both are infinite if
+ * nothing can be detected. */
 struct thresholds {
     float island, detection;
 };
@@ -36,7 +43,7 @@ struct thresholds {
 /* The noise map of an image whose clip ended with `median` and `rms`. */
 EXACT_FUNCTION struct noise_map noise_of_clip(double median, double rms,
                                               const struct detection *d) {
-    const struct noise_map map = {d->subtract_background ? median : 0, rms};
+    const struct noise_map map = {d->subtract_background ? median : 0, rms, NULL, 0, 0, 1};
     return map;
 }
 
@@ -65,8 +72,8 @@ struct device_pixels {
 #define BACKEND_NO_PIXELS                                                                          \
     "none of the %lld pixels has a finite value: is this the right plane, or is the image blank?"
 
-/* Finds the islands of an image on the CPU. The caller clears result->segments, also after an
- * error. */
+/* Finds the islands of an image on the CPU. The caller clears result->noise and result->segments,
+ * also after an error. */
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
                                struct threads *threads, struct detection_result *result,
                                struct error *error);

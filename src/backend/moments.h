@@ -53,9 +53,25 @@ EXACT_FUNCTION bool moments_are_small(const struct island *island, float thresho
            moments_bits(island, moments_exponent(island->peak) - island->unit) <= 63;
 }
 
+/* The exponent of the unit for values above a local background: the highest one, `peak`, has
+ * MOMENTS_BITS bits, or fewer where the sums have no room for so many. */
+enum { MOMENTS_BITS = 40 };
+
+EXACT_FUNCTION int moments_local_unit(const struct island *island, double peak) {
+    const int free_bits = 126 - moments_bits(island, 0);
+    int exponent;
+    frexp(peak, &exponent);
+    return exponent - (free_bits < MOMENTS_BITS ? free_bits : MOMENTS_BITS);
+}
+
+/* Whether all sums of such values, of which none is negative, are below 2^63. */
+EXACT_FUNCTION bool moments_are_small_locally(const struct island *island) {
+    return moments_bits(island, MOMENTS_BITS) <= 63;
+}
+
 /* value / 2^unit as an integer, where per_unit is 2^-unit */
-EXACT_FUNCTION int64_t moments_quantise(float value, double per_unit) {
-    return llrint((double)value * per_unit);
+EXACT_FUNCTION int64_t moments_quantise(double value, double per_unit) {
+    return llrint(value * per_unit);
 }
 
 /* The sum 0 + 1 + 2 + ... of n terms */
@@ -72,12 +88,27 @@ EXACT_FUNCTION int128 moments_squares(int64_t n) {
 
 /* moments_add_row: modulo 2^128. Terms may overflow, the sums do not. */
 #define ADD_ROW moments_add_row
+#define VALUE float
 #define ADD_SUM island_add
 #define SUMS uint128
 #include "backend/moments_row.inc"
 
 /* moments_add_small_row: modulo 2^64, for islands with moments_are_small. */
 #define ADD_ROW moments_add_small_row
+#define VALUE float
+#define ADD_SUM island_add_small
+#define SUMS uint64_t
+#include "backend/moments_row.inc"
+
+/* The same for values above a local background. */
+#define ADD_ROW moments_add_local_row
+#define VALUE double
+#define ADD_SUM island_add
+#define SUMS uint128
+#include "backend/moments_row.inc"
+
+#define ADD_ROW moments_add_small_local_row
+#define VALUE double
 #define ADD_SUM island_add_small
 #define SUMS uint64_t
 #include "backend/moments_row.inc"

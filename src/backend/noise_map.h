@@ -3,22 +3,91 @@
 #ifndef NOISE_MAP_H
 #define NOISE_MAP_H
 
-#include "backend/exact.h"
+#include <stdlib.h>
 
-/* One background and one rms for the whole image. */
-struct noise_map {
-    double background; /* is subtracted from the pixels */
-    double rms;
+#include "backend/boxes.h"
+
+/* Background and rms at a node, or at a pixel. */
+struct noise_at {
+    double background, rms;
 };
 
-/* Writes background and rms of the n pixels of row y from x on. */
+/* One background and one rms for the whole image, or nodes, between which both are interpolated. */
+struct noise_map {
+    double background, rms; /* of the whole image */
+    struct noise_at *nodes; /* nodes[j * n_x + i]; NULL if there is one noise for the whole image */
+    int64_t n_x, n_y, step; /* of the nodes */
+};
+
+/* A position among the nodes of an axis: `fraction` of the way from node `first` to node `next`. */
+struct noise_position {
+    int64_t first, next;
+    double fraction;
+};
+
+/* The position of pixel x. Beyond the outermost nodes, it is that of the nearest node. */
+EXACT_FUNCTION struct noise_position noise_position(int64_t x, int64_t n_nodes, int64_t step) {
+    const double u = (double)(2 * x - (step - 1)) / (double)(2 * step);
+    const double last = (double)(n_nodes - 1), inside = u < 0 ? 0 : u > last ? last : u;
+    const int64_t first = (int64_t)inside;
+    const struct noise_position p = {first, first + 1 < n_nodes ? first + 1 : first,
+                                     inside - (double)first};
+    return p;
+}
+
+/* Interpolation along y between the nodes of one column of the map. */
+EXACT_FUNCTION struct noise_at noise_between(const struct noise_at *nodes, int64_t n_x, int64_t i,
+                                             struct noise_position y) {
+    const struct noise_at *a = &nodes[y.first * n_x + i], *b = &nodes[y.next * n_x + i];
+    const struct noise_at n = {a->background + y.fraction * (b->background - a->background),
+                               a->rms + y.fraction * (b->rms - a->rms)};
+    return n;
+}
+
+/* Writes the noise at n pixels of row y, from pixel x on. */
 EXACT_FUNCTION void noise_map_row(const struct noise_map *map, int64_t y, int64_t x, int64_t n,
-                                  double *background, double *rms) {
-    (void)y, (void)x;
+                                  struct noise_at *noise) {
+    const struct noise_at whole = {map->background, map->rms};
+    const struct noise_position at_y = noise_position(y, map->n_y, map->step);
+    struct noise_at a = whole, b = whole;
+    int64_t column = -1;
     for (int64_t i = 0; i < n; i++) {
-        background[i] = map->background;
-        rms[i] = map->rms;
+        noise[i] = whole;
+        if (!map->nodes)
+            continue;
+        const struct noise_position at_x = noise_position(x + i, map->n_x, map->step);
+        if (at_x.first != column) {
+            a = noise_between(map->nodes, map->n_x, at_x.first, at_y);
+            b = noise_between(map->nodes, map->n_x, at_x.next, at_y);
+            column = at_x.first;
+        }
+        noise[i].background = a.background + at_x.fraction * (b.background - a.background);
+        noise[i].rms = a.rms + at_x.fraction * (b.rms - a.rms);
     }
+}
+
+/* The noise at pixel (x, y). */
+EXACT_FUNCTION struct noise_at noise_map_at(const struct noise_map *map, int64_t x, int64_t y) {
+    struct noise_at noise;
+    noise_map_row(map, y, x, 1, &noise);
+    return noise;
+}
+
+/* Thresholds that vary over the image, in units of the rms. */
+struct noise_thresholds {
+    const struct noise_map *map;
+    double island, detection;
+};
+
+/* Whether a pixel is above n_rms times the noise at its place. */
+EXACT_FUNCTION bool noise_is_below(struct noise_at noise, double n_rms, float pixel) {
+    return (double)pixel - noise.background > n_rms * noise.rms;
+}
+
+/* Frees the nodes. */
+static inline void noise_map_clear(struct noise_map *map) {
+    free(map->nodes);
+    map->nodes = NULL;
 }
 
 #endif

@@ -33,10 +33,11 @@ static void make_arguments(struct srcfind_options *options, const char *image,
     int n = 0;
     a->list[n++] = "srcfind";
     for (int i = 0; i < MOST_OPTIONS && srcfind_option(i); i++) {
-        const char *name = srcfind_option(i)->name, *value = srcfind_options_get(options, name);
+        const struct srcfind_option *o = srcfind_option(i);
+        const char *value = srcfind_options_get(options, o->name);
         if (!*value)
             continue;
-        snprintf(a->text[i], ARGUMENT, "--%s=%s", name, value);
+        snprintf(a->text[i], ARGUMENT, o->argument ? "--%s=%s" : "--%s", o->name, value);
         a->list[n++] = a->text[i];
     }
     a->list[n++] = "--quiet";

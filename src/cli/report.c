@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct report report_for(const struct cli *cli) {
     return (struct report){
         .quiet = cli->quiet,
         .verbose = cli->verbose,
+        .local = cli->local,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
         .stream = stderr,
@@ -123,7 +125,11 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
 static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     const char *unit = srcfind_catalogue_image(c)->unit;
-    if (!b->empty)
+    if (b->box > 0 && isfinite(b->rms_most))
+        fprintf(stream, ", rms %.4g to %.4g (median %.4g) %s, in boxes of %lld pixels every %lld",
+                b->rms_least, b->rms_most, b->rms_median, *unit ? unit : "(no unit)",
+                (long long)b->box, (long long)b->step);
+    else if (!b->empty)
         fprintf(stream, ", rms %.4g, median %.4g %s", b->rms, b->median,
                 *unit ? unit : "(no unit)");
     else if (b->rms == 0)
@@ -154,6 +160,16 @@ static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
                 clean(image->path).text, wrong);
 }
 
+static void warn_of_size(const struct srcfind_catalogue *c, FILE *stream) {
+    const struct srcfind_image *image = srcfind_catalogue_image(c);
+    if (srcfind_catalogue_background(c)->box == 0)
+        fprintf(stream,
+                "srcfind: %s: the image is too small for local noise, one rms is used: boxes have "
+                "48 pixels at least, and at most half of its shorter side; --rms-box sets another "
+                "size\n",
+                clean(image->path).text);
+}
+
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {
     if (*run->device)
         fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, run->reason, run->device);
@@ -178,6 +194,8 @@ void report_image(const struct report *report, const struct srcfind_catalogue *c
     write_run(srcfind_catalogue_run(c), seconds, stream);
     warn_of_unit(image, stream);
     warn_of_beam(c, stream);
+    if (report->local)
+        warn_of_size(c, stream);
     if (report->verbose)
         report_stages(c, stream);
 }

@@ -6,6 +6,7 @@
 
 struct report {
     bool quiet, verbose, progress;
+    bool local;   /* --local was given */
     bool drawn;   /* the terminal shows a progress line */
     FILE *stream; /* for messages: standard error, or a buffer in memory */
 };

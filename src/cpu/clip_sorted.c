@@ -50,6 +50,22 @@ static int64_t count_pixels(const struct scan *scan) {
     return n;
 }
 
+/* Makes a set of pixels that are sorted and summed. */
+static void make_set(struct sorted_set *set) {
+    set->set.n = set->pixels.last;
+    set->set.sums = set->pixels.sums;
+    set->set.state = set;
+    set->set.select = sorted_select;
+    set->set.trim = sorted_trim;
+}
+
+bool sorted_from_keys(struct sorted_set *set, uint32_t *keys, int64_t n) {
+    *set = (struct sorted_set){0};
+    const bool ok = sorted_make(&set->pixels, keys, n);
+    make_set(set);
+    return ok;
+}
+
 enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
                                      struct error *error) {
     const int64_t n = count_pixels(scan);
@@ -61,11 +77,7 @@ enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
     if (!keys || !sorted_make(&set->pixels, keys, n_listed))
         return error_memory(error, "clipping");
     insert_zeros(&set->pixels, n - n_listed);
-    set->set.n = n;
-    set->set.sums = set->pixels.sums;
-    set->set.state = set;
-    set->set.select = sorted_select;
-    set->set.trim = sorted_trim;
+    make_set(set);
     return SRCFIND_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "cpu/clip_predicted.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/islands.h"
+#include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
 
 /* Adds the time since *start to a stage, and sets *start to now. */
@@ -95,6 +96,27 @@ static enum srcfind_status complete_scan(const struct pixel_source *source, stru
     return scan_image(scan, source, &plan, threads, error);
 }
 
+/* Clips the box of each node, and finds the islands above the noise between the nodes. */
+static enum srcfind_status detect_locally(const struct pixel_source *source,
+                                          const struct detection *detection,
+                                          struct threads *threads, struct scan *scan,
+                                          struct detection_result *result, struct error *error) {
+    const struct noise_thresholds noise = {&result->noise, detection->island, detection->threshold};
+    const struct thresholds all = {-INFINITY, -INFINITY};
+    double start = clock_seconds();
+    scan_clear(scan);
+    enum srcfind_status status =
+        noise_nodes_find(source, detection, threads, &result->noise, error);
+    lap(&result->timings.clip, &start);
+    if (status == SRCFIND_OK)
+        status = scan_image_locally(scan, source, &noise, detection->connectivity, threads, error);
+    lap(&result->timings.scan, &start);
+    if (status == SRCFIND_OK)
+        status = islands_find(scan, &all, detection, threads, &result->segments, error);
+    lap(&result->timings.islands, &start);
+    return status;
+}
+
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
                                struct threads *threads, struct detection_result *result,
                                struct error *error) {
@@ -107,7 +129,9 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
     result->noise = noise_of_clip(b->median, b->rms, detection);
     const struct thresholds thresholds = thresholds_of(&result->noise, b->empty, detection);
     double start = clock_seconds();
-    if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
+    if (status == SRCFIND_OK && detection->box > 0) {
+        status = detect_locally(source, detection, threads, &scan, result, error);
+    } else if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
         status = complete_scan(source, threads, &thresholds, detection->connectivity, &scan, error);
         lap(&result->timings.scan, &start);
         if (status == SRCFIND_OK)

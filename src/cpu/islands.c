@@ -8,6 +8,8 @@
 #include "common/arrays.h"
 #include "cpu/runs.h"
 
+enum { PIECE = 64 }; /* pixels whose local noise is computed at a time */
+
 /* The box, size and peak of an island. They decide whether the island counts, that is, whether the
  * catalogue has it. */
 struct extent {
@@ -15,8 +17,9 @@ struct extent {
     int64_t index; /* among the islands that count; -1 if it does not */
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
-    bool edge;
-    double per_unit; /* 2^-unit of the moments; set if the island counts */
+    bool edge, passes; /* passes: a pixel is above the detection threshold */
+    double above;      /* with local noise: the peak's value - background */
+    double per_unit;   /* 2^-unit of the moments; set if the island counts */
 };
 
 /* A run of an island whose first run is in an earlier band. */
@@ -38,6 +41,7 @@ struct search {
     struct scan *scan;
     const struct detection *detection;
     struct thresholds thresholds;
+    const struct noise_map *map; /* with local noise; else NULL */
     int n_bands;
     struct band *bands;
     struct run *runs; /* of all bands, in the order of the pixels */
@@ -163,17 +167,9 @@ static int64_t number_islands(struct search *s) {
 
 /* --- extents --- */
 
-static void add_extent(const struct search *s, int64_t i, const float *values) {
-    const struct run *r = &s->runs[i];
-    const struct scan *scan = s->scan;
-    const int64_t width = scan->source->width;
-    struct extent *e = &s->extents[s->island[i]];
-    if (e->n_pixels == 0)
-        *e = (struct extent){.x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY};
-    e->n_pixels += run_length(r);
-    e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
-    e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
-    e->y_max = r->y;
+/* Updates the peak of an island by one of its runs. */
+static void find_peak(const struct search *s, const struct run *r, const float *values,
+                      struct extent *e) {
     for (int32_t x = r->x0; x <= r->x1; x++) {
         if (values[x - r->x0] > e->peak) {
             e->peak = values[x - r->x0];
@@ -181,6 +177,45 @@ static void add_extent(const struct search *s, int64_t i, const float *values) {
             e->y_peak = r->y;
         }
     }
+    e->passes = e->peak >= s->thresholds.detection;
+}
+
+/* The same with local noise, where the peak is the pixel with the highest value - background. */
+static void find_local_peak(const struct search *s, const struct run *r, const float *values,
+                            struct extent *e) {
+    struct noise_at noise[PIECE];
+    for (int64_t x = r->x0; x <= r->x1; x += PIECE) {
+        const int64_t n = r->x1 - x < PIECE ? r->x1 - x + 1 : PIECE;
+        noise_map_row(s->map, r->y, x, n, noise);
+        for (int64_t i = 0; i < n; i++) {
+            const float v = values[x - r->x0 + i];
+            e->passes |= noise_is_below(noise[i], s->detection->threshold, v);
+            if ((double)v - noise[i].background > e->above) {
+                e->above = (double)v - noise[i].background;
+                e->peak = v;
+                e->x_peak = (int32_t)(x + i);
+                e->y_peak = r->y;
+            }
+        }
+    }
+}
+
+static void add_extent(const struct search *s, int64_t i, const float *values) {
+    const struct run *r = &s->runs[i];
+    const struct scan *scan = s->scan;
+    const int64_t width = scan->source->width;
+    struct extent *e = &s->extents[s->island[i]];
+    if (e->n_pixels == 0)
+        *e = (struct extent){
+            .x_min = r->x0, .x_max = r->x1, .y_min = r->y, .peak = -INFINITY, .above = -INFINITY};
+    e->n_pixels += run_length(r);
+    e->x_min = r->x0 < e->x_min ? r->x0 : e->x_min;
+    e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
+    e->y_max = r->y;
+    if (s->map)
+        find_local_peak(s, r, values, e);
+    else
+        find_peak(s, r, values, e);
     e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
 }
 
@@ -213,8 +248,7 @@ static int64_t find_extents(struct search *s, struct threads *threads, int64_t n
             add_extent(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
     for (int64_t i = 0; i < n; i++) {
         struct extent *e = &s->extents[i];
-        const bool counts =
-            e->peak >= s->thresholds.detection && e->n_pixels >= s->detection->min_pixels;
+        const bool counts = e->passes && e->n_pixels >= s->detection->min_pixels;
         e->index = counts ? n_counting++ : -1;
     }
     return n_counting;
@@ -222,7 +256,8 @@ static int64_t find_extents(struct search *s, struct threads *threads, int64_t n
 
 /* --- moments --- */
 
-static struct island island_from_extent(const struct extent *e, float threshold) {
+static struct island island_from_extent(const struct search *s, const struct extent *e) {
+    const float threshold = s->thresholds.island;
     struct island island = {.n_pixels = e->n_pixels,
                             .x_min = e->x_min,
                             .x_max = e->x_max,
@@ -232,9 +267,27 @@ static struct island island_from_extent(const struct extent *e, float threshold)
                             .y_peak = e->y_peak,
                             .peak = e->peak,
                             .edge = e->edge};
-    island.unit = moments_unit(&island, threshold);
-    island.small = moments_are_small(&island, threshold);
+    island.unit = s->map ? moments_local_unit(&island, e->above) : moments_unit(&island, threshold);
+    island.small =
+        s->map ? moments_are_small_locally(&island) : moments_are_small(&island, threshold);
     return island;
+}
+
+/* Adds a run whose first pixel is at (x, y) of the island's box, with value - background. */
+static void add_local_moments(const struct noise_map *map, const struct run *r, const float *values,
+                              int64_t x, int64_t y, double per_unit, struct island *island) {
+    struct noise_at noise[PIECE];
+    double above[PIECE];
+    for (int64_t first = r->x0; first <= r->x1; first += PIECE) {
+        const int64_t n = r->x1 - first < PIECE ? r->x1 - first + 1 : PIECE;
+        noise_map_row(map, r->y, first, n, noise);
+        for (int64_t i = 0; i < n; i++)
+            above[i] = (double)values[first - r->x0 + i] - noise[i].background;
+        if (island->small)
+            moments_add_small_local_row(island, above, n, x + first - r->x0, y, per_unit);
+        else
+            moments_add_local_row(island, above, n, x + first - r->x0, y, per_unit);
+    }
 }
 
 static void add_moments(const struct search *s, int64_t i, const float *values) {
@@ -245,7 +298,9 @@ static void add_moments(const struct search *s, int64_t i, const float *values) 
     struct island *island = &s->islands[e->index];
     const int64_t count = run_length(r);
     const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
-    if (island->small)
+    if (s->map)
+        add_local_moments(s->map, r, values, x, y, e->per_unit, island);
+    else if (island->small)
         moments_add_small_row(island, values, count, x, y, e->per_unit);
     else
         moments_add_row(island, values, count, x, y, e->per_unit);
@@ -254,7 +309,7 @@ static void add_moments(const struct search *s, int64_t i, const float *values) 
 static void begin_island(const struct search *s, struct extent *e) {
     if (e->index < 0)
         return;
-    s->islands[e->index] = island_from_extent(e, s->thresholds.island);
+    s->islands[e->index] = island_from_extent(s, e);
     e->per_unit = ldexp(1, -s->islands[e->index].unit);
 }
 
@@ -371,6 +426,7 @@ enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thr
     struct search s = {.scan = scan,
                        .detection = detection,
                        .thresholds = *thresholds,
+                       .map = scan->noise ? scan->noise->map : NULL,
                        .n_bands = (int)scan->n_bands,
                        .bands = calloc((size_t)scan->n_bands, sizeof *s.bands)};
     *segments = (struct segments){0};

@@ -193,7 +193,7 @@ enum srcfind_status predict_scan(const struct pixel_source *source,
         struct detection no_candidates = *detection;
         no_candidates.island = INFINITY; /* too many candidates: a second scan reads them */
         *useful = sample_clip(&clip, sample.values, sample.n, detection->kappa) &&
-                  (make_plan(plan, &clip, &sample, n, detection) ||
+                  ((detection->box == 0 && make_plan(plan, &clip, &sample, n, detection)) ||
                    make_plan(plan, &clip, &sample, n, &no_candidates));
         if (*useful)
             include_zero(plan, &sample, n);

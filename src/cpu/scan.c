@@ -241,6 +241,7 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
     const int64_t width = scan->source->width;
     const int64_t first = number * scan->band_chunks * scan->source->chunk_pixels;
     const struct sweep sweep = {.peak = scan->plan.peak,
+                                .noise = scan->noise,
                                 .reach = runs_reach(scan->plan.connectivity),
                                 .first = (int32_t)(first / width),
                                 .last = (int32_t)((end - 1) / width)};
@@ -279,6 +280,92 @@ static void begin_band(struct scan_worker *w, int worker, const struct chunk *ch
     w->sweep_at = SWEPT_RUNS;
 }
 
+/* --- local noise --- */
+
+/* The least value that is above `n_rms` times the noise anywhere between four nodes, but for a
+ * margin that is larger than all errors of rounding. Both are interpolated, so that their sum is
+ * least at a node. */
+static float local_bound(const struct noise_map *map, double n_rms, int64_t i, int64_t j) {
+    const int64_t right = i + 1 < map->n_x ? i + 1 : i, above = j + 1 < map->n_y ? j + 1 : j;
+    const struct noise_at *nodes[] = {
+        &map->nodes[j * map->n_x + i], &map->nodes[j * map->n_x + right],
+        &map->nodes[above * map->n_x + i], &map->nodes[above * map->n_x + right]};
+    double least = INFINITY, most = 0;
+    for (int k = 0; k < 4; k++) {
+        least = fmin(least, nodes[k]->background + n_rms * nodes[k]->rms);
+        most = fmax(most, fabs(nodes[k]->background) + n_rms * nodes[k]->rms);
+    }
+    return isfinite(most) ? exact_below(least - 0x1p-40 * most) : INFINITY;
+}
+
+/* Sets the worker's bounds for pixels between the rows j and j + 1 of nodes. */
+static void set_bounds(struct scan_worker *w, int64_t j) {
+    const struct scan *scan = w->scan;
+    float bound = 0;
+    int32_t node = -1;
+    for (int64_t x = 0; x < scan->source->width; x++) {
+        if (scan->node[x] != node) {
+            node = scan->node[x];
+            bound = local_bound(scan->noise->map, scan->noise->island, node, j);
+        }
+        w->bounds[x] = bound;
+    }
+    w->bounds_row = j;
+}
+
+/* A part of a row of the image, whose first pixel, at x, has the index `at` in its tile. */
+struct row_part {
+    const uint32_t *pixels;
+    int64_t x, y, n, at;
+};
+
+/* Picks the candidates and the blanks among the pixels [first, end) of a part of a row. */
+static void pick_pixels(const struct scan_worker *w, const struct row_part *part, int64_t first,
+                        int64_t end, struct picked *picked) {
+    const struct noise_thresholds *t = w->scan->noise;
+    for (int64_t i = first; i < end; i++) {
+        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+        if (isfinite(v) &&
+            (v < w->bounds[part->x + i] ||
+             !noise_is_below(noise_map_at(t->map, part->x + i, part->y), t->island, v)))
+            continue;
+        picked->value[picked->n] = v;
+        picked->index[picked->n++] = (uint16_t)(part->at + i);
+    }
+}
+
+static void pick_in_row(const struct scan_worker *w, const struct row_part *part,
+                        struct picked *picked) {
+    const struct scan *scan = w->scan;
+    for (int64_t i = 0; i < part->n; i += REACH_PIXELS) {
+        const int64_t end = i + REACH_PIXELS < part->n ? i + REACH_PIXELS : part->n;
+        const bool whole = end - i == REACH_PIXELS;
+        if (!whole || scan->variant->keys->reach(part->pixels + i, scan->source->swapped,
+                                                 w->bounds + part->x + i))
+            pick_pixels(w, part, i, end, picked);
+    }
+}
+
+/* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
+static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
+                         struct picked *picked) {
+    const struct noise_map *map = w->scan->noise->map;
+    const int64_t width = w->scan->source->width;
+    picked->n = 0;
+    for (int64_t i = 0; i < n;) {
+        struct row_part part = {
+            .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
+        const int64_t row = noise_position(part.y, map->n_y, map->step).first;
+        part.n = width - part.x < n - i ? width - part.x : n - i;
+        if (row != w->bounds_row)
+            set_bounds(w, row);
+        pick_in_row(w, &part, picked);
+        i += part.n;
+    }
+}
+
+/* --- chunks --- */
+
 static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
     struct scan *scan = context;
     struct scan_worker *w = &scan->workers[worker];
@@ -293,8 +380,12 @@ static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
         if (!reserve_for_tile(w))
             return false;
         unsummed.bracket.value = w->bracket.values + w->bracket.n;
-        scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &unsummed);
-        list_unsummed(w, &unsummed, pixels, &picked);
+        if (scan->noise) {
+            pick_locally(w, pixels, chunk->first + i, n, &picked);
+        } else {
+            scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &unsummed);
+            list_unsummed(w, &unsummed, pixels, &picked);
+        }
         if (!keep_picked(w, &picked, chunk->first + i, &last))
             return false;
     }
@@ -320,11 +411,10 @@ static int64_t choose_band_chunks(int64_t n, int n_workers) {
     return share < 1 ? 1 : share < BAND_CHUNKS ? share : BAND_CHUNKS;
 }
 
-enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
-                               const struct scan_plan *plan, struct threads *threads,
-                               struct error *error) {
+/* Prepares a scan, but for its lists. False where memory ran out. */
+static bool make_scan(struct scan *scan, const struct pixel_source *source,
+                      const struct scan_plan *plan, struct threads *threads) {
     const int n_threads = threads_count(threads);
-    const int64_t n = source->width * source->height;
     *scan =
         (struct scan){.source = source,
                       .plan = *plan,
@@ -339,17 +429,54 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                       .band_chunks = choose_band_chunks(chunks_count(source), n_threads)};
     scan->n_bands = (chunks_count(source) + scan->band_chunks - 1) / scan->band_chunks;
     scan->bands = calloc((size_t)scan->n_bands, sizeof *scan->bands);
-    if (!scan->workers || !scan->bands)
-        return error_memory(error, "starting to read the image");
-    const int64_t expected = (int64_t)(1.1 * plan->share * (double)n / n_threads) + TILE_PIXELS;
-    for (int i = 0; i < n_threads; i++) {
-        struct scan_worker *w = &scan->workers[i];
-        w->scan = scan;
-        if (plan->list_values && !reserve_lists(w, expected))
-            return error_memory(error, "starting to read the image");
-    }
+    for (int i = 0; scan->workers && i < n_threads; i++)
+        scan->workers[i].scan = scan;
+    return scan->workers && scan->bands;
+}
+
+static enum srcfind_status run_scan(struct scan *scan, struct threads *threads,
+                                    struct error *error) {
     const struct chunk_work work = {.work = scan_chunk, .context = scan, .band = scan->band_chunks};
-    return chunks_run(source, threads, n_threads, &work, error);
+    return chunks_run(scan->source, threads, scan->n_workers, &work, error);
+}
+
+enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
+                               const struct scan_plan *plan, struct threads *threads,
+                               struct error *error) {
+    const double n = (double)source->width * (double)source->height;
+    bool ok = make_scan(scan, source, plan, threads);
+    const int64_t expected = (int64_t)(1.1 * plan->share * n / scan->n_workers) + TILE_PIXELS;
+    for (int i = 0; ok && plan->list_values && i < scan->n_workers; i++)
+        ok = reserve_lists(&scan->workers[i], expected);
+    return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
+}
+
+/* Makes what a scan with local noise needs. False where memory ran out. */
+static bool make_bounds(struct scan *scan) {
+    const size_t width = (size_t)scan->source->width;
+    scan->node = malloc(width * sizeof *scan->node);
+    for (int i = 0; i < scan->n_workers; i++) {
+        scan->workers[i].bounds = malloc(width * sizeof *scan->workers[i].bounds);
+        scan->workers[i].bounds_row = -1;
+        if (!scan->workers[i].bounds)
+            return false;
+    }
+    for (int64_t x = 0; scan->node && x < scan->source->width; x++)
+        scan->node[x] =
+            (int32_t)noise_position(x, scan->noise->map->n_x, scan->noise->map->step).first;
+    return scan->node;
+}
+
+enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_source *source,
+                                       const struct noise_thresholds *noise, int connectivity,
+                                       struct threads *threads, struct error *error) {
+    struct scan_plan plan = scan_plan_none();
+    plan.connectivity = connectivity;
+    const bool ok = make_scan(scan, source, &plan, threads);
+    scan->noise = noise;
+    scan->sweeps = noise->detection > noise->island;
+    return ok && make_bounds(scan) ? run_scan(scan, threads, error)
+                                   : error_memory(error, "starting to read the image");
 }
 
 static void free_list(struct scan_list *list) {
@@ -383,7 +510,9 @@ void scan_clear(struct scan *scan) {
         free_lists(&scan->workers[i]);
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
+        free(scan->workers[i].bounds);
     }
+    free(scan->node);
     free(scan->workers);
     free(scan->bands);
     free(scan->blank);

@@ -5,6 +5,7 @@
 
 #include "backend/scan_plan.h"
 #include "backend/segments.h"
+#include "cpu/key_rows.h"
 #include "input/chunks.h"
 
 /* Sums of pixels, as integers in units of 1 / scale of the plan. Up to 2^31 pixels cannot overflow
@@ -63,6 +64,7 @@ struct scan_variant {
     const char *name;
     scan_tile_function *tile;
     scan_sum_function *sum;
+    const struct key_kernels *keys;
     bool (*runs)(void); /* whether this processor has the instructions */
 };
 
@@ -93,6 +95,8 @@ struct scan_worker {
     float *candidates; /* the values of the pixels of runs, one run after the other */
     int64_t n_candidates, candidates_capacity;
     int64_t sweep_at; /* a band with more runs than this is swept */
+    float *bounds;    /* with local noise: no candidate of row bounds_row of nodes is less */
+    int64_t bounds_row;
 };
 
 /* Consecutive chunks that one worker scanned in order, and the ranges of their runs and candidates
@@ -105,6 +109,8 @@ struct scan_band {
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
+    const struct noise_thresholds *noise; /* NULL where the plan has the thresholds */
+    int32_t *node;                        /* with local noise: the node at or before each x */
     bool has_inliers;
     bool sweeps;           /* the scan drops candidates that cannot belong to a source */
     bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */
@@ -121,6 +127,12 @@ struct scan {
 enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *source,
                                const struct scan_plan *plan, struct threads *threads,
                                struct error *error);
+
+/* Scans the image for candidates above local noise, and for blanks. `noise` must outlive the scan.
+ */
+enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_source *source,
+                                       const struct noise_thresholds *noise, int connectivity,
+                                       struct threads *threads, struct error *error);
 void scan_clear(struct scan *scan);
 
 /* Frees the lists of values, which only a clip needs, and the unused capacity of the candidates. */

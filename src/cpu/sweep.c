@@ -5,10 +5,28 @@
 
 #include "cpu/runs.h"
 
-static bool has_peak(const float *values, int64_t n, float peak) {
+enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+
+/* Whether a pixel of a run is above the local noise by the detection threshold. */
+static bool has_local_peak(const struct noise_thresholds *t, const struct run *run,
+                           const float *values) {
+    struct noise_at noise[PIECE];
+    for (int64_t x = run->x0; x <= run->x1; x += PIECE) {
+        const int64_t n = run->x1 - x < PIECE ? run->x1 - x + 1 : PIECE;
+        noise_map_row(t->map, run->y, x, n, noise);
+        for (int64_t i = 0; i < n; i++)
+            if (noise_is_below(noise[i], t->detection, values[x - run->x0 + i]))
+                return true;
+    }
+    return false;
+}
+
+static bool has_peak(const struct sweep *s, const struct run *run, const float *values, int64_t n) {
     bool has = false;
+    if (s->noise)
+        return has_local_peak(s->noise, run, values);
     for (int64_t i = 0; i < n; i++)
-        has |= values[i] >= peak;
+        has |= values[i] >= s->peak;
     return has;
 }
 
@@ -18,7 +36,7 @@ static void mark_kept(const struct sweep *s, const struct run *runs, int64_t n, 
     for (int64_t i = 0; i < n; i++) {
         const int64_t root = runs_root(parent, i), count = (int64_t)runs[i].x1 - runs[i].x0 + 1;
         kept[root] = kept[root] || runs[i].y - 1 <= s->first || runs[i].y + 1 >= s->last ||
-                     has_peak(values, count, s->peak);
+                     has_peak(s, &runs[i], values, count);
         values += count;
     }
 }

@@ -3,6 +3,7 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
+#include "backend/noise_map.h"
 #include "backend/segments.h"
 
 /* A range of rows, all of whose runs are known. */
@@ -11,6 +12,7 @@ struct sweep {
     int reach;     /* see runs_reach */
     int32_t first; /* runs of rows <= first + 1 may touch runs that precede the range */
     int32_t last;  /* runs of rows >= last - 1 may touch runs that follow the range */
+    const struct noise_thresholds *noise; /* if not NULL, it tells in place of `peak` */
 };
 
 /* Removes the runs of islands that have no pixel >= peak and cannot touch runs outside the range.

@@ -3,8 +3,8 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "backend/double_double.h"
 #include "common/arrays.h"
-#include "measure/double_double.h"
 #include "measure/uncertainty.h"
 #include "measure/world_columns.h"
 
@@ -18,7 +18,7 @@ struct setting {
 };
 
 /* Background and noise at the peak of a source. */
-struct local_noise {
+struct peak_noise {
     double base;      /* the value that is subtracted from the pixels */
     double threshold; /* the island threshold above the base */
     struct noise noise;
@@ -75,7 +75,7 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-static void measure_fluxes(const struct local_noise *l, double to_flux, const struct moments *m,
+static void measure_fluxes(const struct peak_noise *l, double to_flux, const struct moments *m,
                            double relative_error, struct srcfind_source *row) {
     const double n = (double)row->n_pixels;
     const double kept = fmax(1 - l->threshold / row->peak_flux, DBL_EPSILON);
@@ -89,9 +89,10 @@ static void measure_fluxes(const struct local_noise *l, double to_flux, const st
 }
 
 /* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. */
-static void measure_island(const struct island *island, const struct local_noise *l, double to_flux,
-                           struct srcfind_source *row, struct pixel_shape *pixel_shape) {
-    const struct moments m = moments_of(island, l->base);
+static void measure_island(const struct island *island, const struct peak_noise *l,
+                           const struct setting *s, struct srcfind_source *row,
+                           struct pixel_shape *pixel_shape) {
+    const struct moments m = moments_of(island, s->noise->nodes ? 0 : l->base);
     struct tensor shape = {0}; /* where unknown: uncertainty_of_source then takes the beam's */
     row->isl_rms = l->noise.rms;
     row->isl_mean = l->base;
@@ -103,7 +104,7 @@ static void measure_island(const struct island *island, const struct local_noise
         row->flags |= SRCFIND_FLAG_NO_SHAPE;
     const struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread,
                                                             m.sum, (double)island->n_pixels);
-    measure_fluxes(l, to_flux, &m, errors.relative_total, row);
+    measure_fluxes(l, s->to_flux, &m, errors.relative_total, row);
     pixel_shape->second = has_shape ? shape : (struct tensor){NAN, NAN, NAN};
     pixel_shape->position = errors.position;
     row->x = island->x_min + m.x;
@@ -143,10 +144,10 @@ static struct setting measure_setting(const struct detection_result *result,
     return s;
 }
 
-static struct local_noise noise_at(const struct setting *s, const struct island *island) {
-    double base, rms;
-    noise_map_row(s->noise, island->y_peak, island->x_peak, 1, &base, &rms);
-    return (struct local_noise){base, s->detection->island * rms, {rms, s->correlated}};
+static struct peak_noise noise_at(const struct setting *s, const struct island *island) {
+    const struct noise_at noise = noise_map_at(s->noise, island->x_peak, island->y_peak);
+    return (struct peak_noise){
+        noise.background, s->detection->island * noise.rms, {noise.rms, s->correlated}};
 }
 
 static struct srcfind_source empty_row(int64_t id) {
@@ -190,11 +191,10 @@ static void measure_range(void *context, int i) {
     const int64_t first = b->first + threads_part(n, b->n_workers, i);
     const int64_t end = b->first + threads_part(n, b->n_workers, i + 1);
     for (int64_t k = first; k < end; k++) {
-        const struct local_noise noise = noise_at(b->setting, &b->islands[k]);
+        const struct peak_noise noise = noise_at(b->setting, &b->islands[k]);
         b->rows[k] = empty_row(k + 1);
         copy_extent(&b->islands[k], b->setting->flags, &b->rows[k]);
-        measure_island(&b->islands[k], &noise, b->setting->to_flux, &b->rows[k],
-                       &w->shapes[k - first]);
+        measure_island(&b->islands[k], &noise, b->setting, &b->rows[k], &w->shapes[k - first]);
     }
     if (w->wcs)
         w->status = world_columns_fill(w->wcs, b->metadata, end - first, w->shapes, b->rows + first,

@@ -84,6 +84,42 @@ static void print_choice(const void *member, const char *values, char *text) {
     snprintf(text, OPTIONS_TEXT, "%.*s", (int)strcspn(values, "|"), values);
 }
 
+/* A flag on the command line has no text. */
+static bool parse_flag(void *member, const char *values, const char *text) {
+    bool *flag = member;
+    (void)values;
+    *flag = !text || strcmp(text, "yes") == 0;
+    return *flag || strcmp(text, "no") == 0;
+}
+
+static void print_flag(const void *member, const char *values, char *text) {
+    (void)values;
+    if (*(const bool *)member)
+        snprintf(text, OPTIONS_TEXT, "yes");
+}
+
+/* SIZE,STEP in pixels, or SIZE alone. */
+static bool parse_box(void *member, const char *values, const char *text) {
+    struct box_option *box = member;
+    char size[FORMAT_TEXT];
+    (void)values;
+    const size_t length = strcspn(text, ",");
+    if (length >= sizeof size)
+        return false;
+    snprintf(size, sizeof size, "%.*s", (int)length, text);
+    if (!read_integer(size, BOX_LEAST, INT32_MAX, &box->size))
+        return false;
+    box->step = box->size / 3;
+    return !text[length] || read_integer(text + length + 1, 1, box->size, &box->step);
+}
+
+static void print_box(const void *member, const char *values, char *text) {
+    const struct box_option *box = member;
+    (void)values;
+    if (box->size > 0)
+        snprintf(text, OPTIONS_TEXT, "%lld,%lld", (long long)box->size, (long long)box->step);
+}
+
 /* MAJ,MIN,PA in arcsec, arcsec, degrees; or MAJ alone. */
 static bool parse_beam(void *member, const char *values, const char *text) {
     double value[3];
@@ -217,7 +253,7 @@ static void print_mebibytes(const void *member, const char *values, char *text) 
 
 /* --- types --- */
 
-enum type { NUMBER, COUNT, CHOICE, BEAM, TEXT, PLANE, DEVICE, THREADS, MEBIBYTES };
+enum type { NUMBER, COUNT, CHOICE, FLAG, BOX, BEAM, TEXT, PLANE, DEVICE, THREADS, MEBIBYTES };
 
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
@@ -231,6 +267,9 @@ static const struct {
     [NUMBER] = {"a number above 0", parse_number, print_number},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [CHOICE] = {NULL, parse_choice, print_choice},
+    [FLAG] = {"yes or no", parse_flag, print_flag},
+    [BOX] = {"SIZE[,STEP] with SIZE from 8 on, in pixels, and STEP from 1 to SIZE", parse_box,
+             print_box},
     [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},

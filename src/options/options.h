@@ -12,11 +12,16 @@ enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
-enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 512 };
+enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 512, BOX_LEAST = 8 };
 
 /* Axes: FWHM in arcsec. Position angle: degrees from north through east. */
 struct beam_option {
     double major, minor, angle;
+};
+
+/* Boxes for local noise, in pixels. */
+struct box_option {
+    int64_t size, step; /* size 0: not given */
 };
 
 /* Indices, from 1, on axes 3, 4, ... */
@@ -30,6 +35,8 @@ struct options {
     double threshold; /* detection: value - background > threshold x rms */
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     int background;   /* enum background_choice */
+    bool local;       /* local noise, also if rms_box is not given */
+    struct box_option rms_box;
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */

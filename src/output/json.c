@@ -107,6 +107,16 @@ static cJSON *image_json(const struct srcfind_image *image) {
     return json_end(&object);
 }
 
+static cJSON *local_json(const struct srcfind_background *b) {
+    struct json_tree object = json_object();
+    add_integer(&object, "size", b->box);
+    add_integer(&object, "step", b->step);
+    add_real(&object, "rms_least", b->rms_least);
+    add_real(&object, "rms_median", b->rms_median);
+    add_real(&object, "rms_most", b->rms_most);
+    return json_end(&object);
+}
+
 static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     const struct srcfind_background *b = &catalogue->background;
     struct json_tree object = json_object();
@@ -121,6 +131,8 @@ static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     add_integer(&object, "n_kept", b->n_kept);
     add_integer(&object, "rounds", b->rounds);
     json_add(&object, "empty", cJSON_CreateBool(b->empty));
+    if (b->box > 0)
+        json_add(&object, "local", local_json(b));
     return json_end(&object);
 }
 

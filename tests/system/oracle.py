@@ -39,10 +39,10 @@ def clip(image, kappa=3):
     return None
 
 
-def find(image, threshold, connectivity, subtract=0.0):
-    """The islands of pixels above the threshold, in the order of their first pixels, with the catalogue's names.
-    Sums and centroids are of values less `subtract`."""
-    above = image > np.full((1, 1), threshold)  # in doubles: NumPy 1 rounds a scalar to the image's type
+def find(image, threshold, connectivity, subtract=0.0, core=None):
+    """The islands of pixels above the threshold (one, or one for each pixel), in the order of their first pixels, with the
+    catalogue's names. Sums and centroids are of values less `subtract`. core: an island has one of these pixels."""
+    above = image > np.broadcast_to(threshold, image.shape).astype(float)  # NumPy 1 rounds a scalar to the image's type
     labels, n = ndimage.label(above, np.ones((3, 3)) if connectivity == 8 else None)
     place = np.flatnonzero(labels)
     label, value = labels.ravel()[place], image.ravel()[place].astype(np.float64)
@@ -63,7 +63,66 @@ def find(image, threshold, connectivity, subtract=0.0):
         "Yposn": np.bincount(label, (value - subtract) * y)[1:] / total,
     }
     rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
-    return [rows[i] for i in np.argsort(place[order[start]])]
+    keep = np.ones(n, bool) if core is None else np.bincount(label, core.ravel()[place])[1:] > 0
+    return [rows[i] for i in np.argsort(place[order[start]]) if keep[i]]
+
+
+def box_range(i, n, size, step):
+    """First and end pixel of the box of node i, on an axis of n pixels."""
+    low = min(max(i * step + step // 2 - size // 2, 0), max(0, n - size))
+    return low, min(n, low + size)
+
+
+def clip_box(values, kappa):
+    """As clip, but where nothing would be left, the values before it; None without noise or enough pixels."""
+    finite = np.sort(values[np.isfinite(values)]).astype(np.float64)
+    if 4 * len(finite) < values.size:
+        return None
+    while len(finite):
+        median, rms = np.median(finite), np.std(finite)
+        left = finite[(finite > median - kappa * rms) & (finite < median + kappa * rms)]
+        if rms == 0 or len(left) in (0, len(finite)):
+            return (median, rms) if rms > 0 else None
+        finite = left
+    return None
+
+
+def noise_nodes(image, size, step, kappa=3):
+    """Median and rms of the nodes; a node without has those of the nearest one, of equals the first."""
+    shape = [-(-n // step) for n in image.shape]
+    nodes = np.full((*shape, 2), np.nan)
+    for j, i in np.ndindex(*shape):
+        y, x = box_range(j, image.shape[0], size, step), box_range(i, image.shape[1], size, step)
+        found = clip_box(image[slice(*y), slice(*x)], kappa)
+        nodes[j, i] = found or np.nan
+    counts = np.argwhere(np.isfinite(nodes[:, :, 1]))
+    for j, i in np.argwhere(np.isnan(nodes[:, :, 1])):
+        nodes[j, i] = nodes[tuple(counts[np.argmin(((counts - (j, i)) ** 2).sum(axis=1))])]
+    return nodes
+
+
+def interpolate(nodes, shape, step):
+    """Bilinear between nodes, which are at i * step + (step - 1) / 2; beyond the outermost ones constant."""
+    def along(n, count):
+        u = np.clip((2 * np.arange(n) - (step - 1)) / (2 * step), 0, count - 1)
+        first = np.floor(u).astype(int)
+        return first, np.minimum(first + 1, count - 1), u - first
+    j, above, t = along(shape[0], nodes.shape[0])
+    i, right, f = along(shape[1], nodes.shape[1])
+    rows = nodes[j] + t[:, None] * (nodes[above] - nodes[j])
+    return rows[:, i] + f * (rows[:, right] - rows[:, i])
+
+
+def find_locally(image, size, step, island=5, connectivity=4, background="median"):
+    """The islands above local noise, with Isl_rms and Isl_mean at their peaks."""
+    nodes = noise_nodes(image, size, step)
+    rms = interpolate(nodes[:, :, 1], image.shape, step)
+    base = interpolate(nodes[:, :, 0], image.shape, step) if background == "median" else np.zeros_like(rms)
+    above = np.where(np.isfinite(image), image.astype(np.float64), np.nan) - base
+    rows = find(above, island * rms, connectivity, core=above > 5 * rms)
+    for row in rows:
+        row["Isl_rms"], row["Isl_mean"] = rms[row["Ypeak"], row["Xpeak"]], base[row["Ypeak"], row["Xpeak"]]
+    return rows
 
 
 def add_world(rows, header):

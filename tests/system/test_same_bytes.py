@@ -40,6 +40,22 @@ class SameBytes(t.Case):
                 with self.subTest(name, variant=variant):
                     self.assertEqual(catalogue(path, SRCFIND_SIMD=variant), expected)
 
+    def test_local_noise(self):
+        options = ["--rms-box", "40,13", "-i", "3"]
+        for name, image in self.images():
+            path = self.write("image.fits", image, t.sky_header())
+            expected = catalogue(path, "--threads", 1, *options)
+            self.assertGreater(expected[0].count("\n"), 3)
+            for threads in (2, 7):
+                with self.subTest(name, threads=threads):
+                    self.assertEqual(catalogue(path, "--threads", threads, *options), expected)
+            for variant in ("AVX2", "SSE2", "plain"):
+                with self.subTest(name, variant=variant):
+                    self.assertEqual(catalogue(path, *options, SRCFIND_SIMD=variant), expected)
+            fits.HDUList([fits.PrimaryHDU(), t.tiled(image, "GZIP_1", (100, 7), t.sky_header(),
+                                                     quantize_level=0)]).writeto(self.path("tiled.fits"), overwrite=True)
+            self.assert_same(self.path("tiled.fits"), path, *options)
+
     def test_many_sources(self):
         """So many that threads share their measuring and writing; with a distortion, for which WCSLIB has scratch space."""
         image = t.noise(1000, 1100, seed=8, n_sources=0)

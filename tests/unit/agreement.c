@@ -33,8 +33,7 @@ static void assert_sum(const struct island *i, enum moment m, long double expect
                 1e-15L * fabsl(expected) + rounding);
 }
 
-static void assert_island(const struct island *i, const struct oracle_island *expected,
-                          double threshold) {
+static void assert_extent(const struct island *i, const struct oracle_island *expected) {
     assert_int_equal(i->n_pixels, expected->n_pixels);
     assert_int_equal(i->x_min, expected->x_min);
     assert_int_equal(i->x_max, expected->x_max);
@@ -44,6 +43,11 @@ static void assert_island(const struct island *i, const struct oracle_island *ex
     assert_int_equal(i->y_peak, expected->y_peak);
     assert_true(i->peak == expected->peak);
     assert_int_equal(i->edge, expected->edge);
+}
+
+static void assert_island(const struct island *i, const struct oracle_island *expected,
+                          double threshold) {
+    assert_extent(i, expected);
     assert_sum(i, SUM_Q, expected->sum, threshold);
     assert_sum(i, SUM_QX, expected->x, threshold);
     assert_sum(i, SUM_QY, expected->y, threshold);
@@ -60,6 +64,50 @@ void assert_agrees(const struct detection_result *result, const struct oracle_re
     assert_int_equal(result->segments.n, expected->n);
     for (int64_t i = 0; i < expected->n; i++)
         assert_island(&result->segments.islands[i], &expected->islands[i], threshold);
+}
+
+/* Each pixel is rounded to the unit, and its position counts as often. */
+static void assert_local_sum(const struct island *i, enum moment m, long double expected) {
+    const long double reach = fmaxl(i->x_max - i->x_min, i->y_max - i->y_min) + 1;
+    const long double rounding = ldexpl((long double)i->n_pixels * reach * reach / 2, i->unit);
+    assert_true(fabsl(ldexpl((long double)island_sum(i, m), i->unit) - expected) <=
+                1e-15L * fabsl(expected) + rounding);
+}
+
+static void assert_nodes(const struct noise_map *map, const struct oracle_nodes *expected) {
+    assert_int_equal(map->n_x, expected->n_x);
+    assert_int_equal(map->n_y, expected->n_y);
+    for (int64_t i = 0; i < map->n_x * map->n_y; i++) {
+        assert_true(map->nodes[i].background == expected->nodes[i].background);
+        if (isinf(expected->nodes[i].rms))
+            assert_true(isinf(map->nodes[i].rms));
+        else
+            assert_near(map->nodes[i].rms, expected->nodes[i].rms, expected->nodes[i].rms);
+    }
+}
+
+/* The islands are compared with those above the result's own nodes: an rms may be a rounding of
+ * long double off. */
+void assert_agrees_locally(const struct detection_result *result, const struct picture *picture,
+                           const struct detection *d) {
+    struct oracle_nodes nodes = oracle_nodes_find(picture, d);
+    const struct oracle_nodes own = {nodes.n_x, nodes.n_y, result->noise.nodes};
+    assert_nodes(&result->noise, &nodes);
+    struct oracle_result expected = oracle_detect_locally(picture, d, &own);
+    assert_background_agrees(&result->background, &expected.background);
+    assert_int_equal(result->segments.n, expected.n);
+    for (int64_t k = 0; k < expected.n; k++) {
+        const struct island *i = &result->segments.islands[k];
+        assert_extent(i, &expected.islands[k]);
+        assert_local_sum(i, SUM_Q, expected.islands[k].sum);
+        assert_local_sum(i, SUM_QX, expected.islands[k].x);
+        assert_local_sum(i, SUM_QY, expected.islands[k].y);
+        assert_local_sum(i, SUM_QXX, expected.islands[k].xx);
+        assert_local_sum(i, SUM_QYY, expected.islands[k].yy);
+        assert_local_sum(i, SUM_QXY, expected.islands[k].xy);
+    }
+    oracle_free(&expected);
+    oracle_nodes_free(&nodes);
 }
 
 void assert_histogram_agrees(const struct picture *picture, double kappa,

@@ -86,26 +86,35 @@ static bool touches_edge(const struct picture *p, int x, int y) {
     return false;
 }
 
-static struct oracle_island measure(const struct picture *p, const int *members, int n) {
+/* What is subtracted from a pixel: 0 without local noise, where sums are of the pixels. */
+static double base_of(const struct noise_at *noise, int at) {
+    return noise ? noise[at].background : 0;
+}
+
+static struct oracle_island measure(const struct picture *p, const struct noise_at *noise,
+                                    const int *members, int n) {
     struct oracle_island i = {
         .n_pixels = n, .x_min = p->width, .y_min = p->height, .x_peak = -1, .peak = -INFINITY};
+    double above = -INFINITY;
     for (int m = 0; m < n; m++) {
         const int x = members[m] % p->width, y = members[m] / p->width;
-        const float v = p->pixels[members[m]];
+        const float pixel = p->pixels[members[m]];
+        const double v = (double)pixel - base_of(noise, members[m]);
         i.x_min = x < i.x_min ? x : i.x_min;
         i.x_max = x > i.x_max ? x : i.x_max;
         i.y_min = y < i.y_min ? y : i.y_min;
         i.y_max = y > i.y_max ? y : i.y_max;
         i.edge |= touches_edge(p, x, y);
-        if (v > i.peak || (v == i.peak && members[m] < i.y_peak * p->width + i.x_peak)) {
-            i.peak = v;
+        if (v > above || (v == above && members[m] < i.y_peak * p->width + i.x_peak)) {
+            above = v;
+            i.peak = pixel;
             i.x_peak = x;
             i.y_peak = y;
         }
     }
     for (int m = 0; m < n; m++) {
         const long double x = members[m] % p->width - i.x_min, y = members[m] / p->width - i.y_min;
-        const long double v = p->pixels[members[m]];
+        const long double v = (double)p->pixels[members[m]] - base_of(noise, members[m]);
         i.sum += v;
         i.x += v * x;
         i.y += v * y;
@@ -116,46 +125,169 @@ static struct oracle_island measure(const struct picture *p, const int *members,
     return i;
 }
 
-static void find_islands(const struct picture *p, const struct detection *d,
-                         struct oracle_result *result) {
+/* Which pixels belong to islands, and which of them make an island count. */
+struct masks {
+    bool *island, *detection;
+};
+
+static struct masks make_masks(int n) {
+    return (struct masks){calloc((size_t)n, 1), calloc((size_t)n, 1)};
+}
+
+/* Finds the islands of the masks, and frees these. noise is that of each pixel; NULL: see base_of.
+ */
+static void find_islands(const struct picture *p, const struct detection *d, struct masks masks,
+                         const struct noise_at *noise, struct oracle_result *result) {
     const int n = p->width * p->height;
-    const double base = d->subtract_background ? result->background.median : 0;
-    const double rms = result->background.rms;
-    bool *mask = calloc((size_t)n, 1), *taken = calloc((size_t)n, 1);
+    bool *taken = calloc((size_t)n, 1);
     int *stack = malloc((size_t)n * sizeof *stack), *members = malloc((size_t)n * sizeof *members);
-    struct flood f = {p, mask, taken, stack, d->connectivity};
-    for (int i = 0; i < n; i++)
-        mask[i] = isfinite(p->pixels[i]) && p->pixels[i] > base + d->island * rms;
+    struct flood f = {p, masks.island, taken, stack, d->connectivity};
+    result->islands = calloc((size_t)n, sizeof *result->islands);
     for (int i = 0; i < n; i++) {
         const int size = fill(&f, i, members);
-        if (size == 0)
-            continue;
-        const struct oracle_island island = measure(p, members, size);
-        if (island.peak > base + d->threshold * rms && island.n_pixels >= d->min_pixels)
-            result->islands[result->n++] = island;
+        bool counts = false;
+        for (int m = 0; m < size; m++)
+            counts = counts || masks.detection[members[m]];
+        if (counts && size >= d->min_pixels)
+            result->islands[result->n++] = measure(p, noise, members, size);
     }
-    free(mask);
+    free(masks.island);
+    free(masks.detection);
     free(taken);
     free(stack);
     free(members);
 }
 
-struct oracle_result oracle_detect(const struct picture *p, const struct detection *d) {
-    struct oracle_result result = {0};
-    const int n = p->width * p->height;
-    float *finite = malloc((size_t)n * sizeof *finite);
-    int64_t n_finite = 0;
-    result.islands = calloc((size_t)n, sizeof *result.islands);
-    for (int i = 0; i < n; i++)
-        if (isfinite(p->pixels[i]))
-            finite[n_finite++] = p->pixels[i];
-    result.background.n_pixels = n;
-    result.background.n_blank = n - n_finite;
-    if (n_finite > 0)
-        clip(finite, n_finite, d->kappa, &result.background);
-    if (n_finite > 0 && !result.background.empty)
-        find_islands(p, d, &result);
+/* Clips the finite pixels of a part of a picture. */
+static struct srcfind_background clip_part(const struct picture *p, int64_t x0, int64_t x1,
+                                           int64_t y0, int64_t y1, double kappa) {
+    struct srcfind_background b = {.n_pixels = (x1 - x0) * (y1 - y0)};
+    float *finite = malloc((size_t)b.n_pixels * sizeof *finite);
+    int64_t n = 0;
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = x0; x < x1; x++)
+            if (isfinite(p->pixels[y * p->width + x]))
+                finite[n++] = p->pixels[y * p->width + x];
+    b.n_blank = b.n_pixels - n;
+    if (n > 0)
+        clip(finite, n, kappa, &b);
     free(finite);
+    return b;
+}
+
+struct oracle_result oracle_detect(const struct picture *p, const struct detection *d) {
+    const int n = p->width * p->height;
+    struct oracle_result result = {.background = clip_part(p, 0, p->width, 0, p->height, d->kappa)};
+    const double base = d->subtract_background ? result.background.median : 0;
+    const double rms = result.background.rms;
+    const bool any = result.background.n_kept > 0 && !result.background.empty;
+    struct masks masks = make_masks(n);
+    for (int i = 0; any && i < n; i++) {
+        const float v = p->pixels[i];
+        masks.island[i] = isfinite(v) && v > base + d->island * rms;
+        masks.detection[i] = isfinite(v) && v > base + d->threshold * rms;
+    }
+    find_islands(p, d, masks, NULL, &result);
+    return result;
+}
+
+/* --- local noise --- */
+
+static int64_t limit(int64_t x, int64_t low, int64_t high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+/* The first pixel of the box of node i of an axis of n pixels. */
+static int64_t box_low(int64_t i, int64_t n, const struct detection *d) {
+    return limit(i * d->step + d->step / 2 - d->box / 2, 0, n > d->box ? n - d->box : 0);
+}
+
+static struct noise_at clip_box(const struct picture *p, const struct detection *d, int64_t x,
+                                int64_t y) {
+    const struct srcfind_background b = clip_part(p, x, limit(x + d->box, 0, p->width), y,
+                                                  limit(y + d->box, 0, p->height), d->kappa);
+    const bool counts = 4 * (b.n_pixels - b.n_blank) >= b.n_pixels && b.rms > 0;
+    return counts ? (struct noise_at){b.median, b.rms} : (struct noise_at){NAN, NAN};
+}
+
+/* The noise of the nearest node that counts, or that of the whole image. */
+static struct noise_at nearest_noise(const struct oracle_nodes *all, struct noise_at whole, int i,
+                                     int j) {
+    int least = INT32_MAX;
+    for (int y = 0; y < all->n_y; y++) {
+        for (int x = 0; x < all->n_x; x++) {
+            const int distance = (x - i) * (x - i) + (y - j) * (y - j);
+            const struct noise_at node = all->nodes[y * all->n_x + x];
+            if (distance < least && !isnan(node.rms)) {
+                least = distance;
+                whole = node;
+            }
+        }
+    }
+    return whole;
+}
+
+struct oracle_nodes oracle_nodes_find(const struct picture *p, const struct detection *d) {
+    const struct srcfind_background b = clip_part(p, 0, p->width, 0, p->height, d->kappa);
+    const struct noise_at whole = {b.median, b.rms > 0 ? b.rms : (double)INFINITY};
+    struct oracle_nodes clipped = {(int)((p->width + d->step - 1) / d->step),
+                                   (int)((p->height + d->step - 1) / d->step), NULL};
+    struct oracle_nodes filled = clipped;
+    const int n = clipped.n_x * clipped.n_y;
+    clipped.nodes = malloc((size_t)n * sizeof *clipped.nodes);
+    filled.nodes = malloc((size_t)n * sizeof *filled.nodes);
+    for (int k = 0; k < n; k++)
+        clipped.nodes[k] = clip_box(p, d, box_low(k % clipped.n_x, p->width, d),
+                                    box_low(k / clipped.n_x, p->height, d));
+    for (int k = 0; k < n; k++) {
+        filled.nodes[k] = nearest_noise(&clipped, whole, k % clipped.n_x, k / clipped.n_x);
+        filled.nodes[k].background = d->subtract_background ? filled.nodes[k].background : 0;
+    }
+    oracle_nodes_free(&clipped);
+    return filled;
+}
+
+void oracle_nodes_free(struct oracle_nodes *nodes) {
+    free(nodes->nodes);
+}
+
+/* The node before a pixel, and the share of the way to the next one. */
+static int before_pixel(int64_t x, int n_nodes, int64_t step, double *share) {
+    const double u = (double)(2 * x - (step - 1)) / (double)(2 * step);
+    const double inside = fmin(fmax(u, 0), n_nodes - 1);
+    *share = inside - floor(inside);
+    return (int)floor(inside);
+}
+
+static double between(double a, double b, double share) {
+    return a + share * (b - a);
+}
+
+static struct noise_at noise_of_pixel(const struct oracle_nodes *n, int x, int y, int64_t step) {
+    double f, t;
+    const int i = before_pixel(x, n->n_x, step, &f), j = before_pixel(y, n->n_y, step, &t);
+    const int right = i + (i < n->n_x - 1), upper = j + (j < n->n_y - 1);
+    const struct noise_at *a = &n->nodes[j * n->n_x], *b = &n->nodes[upper * n->n_x];
+    return (struct noise_at){
+        between(between(a[i].background, b[i].background, t),
+                between(a[right].background, b[right].background, t), f),
+        between(between(a[i].rms, b[i].rms, t), between(a[right].rms, b[right].rms, t), f)};
+}
+
+struct oracle_result oracle_detect_locally(const struct picture *p, const struct detection *d,
+                                           const struct oracle_nodes *nodes) {
+    const int n = p->width * p->height;
+    struct oracle_result result = {.background = clip_part(p, 0, p->width, 0, p->height, d->kappa)};
+    struct noise_at *noise = malloc((size_t)n * sizeof *noise);
+    struct masks masks = make_masks(n);
+    for (int i = 0; i < n; i++) {
+        const double v = (double)p->pixels[i];
+        noise[i] = noise_of_pixel(nodes, i % p->width, i / p->width, d->step);
+        masks.island[i] = isfinite(v) && v - noise[i].background > d->island * noise[i].rms;
+        masks.detection[i] = isfinite(v) && v - noise[i].background > d->threshold * noise[i].rms;
+    }
+    find_islands(p, d, masks, noise, &result);
+    free(noise);
     return result;
 }
 

@@ -62,7 +62,8 @@ static void drops_what_cannot_count(void **state) {
     int64_t n_dropped = 0;
     (void)state;
     for (int i = 0; i < 60; i++) {
-        const struct sweep sweep = {3, i % 2, random_below(&r, 8) - 1, 34 + random_below(&r, 8)};
+        const struct sweep sweep = {3, i % 2, random_below(&r, 8) - 1, 34 + random_below(&r, 8),
+                                    NULL};
         make_runs(&before, 0.02 + 0.4 * random_unit(&r), &r);
         after = before;
         find_kept(&before, &sweep, kept);

@@ -1,6 +1,6 @@
-/* Double-double arithmetic: differences of products with 106 bits, rounded to a double once at the
- * end. Needed because a sum can be much larger than what remains when the background is subtracted.
- * (Dekker 1971, Numerische Mathematik 18, 224; the product with a fused multiply-add.) */
+/* Double-double arithmetic: sums and products with 106 bits. Needed because a sum can be much
+ * larger than what remains when the background, or the mean, is subtracted. (Dekker 1971,
+ * Numerische Mathematik 18, 224; the product with a fused multiply-add.) */
 #ifndef DOUBLE_DOUBLE_H
 #define DOUBLE_DOUBLE_H
 
@@ -28,6 +28,29 @@ static inline struct double_double dd_integer(int128 n, double scale) {
 static inline struct double_double dd_sum(double a, double b) {
     const double sum = a + b, b_rounded = sum - a;
     return (struct double_double){sum, (a - (sum - b_rounded)) + (b - b_rounded)};
+}
+
+/* a + b, if |a| >= |b| or a is 0 */
+static inline struct double_double dd_sum_ordered(double a, double b) {
+    const double sum = a + b;
+    return (struct double_double){sum, b - (sum - a)};
+}
+
+/* a + b and a - b, with a relative error of 2^-103 of |a| + |b|. */
+static inline struct double_double dd_add(struct double_double a, struct double_double b) {
+    const struct double_double sum = dd_sum(a.high, b.high);
+    return dd_sum_ordered(sum.high, sum.low + (a.low + b.low));
+}
+
+static inline struct double_double dd_subtract(struct double_double a, struct double_double b) {
+    return dd_add(a, (struct double_double){-b.high, -b.low});
+}
+
+/* a * b, with a relative error of 2^-102. */
+static inline struct double_double dd_multiply(struct double_double a, struct double_double b) {
+    const double product = a.high * b.high;
+    const double low = fma(a.high, b.high, -product) + (a.high * b.low + a.low * b.high);
+    return dd_sum_ordered(product, low);
 }
 
 /* a - b * c */

@@ -1,0 +1,18 @@
+/* What the options say of local noise, and what a catalogue says of it. */
+#ifndef NOISE_H
+#define NOISE_H
+
+#include "backend/backend.h"
+#include "options/options.h"
+
+/* Sets box and step of a detection. With the option local alone, the box is 15 beams wide, at least
+ * 48 pixels and at most half of the image's shorter side; if that is less than 48 pixels, there is
+ * one noise for the whole image. */
+void noise_choose_box(const struct options *options, const struct srcfind_image *image,
+                      struct detection *detection);
+
+/* Fills the members of a background that describe local noise. False where memory ran out. */
+bool noise_describe(const struct detection *detection, const struct noise_map *map,
+                    struct srcfind_background *background);
+
+#endif

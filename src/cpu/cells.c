@@ -1,0 +1,235 @@
+#include "cpu/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- axes --- */
+
+static int compare_borders(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The index of a border. */
+static int64_t find_border(const struct cell_axis *axis, int64_t pixel) {
+    const int64_t *found = bsearch(&pixel, axis->border, (size_t)axis->n_cells + 1,
+                                   sizeof *axis->border, compare_borders);
+    return found - axis->border;
+}
+
+bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step) {
+    const int64_t n_nodes = boxes_count(n, step);
+    *axis = (struct cell_axis){.n_nodes = n_nodes,
+                               .border = malloc(2 * (size_t)n_nodes * sizeof *axis->border),
+                               .first = malloc((size_t)n_nodes * sizeof *axis->first),
+                               .end = malloc((size_t)n_nodes * sizeof *axis->end)};
+    if (!axis->border || !axis->first || !axis->end)
+        return false;
+    for (int64_t i = 0; i < n_nodes; i++) {
+        axis->border[2 * i] = boxes_low(i, n, size, step);
+        axis->border[2 * i + 1] = boxes_high(i, n, size, step);
+    }
+    qsort(axis->border, 2 * (size_t)n_nodes, sizeof *axis->border, compare_borders);
+    for (int64_t i = 1; i < 2 * n_nodes; i++) {
+        const int64_t length = axis->border[i] - axis->border[axis->n_cells];
+        if (length > 0)
+            axis->border[++axis->n_cells] = axis->border[i];
+        axis->longest = length > axis->longest ? length : axis->longest;
+    }
+    for (int64_t i = 0; i < n_nodes; i++) {
+        axis->first[i] = find_border(axis, boxes_low(i, n, size, step));
+        axis->end[i] = find_border(axis, boxes_high(i, n, size, step));
+        const int64_t count = axis->end[i] - axis->first[i];
+        axis->most = count > axis->most ? count : axis->most;
+    }
+    return true;
+}
+
+void cell_axis_clear(struct cell_axis *axis) {
+    free(axis->border);
+    free(axis->first);
+    free(axis->end);
+    *axis = (struct cell_axis){0};
+}
+
+static int64_t width_of(const struct cell_axis *axis, int64_t cell) {
+    return axis->border[cell + 1] - axis->border[cell];
+}
+
+/* --- rows of cells --- */
+
+/* A row of cells. */
+struct cell_row {
+    int32_t *keys;
+    struct key_rows *cells; /* in `keys` */
+    struct value_sums *sums;
+};
+
+struct cells {
+    const struct cell_grid *grid;
+    struct cell_row *rows; /* row y of cells is rows[y % grid->y.most] */
+    uint32_t *buffer;      /* of rows_at_once rows */
+    const uint32_t *pixels;
+    int64_t first_row, n_rows, rows_at_once; /* the rows of pixels; n_rows is 0 before the first */
+    int32_t *keys;                           /* of a row of the image */
+    struct box box;                          /* what cells_box gives */
+    struct key_rows *box_rows;               /* its rows */
+};
+
+/* The number of rows of keys of a cell of n pixels. */
+static int64_t key_rows(int64_t n) {
+    return (n + KEY_LANES - 1) / KEY_LANES;
+}
+
+/* The most rows of keys of a row of cells, and of a box. */
+static int64_t most_of_row(const struct cell_grid *grid) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < grid->x.n_cells; i++)
+        n += key_rows(grid->y.longest * width_of(&grid->x, i));
+    return n;
+}
+
+static int64_t most_of_box(const struct cell_grid *grid) {
+    return grid->x.most * grid->y.most * key_rows(grid->x.longest * grid->y.longest);
+}
+
+static int64_t rows_at_once(const struct pixel_source *source) {
+    const int64_t rows = source->chunk_pixels / source->width;
+    return rows > 1 ? rows : 1;
+}
+
+int64_t cells_size(const struct cell_grid *grid) {
+    const int64_t row =
+        most_of_row(grid) * KEY_ALIGNMENT +
+        grid->x.n_cells * (int64_t)(sizeof(struct key_rows) + sizeof(struct value_sums));
+    return grid->y.most * row + 2 * most_of_box(grid) * KEY_ALIGNMENT +
+           rows_at_once(grid->source) * grid->source->width * (int64_t)sizeof(uint32_t);
+}
+
+static int32_t *make_keys(int64_t n_rows) {
+    return aligned_alloc(KEY_ALIGNMENT, (size_t)n_rows * KEY_ALIGNMENT);
+}
+
+static bool make_row(const struct cell_grid *grid, struct cell_row *row) {
+    row->keys = make_keys(most_of_row(grid));
+    row->cells = malloc((size_t)grid->x.n_cells * sizeof *row->cells);
+    row->sums = malloc((size_t)grid->x.n_cells * sizeof *row->sums);
+    return row->keys && row->cells && row->sums;
+}
+
+struct cells *cells_create(const struct cell_grid *grid) {
+    struct cells *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = (struct cells){.grid = grid,
+                        .rows = calloc((size_t)grid->y.most, sizeof *c->rows),
+                        .rows_at_once = rows_at_once(grid->source)};
+    const size_t width = (size_t)grid->source->width;
+    c->buffer = malloc((size_t)c->rows_at_once * width * sizeof *c->buffer);
+    c->keys = malloc(width * sizeof *c->keys);
+    c->box_rows = malloc((size_t)(grid->x.most * grid->y.most) * sizeof *c->box_rows);
+    c->box.picked.middle.keys = make_keys(most_of_box(grid) + 2);
+    c->box.picked.outer.keys = make_keys(most_of_box(grid) + 2);
+    bool ok = c->rows && c->buffer && c->keys && c->box_rows && c->box.picked.middle.keys &&
+              c->box.picked.outer.keys;
+    for (int64_t i = 0; ok && i < grid->y.most; i++)
+        ok = make_row(grid, &c->rows[i]);
+    if (ok)
+        return c;
+    cells_destroy(c);
+    return NULL;
+}
+
+void cells_destroy(struct cells *c) {
+    if (!c)
+        return;
+    for (int64_t i = 0; c->rows && i < c->grid->y.most; i++) {
+        free(c->rows[i].keys);
+        free(c->rows[i].cells);
+        free(c->rows[i].sums);
+    }
+    free(c->rows);
+    free(c->buffer);
+    free(c->keys);
+    free(c->box_rows);
+    free(c->box.picked.middle.keys);
+    free(c->box.picked.outer.keys);
+    free(c);
+}
+
+/* --- loading --- */
+
+/* Reads the rows of pixels around row y, as many as the source gives at its best. */
+static enum srcfind_status read_rows(struct cells *c, int64_t y, struct error *error) {
+    const struct pixel_source *source = c->grid->source;
+    const int64_t first = y - y % c->rows_at_once, left = source->height - first;
+    const int64_t n_rows = left < c->rows_at_once ? left : c->rows_at_once;
+    c->pixels = source->read(source->state, first * source->width, n_rows * source->width,
+                             c->buffer, error);
+    c->first_row = first;
+    c->n_rows = c->pixels ? n_rows : 0;
+    return c->pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
+}
+
+/* Copies the keys of a row of pixels, the n-th of its cells, to these. */
+static void deal_row(struct cells *c, struct cell_row *row, int64_t n, int64_t height) {
+    const struct cell_axis *x = &c->grid->x;
+    int32_t *keys = row->keys;
+    for (int64_t i = 0; i < x->n_cells; i++) {
+        const int64_t width = width_of(x, i);
+        memcpy(keys + n * width, c->keys + x->border[i], (size_t)width * sizeof *keys);
+        keys += key_rows(width * height) * KEY_LANES;
+    }
+}
+
+/* Makes cells of the keys that were dealt, and sums them. */
+static void finish_row(const struct cell_grid *grid, struct cell_row *row, int64_t height) {
+    int32_t *keys = row->keys;
+    for (int64_t i = 0; i < grid->x.n_cells; i++) {
+        const int64_t n = width_of(&grid->x, i) * height;
+        row->cells[i] = (struct key_rows){keys, key_rows(n)};
+        keys += key_rows(n) * KEY_LANES;
+        for (int32_t *key = row->cells[i].keys + n; key < keys; key++)
+            *key = KEY_BLANK;
+        row->sums[i] = (struct value_sums){0};
+        grid->kernels->sum(&row->cells[i], 1, INT32_MIN, 1, 0, KEY_BLANK - 1, &row->sums[i]);
+    }
+}
+
+enum srcfind_status cells_load(struct cells *c, int64_t row, struct error *error) {
+    const struct cell_grid *grid = c->grid;
+    const struct pixel_source *source = grid->source;
+    struct cell_row *to = &c->rows[row % grid->y.most];
+    const int64_t first = grid->y.border[row], height = width_of(&grid->y, row);
+    for (int64_t y = first; y < first + height; y++) {
+        const bool there = y >= c->first_row && y < c->first_row + c->n_rows;
+        if (!there && read_rows(c, y, error) != SRCFIND_OK)
+            return SRCFIND_ERROR_INPUT;
+        const uint32_t *pixels = c->pixels + (y - c->first_row) * source->width;
+        grid->kernels->convert(pixels, source->swapped, source->width, c->keys);
+        deal_row(c, to, y - first, height);
+    }
+    finish_row(grid, to, height);
+    return SRCFIND_OK;
+}
+
+/* --- boxes --- */
+
+struct box *cells_box(struct cells *c, int64_t i, int64_t j) {
+    const struct cell_grid *grid = c->grid;
+    struct box *box = &c->box;
+    box->kernels = grid->kernels;
+    box->rows = c->box_rows;
+    box->n_rows = 0;
+    box->all = (struct value_sums){0};
+    for (int64_t y = grid->y.first[j]; y < grid->y.end[j]; y++) {
+        const struct cell_row *row = &c->rows[y % grid->y.most];
+        for (int64_t x = grid->x.first[i]; x < grid->x.end[i]; x++) {
+            c->box_rows[box->n_rows++] = row->cells[x];
+            box->all.n += row->sums[x].n;
+            box->all.sum = dd_add(box->all.sum, row->sums[x].sum);
+            box->all.square = dd_add(box->all.square, row->sums[x].square);
+        }
+    }
+    return box;
+}

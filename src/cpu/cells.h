@@ -1,0 +1,46 @@
+/* The pixels of an image in cells, for the boxes of local noise. The borders of all boxes divide
+ * the image into cells: boxes that overlap share cells, and a cell is read and summed once. */
+#ifndef CELLS_H
+#define CELLS_H
+
+#include "backend/boxes.h"
+#include "cpu/clip_box.h"
+#include "input/pixel_source.h"
+
+/* The borders of the cells along an axis, and for each node the cells of its box. */
+struct cell_axis {
+    int64_t n_nodes, n_cells;
+    int64_t *border;       /* n_cells + 1 pixels, ascending */
+    int64_t *first, *end;  /* of each node: the cells first ... end - 1 */
+    int64_t longest, most; /* the longest cell, in pixels; the most cells of a box */
+};
+
+/* False where memory ran out. The caller clears the axis, also then. */
+bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step);
+void cell_axis_clear(struct cell_axis *axis);
+
+/* What all threads share. */
+struct cell_grid {
+    const struct pixel_source *source;
+    const struct key_kernels *kernels;
+    struct cell_axis x, y;
+};
+
+/* The rows of cells of a thread: the last y.most ones of those that were loaded. */
+struct cells;
+
+/* The number of bytes of a `struct cells`, about. */
+int64_t cells_size(const struct cell_grid *grid);
+
+/* NULL where memory ran out. */
+struct cells *cells_create(const struct cell_grid *grid);
+void cells_destroy(struct cells *cells);
+
+/* Reads and sums the cells of row `row` of cells. This is fastest in ascending order. */
+enum srcfind_status cells_load(struct cells *cells, int64_t row, struct error *error);
+
+/* The pixels of the box of node (i, j), whose rows of cells are loaded. The box belongs to the
+ * cells, and is valid until the next call. */
+struct box *cells_box(struct cells *cells, int64_t i, int64_t j);
+
+#endif

@@ -1,0 +1,25 @@
+/* The clip of the pixels of a box. Its results are the same doubles as those of clip_run on the
+ * same pixels. */
+#ifndef CLIP_BOX_H
+#define CLIP_BOX_H
+
+#include "cpu/key_rows.h"
+
+/* The pixels of a box. */
+struct box {
+    const struct key_kernels *kernels;
+    const struct key_rows *rows;
+    int64_t n_rows;            /* elements of `rows` */
+    struct value_sums all;     /* of all pixels that are not blank; n > 0 */
+    struct picked_keys picked; /* has the capacity that key_kernels.pick asks for */
+};
+
+struct box_noise {
+    double median, rms;
+};
+
+/* Clips a box at median -+ kappa rms. *noise is a guess at first, which only the speed depends on.
+ * False where memory ran out. */
+bool clip_box(struct box *box, double kappa, struct box_noise *noise);
+
+#endif

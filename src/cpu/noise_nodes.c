@@ -1,0 +1,263 @@
+#include "cpu/noise_nodes.h"
+
+#include <stdlib.h>
+#include <threads.h>
+
+#include "cpu/cells.h"
+#include "cpu/scan.h"
+
+enum {
+    LEAST_ROWS = 4, /* of nodes of a band: neighbouring bands both read the rows at their border */
+    BANDS_A_WORKER = 4,
+};
+
+/* The rows of cells of all workers together take no more bytes than this, if that is enough for
+ * one. */
+static const int64_t MOST_BYTES = 96 << 20;
+
+/* A search for nodes. The workers take bands of rows of nodes. */
+struct nodes {
+    struct cell_grid grid;
+    const struct detection *detection;
+    struct noise_map *map; /* rms is NAN at the nodes that do not count */
+    int64_t n_bands;
+    mtx_t lock;
+    int64_t next; /* the next band; the lock protects this member and those below */
+    enum srcfind_status status;
+    int64_t failed; /* the first band that failed */
+    struct error *error;
+};
+
+static bool take_band(struct nodes *s, int64_t *band) {
+    mtx_lock(&s->lock);
+    const bool more = s->status == SRCFIND_OK && s->next < s->n_bands;
+    *band = s->next;
+    s->next += more;
+    mtx_unlock(&s->lock);
+    return more;
+}
+
+/* Keeps the error of the first band in the order of the pixels: all bands before it were taken. */
+static void record_failure(struct nodes *s, int64_t band, enum srcfind_status status,
+                           const struct error *error) {
+    mtx_lock(&s->lock);
+    if (s->status == SRCFIND_OK || band < s->failed) {
+        s->status = status;
+        s->failed = band;
+        *s->error = *error;
+    }
+    mtx_unlock(&s->lock);
+}
+
+/* The number of pixels of the box of node i of an axis. */
+static int64_t box_length(const struct cell_axis *axis, int64_t i) {
+    return axis->border[axis->end[i]] - axis->border[axis->first[i]];
+}
+
+/* Clips the box of a node. *guess is the noise of the node before, and is replaced by this node's
+ * if it counts. */
+static bool find_node(struct nodes *s, struct cells *cells, int64_t i, int64_t j,
+                      struct box_noise *guess) {
+    const struct cell_grid *grid = &s->grid;
+    struct noise_at *node = &s->map->nodes[j * s->map->n_x + i];
+    struct box *box = cells_box(cells, i, j);
+    struct box_noise noise = *guess;
+    *node = (struct noise_at){NAN, NAN};
+    if (4 * box->all.n < box_length(&grid->x, i) * box_length(&grid->y, j) || box->all.n == 0)
+        return true;
+    if (!clip_box(box, s->detection->kappa, &noise))
+        return false;
+    if (noise.rms > 0) {
+        *node = (struct noise_at){noise.median, noise.rms};
+        *guess = noise;
+    }
+    return true;
+}
+
+/* *first is a guess for the first node, and is replaced by its noise. */
+static enum srcfind_status find_row(struct nodes *s, struct cells *cells, int64_t j,
+                                    struct box_noise *first, struct error *error) {
+    struct box_noise guess = *first;
+    for (int64_t i = 0; i < s->map->n_x; i++) {
+        if (!find_node(s, cells, i, j, &guess))
+            return error_memory(error, "measuring local noise");
+        *first = i == 0 ? guess : *first;
+    }
+    return SRCFIND_OK;
+}
+
+/* Finds the nodes of the rows [first, end). */
+static enum srcfind_status find_band(struct nodes *s, struct cells *cells, int64_t first,
+                                     int64_t end, struct error *error) {
+    const struct cell_axis *y = &s->grid.y;
+    enum srcfind_status status = SRCFIND_OK;
+    struct box_noise guess = {s->map->background, s->map->rms};
+    int64_t row = y->first[first];
+    for (int64_t j = first; status == SRCFIND_OK && j < end; j++) {
+        for (; status == SRCFIND_OK && row < y->end[j]; row++)
+            status = cells_load(cells, row, error);
+        if (status == SRCFIND_OK)
+            status = find_row(s, cells, j, &guess, error);
+    }
+    return status;
+}
+
+static void find_bands(void *context, int worker) {
+    struct nodes *s = context;
+    struct error error = {.text = ""};
+    int64_t band;
+    (void)worker;
+    struct cells *cells = cells_create(&s->grid);
+    if (!cells)
+        record_failure(s, s->n_bands, error_memory(&error, "measuring local noise"), &error);
+    while (cells && take_band(s, &band)) {
+        const int64_t n = s->map->n_y;
+        const enum srcfind_status status =
+            find_band(s, cells, n * band / s->n_bands, n * (band + 1) / s->n_bands, &error);
+        if (status != SRCFIND_OK)
+            record_failure(s, band, status, &error);
+    }
+    cells_destroy(cells);
+}
+
+static int count_workers(const struct nodes *s, struct threads *threads) {
+    const int64_t most = MOST_BYTES / cells_size(&s->grid);
+    const int n = s->grid.source->parallel ? threads_parts(threads, s->map->n_y, LEAST_ROWS) : 1;
+    return most < 1 ? 1 : most < n ? (int)most : n;
+}
+
+static enum srcfind_status find_all(struct nodes *s, struct threads *threads) {
+    const int n_workers = count_workers(s, threads);
+    const int64_t bands = s->map->n_y / LEAST_ROWS, most = (int64_t)n_workers * BANDS_A_WORKER;
+    s->n_bands = n_workers == 1 || bands < 1 ? 1 : bands < most ? bands : most;
+    if (mtx_init(&s->lock, mtx_plain) != thrd_success)
+        return error_memory(s->error, "measuring local noise");
+    threads_run(threads, n_workers, find_bands, s);
+    mtx_destroy(&s->lock);
+    return s->status;
+}
+
+/* --- nodes that do not count --- */
+
+/* For each node, the nearest nodes of its row that count: at or before it, and at or after it.
+ * NONE where there is none. */
+struct neighbours {
+    struct noise_map *map;
+    int32_t *before, *after;
+};
+
+enum { NONE = -1 };
+
+static void find_neighbours(void *context, int j) {
+    const struct neighbours *n = context;
+    const int64_t n_x = n->map->n_x, row = j * n_x;
+    for (int64_t i = 0; i < n_x; i++)
+        n->before[row + i] = !isnan(n->map->nodes[row + i].rms) ? (int32_t)i
+                             : i > 0                            ? n->before[row + i - 1]
+                                                                : NONE;
+    for (int64_t i = n_x - 1; i >= 0; i--)
+        n->after[row + i] = !isnan(n->map->nodes[row + i].rms) ? (int32_t)i
+                            : i < n_x - 1                      ? n->after[row + i + 1]
+                                                               : NONE;
+}
+
+/* The nearest node so far, and the square of its distance. */
+struct nearest {
+    int64_t x, y, distance;
+};
+
+/* Takes node (x, y), if it is nearer to (i, j), or as near and earlier. */
+static void take_nearer(struct nearest *best, int64_t i, int64_t j, int64_t x, int64_t y) {
+    if (x == NONE)
+        return;
+    const int64_t distance = (x - i) * (x - i) + (y - j) * (y - j);
+    const bool earlier = y < best->y || (y == best->y && x < best->x);
+    if (distance < best->distance || (distance == best->distance && earlier))
+        *best = (struct nearest){x, y, distance};
+}
+
+/* Gives the nodes of row j that do not count the noise of the nearest one that does. Other threads
+ * read nodes that count only. */
+static void fill_row(void *context, int j) {
+    const struct neighbours *n = context;
+    struct noise_map *map = n->map;
+    for (int64_t i = 0; i < map->n_x; i++) {
+        struct nearest best = {0, 0, INT64_MAX};
+        if (n->before[j * map->n_x + i] == i)
+            continue;
+        for (int64_t d = 0; d < map->n_y && d * d <= best.distance; d++) {
+            for (int64_t y = j - d; y <= j + d; y += d > 0 ? 2 * d : 1) {
+                if (y < 0 || y >= map->n_y)
+                    continue;
+                take_nearer(&best, i, j, n->before[y * map->n_x + i], y);
+                take_nearer(&best, i, j, n->after[y * map->n_x + i], y);
+            }
+        }
+        map->nodes[j * map->n_x + i] = map->nodes[best.y * map->n_x + best.x];
+    }
+}
+
+/* Without any node that counts, all have the noise of the whole image; where this has no noise, the
+ * rms is infinite, so that nothing is found. */
+static void fill_with_whole(struct noise_map *map) {
+    for (int64_t i = 0; i < map->n_x * map->n_y; i++)
+        map->nodes[i] =
+            (struct noise_at){map->background, map->rms > 0 ? map->rms : (double)INFINITY};
+}
+
+static bool any_counts(const struct noise_map *map) {
+    for (int64_t i = 0; i < map->n_x * map->n_y; i++)
+        if (!isnan(map->nodes[i].rms))
+            return true;
+    return false;
+}
+
+/* False where memory ran out. */
+static bool fill_others(struct noise_map *map, struct threads *threads) {
+    const size_t n = (size_t)(map->n_x * map->n_y);
+    if (!any_counts(map)) {
+        fill_with_whole(map);
+        return true;
+    }
+    struct neighbours s = {map, malloc(n * sizeof *s.before), malloc(n * sizeof *s.after)};
+    const bool ok = s.before && s.after;
+    if (ok) {
+        threads_run(threads, (int)map->n_y, find_neighbours, &s);
+        threads_run(threads, (int)map->n_y, fill_row, &s);
+    }
+    free(s.before);
+    free(s.after);
+    return ok;
+}
+
+/* --- all nodes --- */
+
+static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
+                      const struct detection *detection) {
+    *grid = (struct cell_grid){.source = source, .kernels = scan_variant_choose()->keys};
+    return cell_axis_make(&grid->x, source->width, detection->box, detection->step) &&
+           cell_axis_make(&grid->y, source->height, detection->box, detection->step);
+}
+
+enum srcfind_status noise_nodes_find(const struct pixel_source *source,
+                                     const struct detection *detection, struct threads *threads,
+                                     struct noise_map *map, struct error *error) {
+    struct nodes s = {.detection = detection, .map = map, .error = error};
+    map->step = detection->step;
+    map->n_x = boxes_count(source->width, map->step);
+    map->n_y = boxes_count(source->height, map->step);
+    map->nodes = malloc((size_t)(map->n_x * map->n_y) * sizeof *map->nodes);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!make_grid(&s.grid, source, detection) || !map->nodes)
+        status = error_memory(error, "measuring local noise");
+    if (status == SRCFIND_OK)
+        status = find_all(&s, threads);
+    if (status == SRCFIND_OK && !fill_others(map, threads))
+        status = error_memory(error, "measuring local noise");
+    for (int64_t i = 0;
+         status == SRCFIND_OK && !detection->subtract_background && i < map->n_x * map->n_y; i++)
+        map->nodes[i].background = 0;
+    cell_axis_clear(&s.grid.x);
+    cell_axis_clear(&s.grid.y);
+    return status;
+}

@@ -1,0 +1,146 @@
+"""Local noise (--local, --rms-box): the same sources as SciPy finds above noise that is computed box by box."""
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import oracle
+import srcfind_test as t
+
+MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
+SKY = os.path.join(t.SOURCE_ROOT, "tests", "sky.py")
+MOST_BYTES = 600000  # of an image with a reference, which takes its time
+WAYS = (("48,16", []), ("51,10", ["--connectivity", "8"]), ("30", ["--island", "3"]), ("200,70", ["--background", "zero"]))
+
+
+class LocalNoise(t.Case):
+
+    def assert_close(self, value, expected, error):
+        self.assertLessEqual(abs(value - expected), error, "%r is not %r" % (value, expected))
+
+    def assert_sources(self, found, expected):
+        self.assertEqual(len(found), len(expected))
+        for row, e in zip(found, expected):
+            self.assertEqual([row[name] for name in oracle.EXACT], [e[name] for name in oracle.EXACT])
+            self.assert_close(row["Isl_rms"], e["Isl_rms"], 1e-12 * e["Isl_rms"])
+            self.assert_close(row["Isl_mean"], e["Isl_mean"], 1e-12 * e["Isl_rms"])
+            self.assert_close(row["Peak_flux"], e["Peak_flux"], 1e-12 * (abs(e["Isl_mean"]) + e["Peak_flux"]))
+            self.assert_close(row["SNR"], e["Peak_flux"] / e["Isl_rms"], 1e-6 * row["SNR"])
+            self.assert_close(row["Pixel_sum"], e["Pixel_sum"], 1e-6 * e["Pixel_sum"])
+            for name in ("Xposn", "Yposn"):
+                self.assert_close(row[name], e[name], 1e-6)
+
+    def check(self, path, ways=WAYS):
+        image, _ = oracle.read(path)
+        n_found = 0
+        for box, options in ways:
+            size, step = map(int, box.split(",")) if "," in box else (int(box), int(box) // 3)
+            how = dict(zip((name[2:] for name in options[::2]), (int(v) if v.isdigit() else v for v in options[1::2])))
+            with self.subTest(os.path.basename(path), box=box, **how):
+                found = t.find(path, "--cpu", "--rms-box", box, *options)
+                self.assertEqual([found["background"]["local"][name] for name in ("size", "step")], [size, step])
+                self.assert_sources(found["sources"], oracle.find_locally(image, size, step, **how))
+                n_found += len(found["sources"])
+        self.assertGreater(n_found, 3)
+
+    def sky(self, *options):
+        path = self.path("sky.fits")
+        subprocess.run([sys.executable, SKY, "400", path, *options], check=True)
+        return path
+
+    def test_maps(self):
+        for name in ("lofar", "magpis", "parkes"):
+            self.check(os.path.join(MAPS, name + ".fits"))
+
+    def test_rising_noise(self):
+        self.check(self.sky("--noise-rise", "2", "--slope", "1", "--extended", "0.4"))
+
+    def test_blank_border_and_holes(self):
+        path = self.sky("--border", "10", "--corner", "150")
+        image, _ = oracle.read(path)
+        image[200:300, 180:320] = np.nan
+        self.check(self.write("holes.fits", image, t.sky_header()))
+
+    def test_integers(self):
+        self.check(self.sky("--bitpix", "16"))
+
+    def test_zero_padding(self):
+        image, _ = oracle.read(self.sky("--white"))
+        image[:170] = 0
+        self.check(self.write("padded.fits", image, t.sky_header()))
+
+    def test_bright_source_and_pedestal(self):
+        """Where sums in two doubles do not tell the last bit of an rms, the pixels of the box are sorted."""
+        image = t.noise(150, 160, seed=3)
+        image[70:74, 60:66] = 3e12
+        image[:, 100:] += 1e6
+        self.check(self.write("bright.fits", image, t.sky_header()), WAYS[:1])
+
+    def test_box(self):
+        """By default it is 15 beams wide, at least 48 pixels, and at most half of the shorter side."""
+        image = t.noise(300, 400)
+        cell = abs(t.sky_header()["CDELT1"])
+        for pixels, size in ((3, 48), (4, 60), (4.01, 63), (9, 135), (20, 150), (1000, 150)):
+            path = self.write("image.fits", image, t.sky_header(BMAJ=pixels * cell, BMIN=pixels * cell, BPA=0))
+            local = t.find(path, "--local")["background"]["local"]
+            self.assertEqual([local["size"], local["step"]], [size, size // 3], pixels)
+            self.assertLessEqual(local["rms_least"], local["rms_median"])
+            self.assertLessEqual(local["rms_median"], local["rms_most"])
+        no_beam = self.write("no_beam.fits", image)
+        self.assertEqual(t.find(no_beam, "--local")["background"]["local"]["size"], 48)
+        self.assertIn("in boxes of 48 pixels every 16", t.run(no_beam, "-l").stderr)
+
+    def test_small_image(self):
+        """One noise, and a note that says so."""
+        path = self.write("small.fits", t.noise(95, 400), t.sky_header())
+        result = t.run(path, "--local")
+        self.assertEqual(result.stdout, t.run(path).stdout)
+        self.assertIn("too small for local noise", result.stderr)
+        self.assertIn("--rms-box", result.stderr)
+        self.assertNotIn("local", t.find(path, "--local")["background"])
+
+    def test_nothing_to_measure(self):
+        """No box has enough pixels: the whole image's noise stands in. Without noise nothing is found."""
+        image = np.full((200, 200), np.nan, np.float32)
+        image[::5, ::5] = t.noise(40, 40, n_sources=0)
+        image[100, 100] = 100
+        sparse = t.find(self.write("sparse.fits", image), "--rms-box", "48")
+        self.assertEqual(sparse["sources"][0]["Isl_rms"], sparse["background"]["rms"])
+        flat = t.find(self.write("flat.fits", np.full((200, 200), 3, np.float32)), "--rms-box", "48")
+        self.assertEqual(flat["sources"], [])
+
+    def test_wrong_boxes(self):
+        path = self.write("image.fits", t.noise(60, 60))
+        for box in ("7", "48,0", "48,49", "x", "48,", ",3", "48,16,2", "-48", "1e2", ""):
+            result = t.run(path, "--rms-box", box)
+            self.assertEqual([result.returncode, result.stdout], [2, ""], box)
+            self.assertIn("--rms-box", result.stderr)
+
+    @unittest.skipUnless(t.SHARED, "needs SRCFIND_TEST_DATA")
+    def test_references(self):
+        """Small images of all kinds, and a reference that stands beside them."""
+        n_checked = 0
+        for folder, _, names in sorted(os.walk(os.path.join(t.SHARED, "data"))):
+            for path in (os.path.join(folder, name) for name in sorted(names) if name.endswith(".fits")):
+                if os.path.getsize(path) > MOST_BYTES or t.run(path, "-q").returncode != 0:
+                    continue
+                with self.subTest(os.path.basename(path)):
+                    found = t.find(path, "--cpu", "--rms-box", "48,16")["sources"]
+                    self.assert_sources(found, self.reference(path, "48,16"))
+                    n_checked += 1
+        self.assertGreater(n_checked, 20)
+
+    def reference(self, path, box):
+        out = self.path("islands.csv")
+        tool = os.path.join(t.SHARED, "tools", "local_reference.py")
+        subprocess.run([sys.executable, tool, path, box, "-o", out], check=True, capture_output=True)
+        rows = t.read_csv(out) if os.path.exists(out) else []
+        if rows:
+            os.remove(out)
+        return rows
+
+
+if __name__ == "__main__":
+    t.main()

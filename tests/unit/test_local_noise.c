@@ -1,0 +1,71 @@
+/* Local noise on the CPU against the plain version, on ordinary and adversarial pictures; with any
+ * boxes, number of threads, chunk sizes, byte orders and kernels. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agreement.h"
+#include "cpu/scan.h"
+
+/* Boxes odd and even, larger than the picture, and steps that do and do not divide them. */
+static void random_boxes(struct random *r, struct detection *d) {
+    d->box = 8 + random_below(r, random_below(r, 4) ? 25 : 90);
+    d->step = random_below(r, 2) ? d->box / 3 : 1 + random_below(r, (int)d->box);
+}
+
+/* Searches a picture in some way that must not matter. */
+static void check(const struct picture *p, const struct detection *d, struct random *r) {
+    static const int64_t chunks[] = {1 << 16, 5000, 4096, 1000, 64};
+    struct detection_result result;
+    struct error error;
+    struct memory_source *m = memory_source_make(p, chunks[random_below(r, 5)], random_below(r, 2),
+                                                 random_below(r, 4) > 0);
+    setenv("SRCFIND_SIMD", scan_variants[random_below(r, n_scan_variants)].name, 1);
+    const enum srcfind_status status =
+        cpu_detect(&m->source, d, unit_threads(1 + random_below(r, 7)), &result, &error);
+    if (status == SRCFIND_OK)
+        assert_agrees_locally(&result, p, d);
+    else
+        assert_non_null(strstr(error.text, "finite"));
+    detection_result_clear(&result);
+    memory_source_free(m);
+}
+
+static void small_pictures(void **state) {
+    struct random r = {1};
+    (void)state;
+    for (int i = 0; i < 2000 / UNIT_FEWER; i++) {
+        struct picture p =
+            picture_make(i % PICTURE_KINDS, 1 + random_below(&r, 90), 1 + random_below(&r, 90), &r);
+        struct detection d = random_detection(&r);
+        random_boxes(&r, &d);
+        print_message("%d: %s, %d x %d, boxes of %d every %d\n", i, picture_name(i % PICTURE_KINDS),
+                      p.width, p.height, (int)d.box, (int)d.step);
+        check(&p, &d, &r);
+        picture_free(&p);
+    }
+}
+
+/* So many rows of nodes that several threads take bands of them. */
+static void large_pictures(void **state) {
+    struct random r = {2};
+    (void)state;
+    for (int i = 0; i < 2 * PICTURE_KINDS; i++) {
+        struct picture p = picture_make(i % PICTURE_KINDS, 150 + random_below(&r, 200),
+                                        200 + random_below(&r, 300), &r);
+        struct detection d = random_detection(&r);
+        d.box = 12 + random_below(&r, 40);
+        d.step = d.box / 3;
+        print_message("%d: %s, %d x %d, boxes of %d every %d\n", i, picture_name(i % PICTURE_KINDS),
+                      p.width, p.height, (int)d.box, (int)d.step);
+        check(&p, &d, &r);
+        picture_free(&p);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_pictures),
+        cmocka_unit_test(large_pictures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
