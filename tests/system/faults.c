@@ -182,6 +182,8 @@ int __wrap___asprintf_chk(char **text, int flag, const char *format, ...) {
     return length;
 }
 
+WRAP(void *, aligned_alloc, "memory", NULL, ENOMEM, (size_t alignment, size_t n), (alignment, n))
+
 #ifdef SANITIZED
 WRAP(void *, malloc, "memory", NULL, ENOMEM, (size_t n), (n))
 WRAP(void *, calloc, "memory", NULL, ENOMEM, (size_t n, size_t m), (n, m))

@@ -76,6 +76,12 @@ class Faults(t.Case):
         self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"],
                    step=1 if t.SANITIZED else 5)
 
+    def test_local_noise(self):
+        image = self.image()
+        for threads in (1, 2):
+            self.assertGreater(self.check([image, "--rms-box", "30,10", "--cpu", "--threads", threads],
+                                          step=2 if t.SANITIZED else 1), 40)
+
     def test_reads_that_are_cut(self):
         """By signals, or for no reason: nothing is lost."""
         path = self.path("tiles.fits.fz")

@@ -49,7 +49,7 @@ static void small_pictures(void **state) {
 static void large_pictures(void **state) {
     struct random r = {2};
     (void)state;
-    for (int i = 0; i < 2 * PICTURE_KINDS; i++) {
+    for (int i = 0; i < 2 * PICTURE_KINDS / (UNIT_FEWER > 1 ? 4 : 1); i++) {
         struct picture p = picture_make(i % PICTURE_KINDS, 150 + random_below(&r, 200),
                                         200 + random_below(&r, 300), &r);
         struct detection d = random_detection(&r);
