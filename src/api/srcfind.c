@@ -28,7 +28,8 @@ struct detection finder_detection(const struct options *o, const struct srcfind_
     struct detection detection = {.kappa = o->kappa,
                                   .threshold = o->threshold,
                                   .island = o->island,
-                                  .subtract_background = o->background == BACKGROUND_MEDIAN,
+                                  .background = o->background,
+                                  .rms = o->rms,
                                   .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
                                   .min_pixels = o->min_pixels};
     noise_choose_box(o, image, &detection);
@@ -317,7 +318,10 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
     if (status != SRCFIND_OK)
         return status;
     struct memory memory = {(const uint32_t *)(const void *)p.values, p.width, p.row_stride};
-    const struct pixel_source source = memory_source(&memory, p.height, p.swapped);
+    struct blanked blanked;
+    struct pixel_source source = memory_source(&memory, p.height, p.swapped);
+    if (!isnan(finder->options.blank))
+        source = blanked_source(&blanked, &source, finder->options.blank);
     struct input input = {.source = &source};
     return find_in_memory(finder, &input, &p, result);
 }
@@ -333,6 +337,9 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
     if (!finder->gpu)
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
                          "pixels on a device cannot be searched by the CPU");
+    if (!isnan(finder->options.blank))
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                         "blank: write NaN to the pixels, where they are on a device");
     const struct device_pixels on_device = {.pixels = p.values,
                                             .width = p.width,
                                             .height = p.height,

@@ -13,11 +13,12 @@
 struct detection {
     double kappa;
     double threshold, island; /* in units of the rms; island <= threshold */
-    bool subtract_background;
-    int connectivity; /* 4 or 8 */
+    double background;        /* is subtracted; NAN: the clip's median */
+    int connectivity;         /* 4 or 8 */
     int64_t min_pixels;
     bool keep_pixels;  /* the segments have runs and values; only the CPU backend does this */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
+    double rms;        /* in place of the clip's; 0: not given */
 };
 
 struct detection_result {
@@ -43,15 +44,16 @@ struct thresholds {
 /* The noise map of an image whose clip ended with `median` and `rms`. */
 EXACT_FUNCTION struct noise_map noise_of_clip(double median, double rms,
                                               const struct detection *d) {
-    const struct noise_map map = {d->subtract_background ? median : 0, rms, NULL, 0, 0, 1};
+    const struct noise_map map = {
+        isnan(d->background) ? median : d->background, d->rms > 0 ? d->rms : rms, NULL, 0, 0, 1};
     return map;
 }
 
-/* empty: whether the clip left no pixel. */
+/* empty: whether the clip left no pixel, and so gives no rms. */
 EXACT_FUNCTION struct thresholds thresholds_of(const struct noise_map *noise, bool empty,
                                                const struct detection *d) {
     struct thresholds t = {INFINITY, INFINITY};
-    if (!empty) {
+    if (!empty || d->rms > 0) {
         t.island = exact_above(noise->background + d->island * noise->rms);
         t.detection = exact_above(noise->background + d->threshold * noise->rms);
     }

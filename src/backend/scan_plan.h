@@ -128,14 +128,16 @@ EXACT_FUNCTION bool scan_plan_predict(struct scan_plan *plan, const struct clip_
     const double median_margin = SCAN_PLAN_MARGIN * 1.2533 * rms / root;
     const double rms_margin = SCAN_PLAN_MARGIN * rms / (root * sqrt(2.0));
     const double margin = 2 * (detection->kappa * rms_margin) + median_margin;
-    const double base = detection->subtract_background ? median - median_margin : 0;
+    const double base =
+        isnan(detection->background) ? median - median_margin : detection->background;
+    const double sigma = detection->rms > 0 ? detection->rms : rms - rms_margin;
     plan->inlier_low = (float)(path->low + margin);
     plan->inlier_high = (float)(path->high - margin);
     plan->median_low = (float)(path->median_low - median_margin);
     plan->median_high = (float)(path->median_high + median_margin);
-    plan->candidate = (float)(base + detection->island * (rms - rms_margin));
+    plan->candidate = (float)(base + detection->island * sigma);
     plan->inlier_high = fminf(plan->inlier_high, plan->candidate);
-    plan->peak = (float)(base + detection->threshold * (rms - rms_margin));
+    plan->peak = (float)(base + detection->threshold * sigma);
     plan->connectivity = detection->connectivity;
     plan->list_values = true;
     return plan->inlier_low < plan->median_low && plan->median_high < plan->inlier_high &&

@@ -232,6 +232,16 @@ static bool fill_others(struct noise_map *map, struct threads *threads) {
 
 /* --- all nodes --- */
 
+/* Background and rms that are given take the place of those that were measured. */
+static void set_given(struct noise_map *map, const struct detection *detection) {
+    for (int64_t i = 0; i < map->n_x * map->n_y; i++) {
+        if (!isnan(detection->background))
+            map->nodes[i].background = detection->background;
+        if (detection->rms > 0)
+            map->nodes[i].rms = detection->rms;
+    }
+}
+
 static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
                       const struct detection *detection) {
     *grid = (struct cell_grid){.source = source, .kernels = scan_variant_choose()->keys};
@@ -254,9 +264,8 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
         status = find_all(&s, threads);
     if (status == SRCFIND_OK && !fill_others(map, threads))
         status = error_memory(error, "measuring local noise");
-    for (int64_t i = 0;
-         status == SRCFIND_OK && !detection->subtract_background && i < map->n_x * map->n_y; i++)
-        map->nodes[i].background = 0;
+    if (status == SRCFIND_OK)
+        set_given(map, detection);
     cell_axis_clear(&s.grid.x);
     cell_axis_clear(&s.grid.y);
     return status;

@@ -243,6 +243,8 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
+    if (status == SRCFIND_OK && !isnan(options->blank))
+        image->source = blanked_source(&image->blanked, &image->source, options->blank);
     return status == SRCFIND_OK ? fits_file_checksum(&image->file, error) : status;
 }
 

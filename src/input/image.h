@@ -3,6 +3,7 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
+#include "input/blanked.h"
 #include "input/fits/reader.h"
 #include "input/wcs.h"
 #include "options/options.h"
@@ -12,9 +13,10 @@ struct image {
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
-    struct wcs *wcs; /* NULL if there are no celestial coordinates */
-    double jansky;   /* the map unit in Jy/beam or Jy/pixel; NaN if the unit is neither */
-    bool per_pixel;  /* the unit is Jy/pixel */
+    struct blanked blanked; /* what `source` reads from, with the option blank */
+    struct wcs *wcs;        /* NULL if there are no celestial coordinates */
+    double jansky;          /* the map unit in Jy/beam or Jy/pixel; NaN if the unit is neither */
+    bool per_pixel;         /* the unit is Jy/pixel */
 };
 
 /* Opens the HDU and plane that the options name, and fills metadata. The source points into the

@@ -84,6 +84,35 @@ static void print_choice(const void *member, const char *values, char *text) {
     snprintf(text, OPTIONS_TEXT, "%.*s", (int)strcspn(values, "|"), values);
 }
 
+/* NAN is not set. */
+static bool parse_real(void *member, const char *values, const char *text) {
+    (void)values;
+    return read_real(text, member);
+}
+
+static void print_real(const void *member, const char *values, char *text) {
+    (void)values;
+    if (!isnan(*(const double *)member))
+        format_double(*(const double *)member, text);
+}
+
+/* NAN is the median. */
+static bool parse_background(void *member, const char *values, const char *text) {
+    double *background = member;
+    (void)values;
+    *background = strcmp(text, "zero") == 0 ? 0 : (double)NAN;
+    return !isnan(*background) || strcmp(text, "median") == 0 || read_real(text, background);
+}
+
+static void print_background(const void *member, const char *values, char *text) {
+    const double background = *(const double *)member;
+    (void)values;
+    if (isnan(background) || background == 0)
+        snprintf(text, OPTIONS_TEXT, "%s", background == 0 ? "zero" : "median");
+    else
+        format_double(background, text);
+}
+
 /* A flag on the command line has no text. */
 static bool parse_flag(void *member, const char *values, const char *text) {
     bool *flag = member;
@@ -253,7 +282,21 @@ static void print_mebibytes(const void *member, const char *values, char *text) 
 
 /* --- types --- */
 
-enum type { NUMBER, COUNT, CHOICE, FLAG, BOX, BEAM, TEXT, PLANE, DEVICE, THREADS, MEBIBYTES };
+enum type {
+    NUMBER,
+    REAL,
+    COUNT,
+    CHOICE,
+    BACKGROUND,
+    FLAG,
+    BOX,
+    BEAM,
+    TEXT,
+    PLANE,
+    DEVICE,
+    THREADS,
+    MEBIBYTES
+};
 
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
@@ -265,8 +308,10 @@ static const struct {
     void (*print)(const void *member, const char *values, char *text);
 } types[] = {
     [NUMBER] = {"a number above 0", parse_number, print_number},
+    [REAL] = {"a number", parse_real, print_real},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [CHOICE] = {NULL, parse_choice, print_choice},
+    [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
     [FLAG] = {"yes or no", parse_flag, print_flag},
     [BOX] = {"SIZE[,STEP] with SIZE from 8 on, in pixels, and STEP from 1 to SIZE", parse_box,
              print_box},
@@ -315,7 +360,7 @@ bool options_is_name(int i) {
 }
 
 void options_default(struct options *options) {
-    *options = (struct options){.beam = {NAN, NAN, NAN}};
+    *options = (struct options){.beam = {NAN, NAN, NAN}, .blank = NAN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].shown.initial)
             types[entries[i].type].parse((char *)options + entries[i].offset,

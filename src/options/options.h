@@ -5,7 +5,6 @@
 #include "common/error.h"
 
 /* In the order of the values in options.inc. */
-enum background_choice { BACKGROUND_MEDIAN, BACKGROUND_ZERO };
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
@@ -31,11 +30,13 @@ struct plane_option {
 };
 
 struct options {
-    double kappa;     /* clip at median -+ kappa standard deviations */
-    double threshold; /* detection: value - background > threshold x rms */
-    double island;    /* islands extend down to island x rms; 0: to threshold x rms */
-    int background;   /* enum background_choice */
-    bool local;       /* local noise, also if rms_box is not given */
+    double kappa;      /* clip at median -+ kappa standard deviations */
+    double threshold;  /* detection: value - background > threshold x rms */
+    double island;     /* islands extend down to island x rms; 0: to threshold x rms */
+    double background; /* is subtracted; NAN: the median after the clip */
+    double rms;        /* in place of the clip's; 0: not given */
+    double blank;      /* pixels of this value are blank; NAN: none are */
+    bool local;        /* local noise, also if rms_box is not given */
     struct box_option rms_box;
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;

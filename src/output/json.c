@@ -138,13 +138,19 @@ static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
 
 static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     const struct options *o = &catalogue->options;
-    char background[OPTIONS_TEXT], connectivity[OPTIONS_TEXT];
-    options_get(o, "background", background);
+    char connectivity[OPTIONS_TEXT];
     options_get(o, "connectivity", connectivity);
     struct json_tree object = json_object();
     add_real(&object, "threshold", o->threshold);
     add_real(&object, "island", o->island);
-    add_text(&object, "background", background);
+    if (isnan(o->background) || o->background == 0)
+        add_text(&object, "background", o->background == 0 ? "zero" : "median");
+    else
+        add_real(&object, "background", o->background);
+    if (o->rms > 0)
+        add_real(&object, "rms", o->rms);
+    if (!isnan(o->blank))
+        add_real(&object, "blank", o->blank);
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
     add_integer(&object, "n_sources", catalogue->n_sources);

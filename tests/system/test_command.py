@@ -195,7 +195,7 @@ class Command(t.Case):
                 ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
                 ([self.image, "-n", "five"], "--threshold: 'five'"), ([self.image, "-n", "nan"], "--threshold"),
                 ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "--island: 6 is above the threshold, 5"),
-                ([self.image, "--background", "mean"], "median or zero"), ([self.image, "--connectivity", "6"], "4 or 8"),
+                ([self.image, "--background", "mean"], "median, zero or a number"), ([self.image, "--connectivity", "6"], "4 or 8"),
                 ([self.image, "--min-pixels", "0"], "--min-pixels"), ([self.image, "--beam", "1,2"], "--beam"),
                 ([self.image, "--beam", "0,1,2"], "--beam"), ([self.image, "--plane", "0"], "--plane"),
                 ([self.image, "--plane", "1,,2"], "--plane"), ([self.image, "--threads", "0"], "--threads"),

@@ -5,6 +5,7 @@ import sys
 import unittest
 
 import numpy as np
+from astropy.io import fits
 
 import oracle
 import srcfind_test as t
@@ -110,6 +111,48 @@ class LocalNoise(t.Case):
         self.assertEqual(sparse["sources"][0]["Isl_rms"], sparse["background"]["rms"])
         flat = t.find(self.write("flat.fits", np.full((200, 200), 3, np.float32)), "--rms-box", "48")
         self.assertEqual(flat["sources"], [])
+
+    def test_given_noise(self):
+        """In place of the clip's, for the whole image and with --local."""
+        image = t.noise(200, 220, seed=5)
+        path = self.write("image.fits", image, t.sky_header())
+        for background, rms in ((0.25, 1.5), (-0.5, None), (None, 0.75)):
+            options = ["--background=%r" % background] * (background is not None) + ["--rms=%r" % rms] * (rms is not None)
+            clipped = oracle.clip(image)
+            base = clipped["median"] if background is None else background
+            sigma = clipped["rms"] if rms is None else rms
+            expected = oracle.find(image, base + 5 * sigma, 4, base)
+            self.assertGreater(len(expected), 3)
+            for row in expected:
+                row.update(Isl_rms=sigma, Isl_mean=base, Peak_flux=row["Peak_flux"] - base)
+            with self.subTest(background=background, rms=rms):
+                self.assert_sources(t.find(path, *options)["sources"], expected)
+                for row in t.find(path, "--rms-box", "50", *options)["sources"]:
+                    self.assertTrue(rms in (None, row["Isl_rms"]) and background in (None, row["Isl_mean"]))
+
+    def test_given_noise_without_any(self):
+        image = np.full((100, 90), 3, np.float32)
+        image[40, 50] = 9
+        path = self.write("flat.fits", image)
+        self.assertEqual(t.find(path)["sources"], [])
+        self.assertEqual([s["Peak_flux"] for s in t.find(path, "--rms", "1")["sources"]], [6])
+
+    def test_blank(self):
+        """Zero padding with --blank 0 is as if the pixels were NaN; -0 equals 0, and other values are rounded as pixels are."""
+        image = t.noise(300, 250, seed=6)
+        for value, option in ((0.0, "0"), (-0.0, "0"), (0.1, "0.1"), (-1e30, "-1e30")):
+            padded, blank = image.copy(), image.copy()
+            padded[:120, :], blank[:120, :] = value, np.nan
+            for options in ([], ["--local"], ["--rms-box", "40"]):
+                with self.subTest(value=value, options=options):
+                    one = t.find(self.write("padded.fits", padded, t.sky_header()), "--blank=" + option, *options)
+                    other = t.find(self.write("blank.fits", blank, t.sky_header()), *options)
+                    self.assertEqual([one["background"], one["sources"]], [other["background"], other["sources"]])
+                    self.assertGreater(len(one["sources"]), 3)
+        packed = self.path("packed.fits")
+        padded[:120, :] = 0
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(padded, "GZIP_2", None, t.sky_header(), quantize_level=0)]).writeto(packed)
+        self.assertEqual(t.find(packed, "--blank", "0")["sources"], t.find(self.path("blank.fits"))["sources"])
 
     def test_wrong_boxes(self):
         path = self.write("image.fits", t.noise(60, 60))

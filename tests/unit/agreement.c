@@ -59,7 +59,8 @@ static void assert_island(const struct island *i, const struct oracle_island *ex
 void assert_agrees(const struct detection_result *result, const struct oracle_result *expected,
                    const struct detection *d) {
     const struct srcfind_background *b = &expected->background;
-    const double threshold = (d->subtract_background ? b->median : 0) + d->island * b->rms;
+    const double threshold = (isnan(d->background) ? b->median : d->background) +
+                             d->island * (d->rms > 0 ? d->rms : b->rms);
     assert_background_agrees(&result->background, b);
     assert_int_equal(result->segments.n, expected->n);
     for (int64_t i = 0; i < expected->n; i++)

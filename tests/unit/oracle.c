@@ -178,9 +178,9 @@ static struct srcfind_background clip_part(const struct picture *p, int64_t x0, 
 struct oracle_result oracle_detect(const struct picture *p, const struct detection *d) {
     const int n = p->width * p->height;
     struct oracle_result result = {.background = clip_part(p, 0, p->width, 0, p->height, d->kappa)};
-    const double base = d->subtract_background ? result.background.median : 0;
-    const double rms = result.background.rms;
-    const bool any = result.background.n_kept > 0 && !result.background.empty;
+    const double base = isnan(d->background) ? result.background.median : d->background;
+    const double rms = d->rms > 0 ? d->rms : result.background.rms;
+    const bool any = result.background.n_kept > 0 && (!result.background.empty || d->rms > 0);
     struct masks masks = make_masks(n);
     for (int i = 0; any && i < n; i++) {
         const float v = p->pixels[i];
@@ -241,7 +241,10 @@ struct oracle_nodes oracle_nodes_find(const struct picture *p, const struct dete
                                     box_low(k / clipped.n_x, p->height, d));
     for (int k = 0; k < n; k++) {
         filled.nodes[k] = nearest_noise(&clipped, whole, k % clipped.n_x, k / clipped.n_x);
-        filled.nodes[k].background = d->subtract_background ? filled.nodes[k].background : 0;
+        if (!isnan(d->background))
+            filled.nodes[k].background = d->background;
+        if (d->rms > 0)
+            filled.nodes[k].rms = d->rms;
     }
     oracle_nodes_free(&clipped);
     return filled;

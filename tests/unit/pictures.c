@@ -184,9 +184,13 @@ struct detection random_detection(struct random *r) {
     static const double shares[] = {1, 1, 0.6, 0.2};
     struct detection d = {.kappa = kappas[random_below(r, 8)],
                           .threshold = thresholds[random_below(r, 6)],
-                          .subtract_background = random_below(r, 3) > 0,
+                          .background = random_below(r, 3) ? (double)NAN : 0,
                           .connectivity = random_below(r, 2) ? 8 : 4,
                           .min_pixels = random_below(r, 4) ? 1 : 3};
+    if (random_below(r, 8) == 0)
+        d.background = random_normal(r);
+    if (random_below(r, 8) == 0)
+        d.rms = 0.1 + 0.1 * random_below(r, 30);
     d.island = d.threshold * shares[random_below(r, 4)];
     return d;
 }

@@ -39,7 +39,8 @@ static void all_options_have_a_round_trip(void **state) {
         {"background", "zero"},  {"connectivity", "8"}, {"min-pixels", "3"},
         {"beam", "10.1,7,40.3"}, {"hdu", "SCI"},        {"plane", "2,7"},
         {"device", "all"},       {"device", "3"},       {"device-memory", "100"},
-        {"threads", "5"},        {"local", "yes"},      {"rms-box", "60,20"}};
+        {"threads", "5"},        {"local", "yes"},      {"rms-box", "60,20"},
+        {"rms", "0.25"},         {"blank", "-0.5"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -82,7 +83,7 @@ static void wrong_options(void **state) {
         {"hdu", ""},         {"plane", "0"},         {"plane", "1,"},        {"device", "-1"},
         {"device", "1024"},  {"device", "gpu"},      {"device-memory", "0"}, {"threads", "0"},
         {"threads", "4097"}, {"local", "maybe"},     {"rms-box", "7"},       {"rms-box", "30,31"},
-        {"no-such", "1"}};
+        {"rms", "0"},        {"blank", "x"},         {"blank", "nan"},       {"no-such", "1"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
