@@ -189,7 +189,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
     const char *reason = reason_for_cpu(finder, input, detection);
     if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
-                         "local noise is measured on the CPU only");
+                         "local noise is measured on the CPU only: leave --gpu and --device out");
     if (!reason) {
         bool done;
         const enum srcfind_status status =
