@@ -91,8 +91,7 @@ static enum srcfind_status bench_search(const struct bench *b, const struct pixe
     const enum srcfind_status status =
         cuda_detect_pixels(b->cuda, &pixels, detection, threads, &result, error);
     *timings = result.timings;
-    if (status == SRCFIND_OK)
-        segments_clear(&result.segments);
+    detection_result_clear(&result);
     return status;
 }
 

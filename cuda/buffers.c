@@ -69,6 +69,26 @@ static void *layout_take(struct layout *layout, int64_t count, size_t size) {
     return range;
 }
 
+static void lay_out_axis(struct node_axis *axis, struct layout *l) {
+    axis->border = layout_take(l, axis->n_cells + 1, sizeof *axis->border);
+    axis->first = layout_take(l, axis->n_nodes, sizeof *axis->first);
+    axis->end = layout_take(l, axis->n_nodes, sizeof *axis->end);
+}
+
+static void lay_out_nodes(struct params *params, struct layout *l) {
+    const int64_t n = params->noise.n_x * params->noise.n_y;
+    params->nodes = layout_take(l, n, sizeof *params->nodes);
+    params->bounds = layout_take(l, params->noise.n_y * params->width, sizeof *params->bounds);
+    params->node_of_y = layout_take(l, n > 0 ? params->height : 0, sizeof *params->node_of_y);
+    if (params->node_x.n_cells == 0)
+        return;
+    lay_out_axis(&params->node_x, l);
+    lay_out_axis(&params->node_y, l);
+    params->cells =
+        layout_take(l, params->node_x.n_cells * params->node_y.n_cells, sizeof *params->cells);
+    params->node_keys = layout_take(l, params->width * params->height, sizeof *params->node_keys);
+}
+
 /* Sets the pointers of params to the ranges of one buffer, and returns its size in bytes. With
  * memory == NULL only the size is meaningful. */
 static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memory) {
@@ -108,11 +128,16 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
     case BUFFER_VALUES:
         params->values = layout_take(&l, params->values_capacity, sizeof *params->values);
         break;
+    case BUFFER_NODES:
+        lay_out_nodes(params, &l);
+        break;
     case BUFFER_RUNS:
         params->runs = layout_take(&l, params->runs_capacity, sizeof *params->runs);
         params->parent = layout_take(&l, params->runs_capacity, sizeof *params->parent);
         params->extents = layout_take(&l, params->runs_capacity, sizeof *params->extents);
         params->island_index = layout_take(&l, params->runs_capacity, sizeof *params->island_index);
+        params->local = layout_take(&l, params->noise.n_x > 0 ? params->runs_capacity : 0,
+                                    sizeof *params->local);
         break;
     case BUFFER_BLOCKS:
         params->tile_words = params->n_tiles / TILES_A_BLOCK + 2;

@@ -8,6 +8,7 @@
 #include "cpu/clip_histogram.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
+#include "noise.h"
 #include "upload.h"
 
 struct search {
@@ -15,9 +16,11 @@ struct search {
     const struct pixel_source *source;
     const struct device_pixels *on_device; /* NULL if the pixels are on the host */
     struct threads *threads;
+    const struct detection *detection;
     struct params params;
-    bool recording; /* the stream is being captured */
-    bool found;     /* the islands were found with the final thresholds, but for overflows */
+    struct noise_grid grid; /* of local noise */
+    bool recording;         /* the stream is being captured */
+    bool found; /* the islands were found with the final thresholds, but for overflows */
     struct detection_result *result;
     struct error *error;
 };
@@ -286,18 +289,21 @@ static enum srcfind_status read_candidates(struct search *s, const struct thresh
 }
 
 static enum srcfind_status find_islands(struct search *s, const struct thresholds *thresholds) {
+    const double start = clock_seconds();
     enum srcfind_status status =
         search_check(s, launch_thresholds(&s->params, thresholds, s->cuda->stream));
     if (status == SRCFIND_OK)
         status = search_check(s, launch_islands(&s->params, s->cuda->stream));
-    return status == SRCFIND_OK ? fetch_state(s) : status;
+    if (status == SRCFIND_OK)
+        status = fetch_state(s);
+    s->result->timings.islands += clock_seconds() - start;
+    return status;
 }
 
 /* Enlarges the buffers of runs and islands to what was counted, and finds the islands again. */
 static enum srcfind_status find_more_islands(struct search *s,
                                              const struct thresholds *thresholds) {
     const struct state *found = s->cuda->state;
-    const double start = clock_seconds();
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK && (found->n_runs > s->params.runs_capacity ||
                                     found->n_counting > s->params.counting_capacity)) {
@@ -314,7 +320,6 @@ static enum srcfind_status find_more_islands(struct search *s,
         if (status == SRCFIND_OK)
             status = find_islands(s, thresholds);
     }
-    s->result->timings.islands += clock_seconds() - start;
     return status;
 }
 
@@ -364,22 +369,42 @@ static enum srcfind_status find_background(struct search *s) {
     return status;
 }
 
-static enum srcfind_status search_image(struct search *s) {
+/* Finds the islands of the pixels above one noise for the whole image. */
+static enum srcfind_status find_above(struct search *s, const struct thresholds *t) {
     const struct state *state = s->cuda->state;
-    const struct srcfind_background *b = &s->result->background;
-    enum srcfind_status status = find_background(s);
-    struct noise_map *noise = &s->result->noise;
-    *noise = noise_of_clip(b->median, b->rms, &s->params.detection);
-    const struct thresholds t = thresholds_of(noise, b->empty, &s->params.detection);
-    if (status != SRCFIND_OK || !isfinite(t.detection))
-        return status;
-    if (!(state->plan.candidate <= t.island) ||
+    enum srcfind_status status = SRCFIND_OK;
+    if (!(state->plan.candidate <= t->island) ||
         state->totals.n_candidates > (unsigned long long)s->params.values_capacity) {
         s->found = false;
-        status = read_candidates(s, &t);
+        status = read_candidates(s, t);
     }
-    if (status == SRCFIND_OK && !s->found)
-        status = find_islands(s, &t);
+    return status == SRCFIND_OK && !s->found ? find_islands(s, t) : status;
+}
+
+/* Clips the box of each node, and finds the islands of the pixels above the noise between the
+ * nodes. */
+static enum srcfind_status find_above_nodes(struct search *s, const struct thresholds *all) {
+    const double start = clock_seconds();
+    s->params.detection = *s->detection;
+    enum srcfind_status status = noise_find(s->cuda, &s->params, &s->grid, s->source, s->threads,
+                                            &s->result->noise, s->error);
+    s->result->timings.clip += clock_seconds() - start;
+    if (status == SRCFIND_OK)
+        status = read_candidates(s, all);
+    return status == SRCFIND_OK ? find_islands(s, all) : status;
+}
+
+static enum srcfind_status search_image(struct search *s) {
+    const struct srcfind_background *b = &s->result->background;
+    const bool is_local = s->detection->box > 0;
+    enum srcfind_status status = find_background(s);
+    struct noise_map *noise = &s->result->noise;
+    *noise = noise_of_clip(b->median, b->rms, s->detection);
+    const struct thresholds all = {-INFINITY, -INFINITY};
+    const struct thresholds t = is_local ? all : thresholds_of(noise, b->empty, s->detection);
+    if (status != SRCFIND_OK || t.detection == INFINITY)
+        return status;
+    status = is_local ? find_above_nodes(s, &t) : find_above(s, &t);
     if (status == SRCFIND_OK)
         status = find_more_islands(s, &t);
     return status == SRCFIND_OK ? take_islands(s) : status;
@@ -387,8 +412,9 @@ static enum srcfind_status search_image(struct search *s) {
 
 /* --- images on the host, and on the device --- */
 
-static void search_describe(struct search *s, int64_t width, int64_t height, int64_t pitch,
-                            const struct detection *detection) {
+/* With local noise, the clip of the whole image keeps no candidates. */
+static enum srcfind_status search_describe(struct search *s, int64_t width, int64_t height,
+                                           int64_t pitch) {
     struct params *params = &s->params;
     memset(params, 0, sizeof *params); /* also the padding: params are compared bytewise */
     params->width = width;
@@ -396,28 +422,34 @@ static void search_describe(struct search *s, int64_t width, int64_t height, int
     params->pitch = height > 1 ? pitch : width; /* so that n_pixels >= pitch */
     params->n_pixels = pitch * (height - 1) + width;
     params->n_tiles = (params->n_pixels + TILE - 1) / TILE;
-    params->detection = *detection;
+    params->detection = *s->detection;
     *s->result = (struct detection_result){.background.n_pixels = width * height};
+    if (!noise_plan(params, &s->grid))
+        return error_memory(s->error, "measuring local noise");
+    if (params->detection.box > 0)
+        params->detection.island = params->detection.threshold = INFINITY;
     buffers_choose(params, s->cuda);
+    return SRCFIND_OK;
 }
 
 /* Searches, with the device as the calling thread's current one. `prepare` reserves the buffers of
  * s->params, and sets its pixels unless the image is streamed. */
 static enum srcfind_status run_search(struct search *s, int64_t width, int64_t height,
-                                      int64_t pitch, const struct detection *detection,
+                                      int64_t pitch,
                                       enum srcfind_status (*prepare)(struct search *s)) {
     if (s->cuda->lost)
         return error_set(s->error, SRCFIND_ERROR_DEVICE,
                          "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
                          s->cuda->device, s->cuda->name);
     const int callers_device = cuda_enter(s->cuda);
-    search_describe(s, width, height, pitch, detection);
-    enum srcfind_status status = prepare(s);
+    enum srcfind_status status = search_describe(s, width, height, pitch);
+    if (status == SRCFIND_OK)
+        status = prepare(s);
     if (status == SRCFIND_OK)
         status = search_image(s);
-    if (status != SRCFIND_OK) {
-        segments_clear(&s->result->segments);
-    }
+    if (status != SRCFIND_OK)
+        detection_result_clear(s->result);
+    noise_grid_clear(&s->grid);
     cuda_leave(callers_device);
     return status;
 }
@@ -432,6 +464,7 @@ static enum srcfind_status reserve_for_image(struct search *s) {
     }
     s->params.image_size = 0;
     s->params.at_once = false;
+    noise_leave_to_host(&s->params);
     s->params.chunks_size = upload_scan_size(s->cuda);
     return buffers_reserve(s->cuda, &s->params, true, s->error);
 }
@@ -455,9 +488,13 @@ static enum srcfind_status prepare_image(struct search *s) {
 enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
                                 const struct detection *detection, struct threads *threads,
                                 struct detection_result *result, struct error *error) {
-    struct search s = {
-        .cuda = cuda, .source = source, .threads = threads, .result = result, .error = error};
-    return run_search(&s, source->width, source->height, source->width, detection, prepare_image);
+    struct search s = {.cuda = cuda,
+                       .source = source,
+                       .detection = detection,
+                       .threads = threads,
+                       .result = result,
+                       .error = error};
+    return run_search(&s, source->width, source->height, source->width, prepare_image);
 }
 
 /* Reads pixels from the device for stages that run on the host; any of its threads may call it. */
@@ -503,6 +540,8 @@ static enum srcfind_status prepare_pixels(struct search *s) {
     enum srcfind_status status = check_pixels(s);
     s->params.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
     s->params.swapped = s->on_device->swapped;
+    if (!buffers_fit(s->cuda, &s->params))
+        noise_leave_to_host(&s->params);
     if (status == SRCFIND_OK)
         status = search_check(s, cudaStreamWaitEvent(s->cuda->stream, s->cuda->before, 0));
     return status == SRCFIND_OK ? buffers_reserve(s->cuda, &s->params, true, s->error) : status;
@@ -511,8 +550,12 @@ static enum srcfind_status prepare_pixels(struct search *s) {
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error) {
-    struct search s = {
-        .cuda = cuda, .on_device = pixels, .threads = threads, .result = result, .error = error};
+    struct search s = {.cuda = cuda,
+                       .on_device = pixels,
+                       .detection = detection,
+                       .threads = threads,
+                       .result = result,
+                       .error = error};
     const struct pixel_source source = {.width = pixels->width,
                                         .height = pixels->height,
                                         .chunk_pixels = 1 << 20,
@@ -522,6 +565,5 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .state = &s,
                                         .read = read_device};
     s.source = &source;
-    return run_search(&s, pixels->width, pixels->height, pixels->row_stride, detection,
-                      prepare_pixels);
+    return run_search(&s, pixels->width, pixels->height, pixels->row_stride, prepare_pixels);
 }

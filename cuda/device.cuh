@@ -26,6 +26,12 @@ static __device__ inline bool is_pixel(const params &params, int64_t number) {
     return params.pitch == params.width || number % params.pitch < params.width;
 }
 
+/* The row of a pixel. 64-bit divisions are slow and avoided where numbers fit in 32 bits. */
+static __device__ inline int64_t row_of(const params &params, int64_t pixel) {
+    return params.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)params.pitch
+                                              : pixel / params.pitch;
+}
+
 static __device__ inline key_sums operator+(const key_sums &a, const key_sums &b) {
     return {a.m + b.m, a.square_low + b.square_low, a.square_high + b.square_high};
 }

@@ -17,6 +17,7 @@ enum buffer_kind {
     BUFFER_MAPS,
     BUFFER_TILES,
     BUFFER_VALUES,
+    BUFFER_NODES,
     BUFFER_RUNS,
     BUFFER_BLOCKS,
     BUFFER_ISLANDS,

@@ -34,12 +34,6 @@ static __device__ bool is_ready(const params &params) {
            s.totals.n_candidates <= (unsigned long long)params.values_capacity;
 }
 
-/* The row of a pixel. 64-bit divisions are slow and avoided where numbers fit in 32 bits. */
-static __device__ int64_t row_of(const params &params, int64_t pixel) {
-    return params.n_pixels < (int64_t)1 << 31 ? (uint32_t)pixel / (uint32_t)params.pitch
-                                              : pixel / params.pitch;
-}
-
 /* --- prefix sums over blocks --- */
 
 /* A block publishes one word: its own sum, as soon as it has it, and then the sum up to its end. A
@@ -411,6 +405,34 @@ static __device__ extent extent_of(const params &params, int i, const device_run
     return e;
 }
 
+/* Maps a double to an integer in the same order; -0 and 0 are equal. */
+static __device__ unsigned long long double_key(double x) {
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(x + 0.0);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static __device__ double double_of_key(unsigned long long key) {
+    return __longlong_as_double((long long)(key >> 63 ? key & ~(1ull << 63) : ~key));
+}
+
+/* The local extent of a run; peak_run is set later. */
+static __device__ local_extent local_extent_of(const params &params, const device_run &r) {
+    const row_range p = row_range_of(params, r);
+    const float *value = params.values + r.value;
+    local_extent e = {0, INT_MAX, 0};
+    for (int x = p.x0; x <= p.x1; x++) {
+        const noise_at noise = noise_map_at(&params.noise, x, p.y);
+        const float v = value[x - p.x0];
+        e.above = max(e.above, double_key((double)v - noise.background));
+        e.passes |= noise_is_below(noise, params.detection.threshold, v);
+    }
+    return e;
+}
+
+static __device__ bool is_local(const params &params) {
+    return params.noise.nodes != NULL;
+}
+
 /* Makes its root the parent of each run. The extent of a root begins as that of its own run. */
 static __global__ void __launch_bounds__(THREADS)
     find_roots(const __grid_constant__ params params) {
@@ -419,6 +441,8 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * THREADS) {
         const int root = root_of(params.parent, (int)i);
+        if (root == i && is_local(params))
+            params.local[i] = local_extent_of(params, params.runs[i]);
         if (root == i)
             params.extents[i] = extent_of(params, (int)i, params.runs[i]);
         else
@@ -491,13 +515,46 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Adds the local extent of each run to that of its root. */
+static __global__ void __launch_bounds__(THREADS)
+    add_local_extents(const __grid_constant__ params params) {
+    wait_for_earlier();
+    const int64_t n = runs_that_fit(params);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * THREADS) {
+        const int root = params.parent[i];
+        if (root == i)
+            continue;
+        const local_extent e = local_extent_of(params, params.runs[i]);
+        atomicMax(&params.local[root].above, e.above);
+        if (e.passes)
+            params.local[root].passes = 1;
+    }
+}
+
+/* Finds the first run that has the highest pixel, for each root; it may be later than the root. */
+static __global__ void __launch_bounds__(THREADS)
+    find_peak_runs(const __grid_constant__ params params) {
+    wait_for_earlier();
+    const int64_t n = runs_that_fit(params);
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * THREADS) {
+        local_extent *const of_root = &params.local[params.parent[i]];
+        if (local_extent_of(params, params.runs[i]).above == of_root->above)
+            atomicMin(&of_root->peak_run, (int)i);
+    }
+}
+
 static __device__ float peak_of(const extent &e) {
     return exact_unkey((uint32_t)(e.peak >> 32));
 }
 
 /* Whether an island enters the catalogue. */
 static __device__ bool counts(const params &params, int64_t root) {
-    return peak_of(params.extents[root]) >= params.state->thresholds.detection &&
+    const bool passes = is_local(params)
+                            ? params.local[root].passes != 0
+                            : peak_of(params.extents[root]) >= params.state->thresholds.detection;
+    return passes &&
            params.extents[root].n_pixels >= (unsigned long long)params.detection.min_pixels;
 }
 
@@ -513,8 +570,11 @@ static __device__ void start_island(const params &params, int64_t root, island *
     start->y_max = e.reach[UPPER_END];
     start->peak = peak_of(e);
     start->edge = e.reach[ON_EDGE];
-    start->unit = moments_unit(start, threshold);
-    start->small = moments_are_small(start, threshold);
+    start->unit = is_local(params)
+                      ? moments_local_unit(start, double_of_key(params.local[root].above))
+                      : moments_unit(start, threshold);
+    start->small =
+        is_local(params) ? moments_are_small_locally(start) : moments_are_small(start, threshold);
 }
 
 /* Clears islands with their padding bytes, since the host copies these, too. By all threads of the
@@ -627,6 +687,30 @@ static __device__ void warp_moments(island *m) {
     }
 }
 
+/* Sets the peak of an island, which is in this run. */
+static __device__ void set_peak(const row_range &p, int x, float value, island *to) {
+    to->x_peak = x;
+    to->y_peak = p.y;
+    to->peak = value; /* with the sign of a zero */
+}
+
+/* Adds a run's values above the local background to moments. */
+static __device__ void add_local_run(const params &params, int64_t i, int root, const row_range &p,
+                                     const float *value, double per_unit, island *to, island *m) {
+    const local_extent &e = params.local[root];
+    bool is_peak_run = e.peak_run == i;
+    for (int x = p.x0; x <= p.x1; x++) {
+        const float v = value[x - p.x0];
+        const double above = (double)v - noise_map_at(&params.noise, x, p.y).background;
+        moments_add_local_row(m, &above, 1, (int64_t)x - to->x_min, (int64_t)p.y - to->y_min,
+                              per_unit);
+        if (is_peak_run && double_key(above) == e.above) {
+            set_peak(p, x, v, to);
+            is_peak_run = false; /* later pixels may be as high */
+        }
+    }
+}
+
 /* Returns the moments of a run, in its island's units; sets the island's peak if it is in this
  * run. */
 static __device__ island sum_run(const params &params, int64_t i, int root, island *to) {
@@ -635,15 +719,17 @@ static __device__ island sum_run(const params &params, int64_t i, int root, isla
     const float *value = params.values + r.value;
     const double per_unit = ldexp(1.0, -to->unit);
     island m = {};
+    if (is_local(params)) {
+        add_local_run(params, i, root, p, value, per_unit, to, &m);
+        return m;
+    }
     moments_add_row(&m, value, (int64_t)p.x1 - p.x0 + 1, (int64_t)p.x0 - to->x_min,
                     (int64_t)p.y - to->y_min, per_unit);
     if ((uint32_t)params.extents[root].peak == (uint32_t)~i) {
         int x = p.x0;
         while (value[x - p.x0] != to->peak)
             x++;
-        to->x_peak = x;
-        to->y_peak = p.y;
-        to->peak = value[x - p.x0]; /* with the sign of a zero */
+        set_peak(p, x, value[x - p.x0], to);
     }
     return m;
 }
@@ -708,6 +794,10 @@ cudaError_t launch_islands(const struct params *params, cudaStream_t stream) {
         status = launch_for_runs(find_roots, params, stream);
     if (!status)
         status = launch_for_runs(add_extents, params, stream);
+    if (!status && params->noise.nodes)
+        status = launch_for_runs(add_local_extents, params, stream);
+    if (!status && params->noise.nodes)
+        status = launch_for_runs(find_peak_runs, params, stream);
     if (!status)
         status = launch_next(number_islands, (unsigned)(params->run_words - 1), THREADS, stream,
                              *params);

@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/scan_window.h"
 #include "backend/value_bins.h"
+#include "backend/value_sums.h"
 
 enum {
     TILE = 1024,      /* pixels that a warp scans at a time; a chunk begins at a multiple of TILE */
@@ -54,6 +55,21 @@ struct extent {
     unsigned long long n_pixels;
     unsigned long long peak; /* key of the highest pixel << 32 | ~(the first run that has it) */
     int reach[REACHES];
+};
+
+/* The same, with local noise: the highest pixel is that of the highest value - background. */
+struct local_extent {
+    unsigned long long above; /* value - background of the highest pixel, mapped to an integer in
+                                 the same order */
+    int peak_run;             /* the first run that has it */
+    int passes;               /* a pixel is above the detection threshold */
+};
+
+/* The nodes of local noise along an axis, and the cells that their boxes share (cpu/cells.h). */
+struct node_axis {
+    int64_t n_nodes, n_cells;
+    int64_t *border;      /* n_cells + 1 pixels, ascending */
+    int64_t *first, *end; /* of each node: the cells first ... end - 1 */
 };
 
 /* A histogram of the sample. */
@@ -136,6 +152,17 @@ struct params {
     unsigned long long *tile_blocks, *run_blocks;
     int64_t tile_words, run_words;
 
+    /* Local noise. */
+    struct noise_map noise; /* its nodes are `nodes` from the clip of the boxes on, before NULL */
+    struct noise_at *nodes;
+    struct node_axis node_x, node_y; /* without cells where the host clips the boxes */
+    struct value_sums *cells;        /* cells[j * node_x.n_cells + i] */
+    uint32_t *node_keys;             /* of all pixels, cell by cell, sorted in chunks */
+    int *node_of_y;                  /* the row of nodes at or before each y */
+    float *bounds; /* noise_bound of row j of nodes at j * width + x, for the pixels from there to
+                      the next row of nodes */
+    struct local_extent *local; /* of an island, at the index of its first run */
+
     struct state *state;
     void *temporary; /* for CUB */
     size_t temporary_size;
@@ -155,7 +182,8 @@ cudaError_t launch_sample(const struct params *params, cudaStream_t stream);
 /* Makes the plan from the sample's keys, in any order; sample_counts must be 0. Sets the totals to
  * 0. */
 cudaError_t launch_predict(const struct params *params, cudaStream_t stream);
-/* Scans the pixels [first, first + count), which are at `pixels`. */
+/* Scans the pixels [first, first + count), which are at `pixels`: by the plan or, if there are
+ * nodes, for those that are above the noise between them. */
 cudaError_t launch_scan(const struct params *params, const uint32_t *pixels, int64_t first,
                         int64_t count, cudaStream_t stream);
 /* Clips by the sorted keys of all listed values; n_keys includes the padding. */
@@ -166,6 +194,12 @@ cudaError_t launch_thresholds(const struct params *params, const struct threshol
 /* Finds the islands of the candidates and sums their moments; after launch_clip or
  * launch_thresholds. */
 cudaError_t launch_islands(const struct params *params, cudaStream_t stream);
+
+/* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; one that is left
+ * to the host, rms -1. */
+cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
+/* Sets bounds and node_of_y for a scan by the noise between the nodes. */
+cudaError_t launch_bounds(const struct params *params, cudaStream_t stream);
 
 /* Reads n pixels and does nothing else, for --bench. */
 cudaError_t launch_read(const uint32_t *pixels, int64_t n, uint32_t *sink, cudaStream_t stream);

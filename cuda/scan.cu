@@ -196,18 +196,73 @@ static __device__ void mark_candidates(const float v[QUAD], unsigned candidates,
         f->candidates = word;
 }
 
+/* A lane's four pixels that are rare: a bit for each. */
+struct rare_pixels {
+    unsigned candidates, blank;
+};
+
 /* Marks the candidates and the blank pixels of a row. */
-static __device__ void mark_rare(const scan_window &w, const float v[QUAD], unsigned there, int row,
-                                 found *f, lane_sums *sums) {
-    unsigned candidates = 0, blank = 0;
+static __device__ void mark_rare(const float v[QUAD], const rare_pixels &rare, int row, found *f,
+                                 lane_sums *sums) {
+    if (__any_sync(ALL_LANES, rare.candidates))
+        mark_candidates(v, rare.candidates, row, f);
+    if (__any_sync(ALL_LANES, rare.blank))
+        mark_blanks(rare.blank, row, f, sums);
+}
+
+static __device__ rare_pixels find_rare(const scan_window &w, const float v[QUAD], unsigned there) {
+    rare_pixels rare = {0, 0};
     for (int i = 0; i < QUAD; i++) {
-        blank |= !isfinite(v[i]) << i;
-        candidates |= (isfinite(v[i]) && v[i] >= w.candidate) << i;
+        rare.blank |= !isfinite(v[i]) << i;
+        rare.candidates |= (isfinite(v[i]) && v[i] >= w.candidate) << i;
     }
-    if (__any_sync(ALL_LANES, candidates & there))
-        mark_candidates(v, candidates & there, row, f);
-    if (__any_sync(ALL_LANES, blank & there))
-        mark_blanks(blank & there, row, f, sums);
+    return {rare.candidates & there, rare.blank & there};
+}
+
+/* --- local noise --- */
+
+static __device__ inline const float *bounds_of_row(const params &params, int64_t y) {
+    return params.bounds + __ldg(params.node_of_y + y) * params.width;
+}
+
+/* Of a lane's four pixels from `number` on, those that may be above the noise, and the blank
+ * ones. */
+static __device__ inline unsigned may_be_rare(const params &params, int64_t number,
+                                              const float v[QUAD], unsigned there) {
+    if (there == 0)
+        return 0;
+    int64_t y = row_of(params, number), x = number - y * params.pitch;
+    const float *bounds = bounds_of_row(params, y);
+    unsigned rare = 0;
+#pragma unroll
+    for (int i = 0; i < QUAD; i++, x++) {
+        if (x == params.pitch && (there >> i)) {
+            x = 0;
+            bounds = bounds_of_row(params, ++y);
+        }
+        if (there >> i & 1)
+            rare |= !(isfinite(v[i]) && v[i] < __ldg(bounds + x)) << i;
+    }
+    return rare;
+}
+
+static __device__ bool is_above_noise(const params &params, int64_t number, float v) {
+    const int64_t y = row_of(params, number), x = number - y * params.pitch;
+    return noise_is_below(noise_map_at(&params.noise, x, y), params.detection.island, v);
+}
+
+/* Of those that may be rare, those that are. */
+static __device__ rare_pixels find_rare_locally(const params &params, int64_t number,
+                                                const float v[QUAD], unsigned may_be) {
+    rare_pixels rare = {0, 0};
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        if (!(may_be >> i & 1))
+            continue;
+        rare.blank |= !isfinite(v[i]) << i;
+        rare.candidates |= (isfinite(v[i]) && is_above_noise(params, number + i, v[i])) << i;
+    }
+    return rare;
 }
 
 /* Reserves n indices, and in advance as many for each of some of the n_tiles tiles that follow: all
@@ -262,10 +317,26 @@ static __device__ inline quad load_quad(const params &params, const uint32_t *at
     return q;
 }
 
-/* Scans a row of a tile. LIST: also for the clip. */
-template <bool LIST, bool ZERO, bool WHOLE>
+/* How a scan is specialised. LIST: also for the clip; ZERO: the window has a zero band; LOCAL: the
+ * candidates are above local noise, and there is no list. */
+struct plain_scan {
+    static const bool LIST = false, ZERO = false, LOCAL = false;
+};
+struct listing_scan {
+    static const bool LIST = true, ZERO = false, LOCAL = false;
+};
+struct zero_scan {
+    static const bool LIST = true, ZERO = true, LOCAL = false;
+};
+struct local_scan {
+    static const bool LIST = false, ZERO = false, LOCAL = true;
+};
+
+/* Scans a row of a tile, of which a lane has the pixels from `number` on. */
+template <typename KIND, bool WHOLE>
 static __device__ inline void scan_row(const params &params, const scan_window &w, const quad &q,
-                                       int row, found *f, lane_sums *sums, column *c) {
+                                       int64_t number, int row, found *f, lane_sums *sums,
+                                       column *c) {
     float v[QUAD];
     int64_t square = 0; /* a sum of four squares, which fits */
     bool rare = false;
@@ -273,13 +344,18 @@ static __device__ inline void scan_row(const params &params, const scan_window &
     for (int i = 0; i < QUAD; i++) {
         const bool there = WHOLE || (q.there >> i & 1);
         v[i] = exact_float(q.bits[i]);
-        rare |= there & !(fabsf(v[i]) < w.candidate);
-        if (LIST)
-            scan_pixel<ZERO>(w, v[i], there, sums, &square, c);
+        if (!KIND::LOCAL)
+            rare |= there & !(fabsf(v[i]) < w.candidate);
+        if (KIND::LIST)
+            scan_pixel<KIND::ZERO>(w, v[i], there, sums, &square, c);
     }
     add_squares(&sums->inliers, (uint64_t)square);
-    if (__any_sync(ALL_LANES, rare))
-        mark_rare(w, v, q.there, row, f, sums);
+    const unsigned may_be = KIND::LOCAL ? may_be_rare(params, number, v, q.there) : 0;
+    if (__any_sync(ALL_LANES, rare || may_be))
+        mark_rare(v,
+                  KIND::LOCAL ? find_rare_locally(params, number, v, may_be)
+                              : find_rare(w, v, q.there),
+                  row, f, sums);
 }
 
 /* The rows that a warp loads at a time; a lane has a quad of each. */
@@ -312,20 +388,22 @@ static __device__ inline void receive_rows(const params &params, rows *r) {
             asm volatile("prmt.b32 %0, %0, 0, %1;" : "+r"(bits) : "r"(order) : "memory");
 }
 
-template <bool LIST, bool ZERO, bool WHOLE>
+template <typename KIND, bool WHOLE>
 static __device__ inline void scan_rows(const params &params, const scan_window &w, const rows &r,
-                                        int row, found *f, lane_sums *sums, column *c) {
-    if (LIST &&
+                                        int64_t tile, int row, found *f, lane_sums *sums,
+                                        column *c) {
+    const int64_t number = tile * TILE + row * ROW + QUAD * lane_of_thread();
+    if (KIND::LIST &&
         __any_sync(ALL_LANES, c->next - c->first > (COLUMN - QUAD * ROWS_AT_ONCE) * COLUMN_STEP))
         write_list(params, w, c, sums);
 #pragma unroll
     for (int i = 0; i < ROWS_AT_ONCE; i++)
-        scan_row<LIST, ZERO, WHOLE>(params, w, r.quads[i], row + i, f, sums, c);
+        scan_row<KIND, WHOLE>(params, w, r.quads[i], number + i * ROW, row + i, f, sums, c);
 }
 
 /* Scans a warp's share of the tiles [first, end). The next rows are loaded while the warp scans the
  * current ones. */
-template <bool LIST, bool ZERO, bool WHOLE>
+template <typename KIND, bool WHOLE>
 static __device__ void scan_tiles(const params &params, const scan_window &w, const chunk &chunk,
                                   int64_t first, int64_t end, float *values, lane_sums *sums,
                                   column *c) {
@@ -339,26 +417,26 @@ static __device__ void scan_tiles(const params &params, const scan_window &w, co
         found f = {0, 0, values, 0};
         receive_rows(params, &lower);
         upper = load_rows<WHOLE>(params, chunk, tile, ROWS_AT_ONCE);
-        scan_rows<LIST, ZERO, WHOLE>(params, w, lower, 0, &f, sums, c);
+        scan_rows<KIND, WHOLE>(params, w, lower, tile, 0, &f, sums, c);
         receive_rows(params, &upper);
         if (tile + step < end)
             lower = load_rows<WHOLE>(params, chunk, tile + step, 0);
-        scan_rows<LIST, ZERO, WHOLE>(params, w, upper, ROWS_AT_ONCE, &f, sums, c);
+        scan_rows<KIND, WHOLE>(params, w, upper, tile, ROWS_AT_ONCE, &f, sums, c);
         write_found(params, tile, end, step, f, &own);
     }
 }
 
 /* Scans whole tiles first, then the remaining one. If rows or addresses are not aligned to four
  * pixels, all tiles are scanned by the slower way. */
-template <bool LIST, bool ZERO>
+template <typename KIND>
 static __device__ void scan_chunk(const params &params, const scan_window &w, const chunk &chunk,
                                   float *values, lane_sums *sums, column *c) {
     const bool aligned = params.pitch == params.width &&
                          reinterpret_cast<uintptr_t>(chunk.pixels) % sizeof(uint4) == 0;
     const int64_t first = chunk.first / TILE, end = (chunk.end + TILE - 1) / TILE;
     const int64_t whole = aligned ? chunk.end / TILE : first;
-    scan_tiles<LIST, ZERO, true>(params, w, chunk, first, whole, values, sums, c);
-    scan_tiles<LIST, ZERO, false>(params, w, chunk, whole, end, values, sums, c);
+    scan_tiles<KIND, true>(params, w, chunk, first, whole, values, sums, c);
+    scan_tiles<KIND, false>(params, w, chunk, whole, end, values, sums, c);
 }
 
 /* --- totals --- */
@@ -409,21 +487,37 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (!params.state->scan_wanted)
         return;
     if (!window.list_values)
-        scan_chunk<false, false>(params, window, chunk, values, &sums, &c);
+        scan_chunk<plain_scan>(params, window, chunk, values, &sums, &c);
     else if (window.has_zero)
-        scan_chunk<true, true>(params, window, chunk, values, &sums, &c);
+        scan_chunk<zero_scan>(params, window, chunk, values, &sums, &c);
     else
-        scan_chunk<true, false>(params, window, chunk, values, &sums, &c);
+        scan_chunk<listing_scan>(params, window, chunk, values, &sums, &c);
     write_list(params, window, &c, &sums);
     write_sums(&params.state->totals, sums);
 }
+
+/* Scans for what is above local noise. */
+static __global__ void __launch_bounds__(THREADS)
+    scan_locally(const __grid_constant__ params params, const __grid_constant__ chunk chunk) {
+    __shared__ float tile_values[WARPS][TILE];
+    wait_for_earlier();
+    lane_sums sums = {};
+    column none = {};
+    scan_chunk<local_scan>(params, params.state->window, chunk, tile_values[threadIdx.x / WARP],
+                           &sums, &none);
+    write_sums(&params.state->totals, sums);
+}
+
+typedef void scan_kernel(const params params, const chunk chunk);
 
 cudaError_t launch_scan(const struct params *params, const uint32_t *pixels, int64_t first,
                         int64_t count, cudaStream_t stream) {
     unsigned blocks;
     const int64_t n_tiles = (count + TILE - 1) / TILE;
-    const cudaError_t status = blocks_for(scan, THREADS, (n_tiles + WARPS - 1) / WARPS, &blocks);
+    scan_kernel *const kernel = params->noise.nodes ? scan_locally : scan;
+    const cudaError_t status = blocks_for(kernel, THREADS, (n_tiles + WARPS - 1) / WARPS, &blocks);
     if (status)
         return status;
-    return launch_next(scan, blocks, THREADS, stream, *params, chunk{pixels, first, first + count});
+    return launch_next(kernel, blocks, THREADS, stream, *params,
+                       chunk{pixels, first, first + count});
 }

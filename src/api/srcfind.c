@@ -168,12 +168,9 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
 }
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
-static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input,
-                                  const struct detection *detection) {
+static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
     if (!finder->gpu)
         return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (detection->box > 0)
-        return "local noise";
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
     const double n_pixels = (double)input->source->width * (double)input->source->height;
@@ -186,10 +183,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
                                   const struct detection *detection,
                                   struct srcfind_catalogue *catalogue,
                                   struct detection_result *result) {
-    const char *reason = reason_for_cpu(finder, input, detection);
-    if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
-        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
-                         "local noise is measured on the CPU only: leave --gpu and --device out");
+    const char *reason = reason_for_cpu(finder, input);
     if (!reason) {
         bool done;
         const enum srcfind_status status =

@@ -84,6 +84,22 @@ EXACT_FUNCTION bool noise_is_below(struct noise_at noise, double n_rms, float pi
     return (double)pixel - noise.background > n_rms * noise.rms;
 }
 
+/* The least value that is above `n_rms` times the noise anywhere between four nodes, but for a
+ * margin that is larger than all errors of rounding. Both are interpolated, so that their sum is
+ * least at a node. */
+EXACT_FUNCTION float noise_bound(const struct noise_map *map, double n_rms, int64_t i, int64_t j) {
+    const int64_t right = i + 1 < map->n_x ? i + 1 : i, above = j + 1 < map->n_y ? j + 1 : j;
+    const struct noise_at *nodes[] = {
+        &map->nodes[j * map->n_x + i], &map->nodes[j * map->n_x + right],
+        &map->nodes[above * map->n_x + i], &map->nodes[above * map->n_x + right]};
+    double least = INFINITY, most = 0;
+    for (int k = 0; k < 4; k++) {
+        least = fmin(least, nodes[k]->background + n_rms * nodes[k]->rms);
+        most = fmax(most, fabs(nodes[k]->background) + n_rms * nodes[k]->rms);
+    }
+    return isfinite(most) ? exact_below(least - 0x1p-40 * most) : INFINITY;
+}
+
 /* Frees the nodes. */
 static inline void noise_map_clear(struct noise_map *map) {
     free(map->nodes);

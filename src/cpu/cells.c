@@ -226,9 +226,7 @@ struct box *cells_box(struct cells *c, int64_t i, int64_t j) {
         const struct cell_row *row = &c->rows[y % grid->y.most];
         for (int64_t x = grid->x.first[i]; x < grid->x.end[i]; x++) {
             c->box_rows[box->n_rows++] = row->cells[x];
-            box->all.n += row->sums[x].n;
-            box->all.sum = dd_add(box->all.sum, row->sums[x].sum);
-            box->all.square = dd_add(box->all.square, row->sums[x].square);
+            value_sums_merge(&box->all, &row->sums[x]);
         }
     }
     return box;

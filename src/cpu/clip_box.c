@@ -174,42 +174,11 @@ static double find_median(struct clipping *c, int64_t lower, int64_t upper) {
            2;
 }
 
-/* --- the rms --- */
-
-/* The population standard deviation of the values that are left, rounded once. False if it is not
- * certain which double this is. The error of the sums is less than 2^-88 of all.n times the sum of
- * all squares, which bounds the square of the sum of magnitudes (Cauchy-Schwarz). */
-static bool find_rms(const struct value_sums *all, const struct value_sums *left, double *rms) {
-    const struct double_double n = {(double)left->n, 0};
-    const struct double_double d =
-        dd_subtract(dd_multiply(n, left->square), dd_multiply(left->sum, left->sum));
-    const double error = 0x1p-88 * (double)all->n * all->square.high;
-    *rms = 0;
-    return all->square.high == 0 ||
-           (d.high > 2 * error &&
-            exact_root_over(d.high, d.low, (double)left->n, error / d.high, rms));
-}
-
 /* --- the clip --- */
 
-static struct value_sums sums_left(const struct clipping *c) {
-    const struct value_sums *all = &c->box->all, *removed = &c->removed;
-    return (struct value_sums){all->n - removed->n, dd_subtract(all->sum, removed->sum),
-                               dd_subtract(all->square, removed->square)};
-}
-
-/* Clips by a sort of all pixels. */
-static bool clip_by_sort(const struct box *box, double kappa, struct box_noise *noise) {
+bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct box_noise *noise) {
     struct sorted_set sorted;
     struct srcfind_background b = {0};
-    uint32_t *keys = malloc((size_t)box->all.n * sizeof *keys);
-    int64_t n = 0;
-    if (!keys)
-        return false;
-    for (int64_t i = 0; i < box->n_rows; i++)
-        for (int64_t j = 0; j < box->rows[i].n * KEY_LANES; j++)
-            if (box->rows[i].keys[j] != KEY_BLANK)
-                keys[n++] = exact_key(pixel_of_key(box->rows[i].keys[j]));
     const bool ok = sorted_from_keys(&sorted, keys, n);
     if (ok) {
         clip_run(&sorted.set, kappa, &b);
@@ -219,20 +188,23 @@ static bool clip_by_sort(const struct box *box, double kappa, struct box_noise *
     return ok;
 }
 
-static struct double_double dd_plus(struct double_double sum, double x) {
-    return dd_add(sum, (struct double_double){x, 0});
+/* Clips by a sort of all pixels. */
+static bool clip_by_sort(const struct box *box, double kappa, struct box_noise *noise) {
+    uint32_t *keys = malloc((size_t)box->all.n * sizeof *keys);
+    int64_t n = 0;
+    for (int64_t i = 0; keys && i < box->n_rows; i++)
+        for (int64_t j = 0; j < box->rows[i].n * KEY_LANES; j++)
+            if (box->rows[i].keys[j] != KEY_BLANK)
+                keys[n++] = exact_key(pixel_of_key(box->rows[i].keys[j]));
+    return keys && clip_keys(keys, n, kappa, noise);
 }
 
 /* Adds the keys of [low, high) to those that are removed. */
 static void remove_few(struct clipping *c, int32_t low, int32_t high) {
     struct gathered_keys gathered;
     const int64_t n = c->box->kernels->gather(&c->box->picked.outer, 1, low, high, &gathered);
-    for (int64_t i = 0; i < n; i++) {
-        const double v = (double)pixel_of_key(gathered.keys[i]);
-        c->removed.n++;
-        c->removed.sum = dd_plus(c->removed.sum, v);
-        c->removed.square = dd_plus(c->removed.square, v * v);
-    }
+    for (int64_t i = 0; i < n; i++)
+        value_sums_add(&c->removed, pixel_of_key(gathered.keys[i]));
 }
 
 /* Removes what is outside of [low, high]. False if this is no pixel, or all that are left. */
@@ -261,6 +233,15 @@ static bool trim(struct clipping *c, int32_t low, int32_t high) {
     return c->removed.n > before && c->removed.n < c->box->all.n;
 }
 
+/* Whether all n keys that are left are that of the median, so that the rms is 0. */
+static bool are_equal(const struct clipping *c, double median, int64_t n) {
+    const struct box *box = c->box;
+    const int32_t key = key_of_pixel((float)median);
+    return box->kernels->count(box->rows, box->n_rows, key + 1) -
+               box->kernels->count(box->rows, box->n_rows, key) ==
+           n;
+}
+
 bool clip_box(struct box *box, double kappa, struct box_noise *noise) {
     struct clipping c = {.box = box,
                          .kappa = kappa,
@@ -269,10 +250,10 @@ bool clip_box(struct box *box, double kappa, struct box_noise *noise) {
                          .high = KEY_BLANK - 1,
                          .picked = {{INT32_MIN, 0}, {INT32_MIN, 0}}};
     for (;;) {
-        const struct value_sums left = sums_left(&c);
+        const struct value_sums left = value_sums_less(&box->all, &c.removed);
         double rms;
         const double median = find_median(&c, c.n_lower + (left.n - 1) / 2, c.n_lower + left.n / 2);
-        if (!find_rms(&box->all, &left, &rms))
+        if (!value_sums_rms(&box->all, &left, &rms) && !are_equal(&c, median, left.n))
             return clip_by_sort(box, kappa, noise);
         c.noise = *noise = (struct box_noise){median, rms};
         if (!trim(&c, key_of_pixel(exact_above(median - kappa * rms)),

@@ -22,4 +22,8 @@ struct box_noise {
  * False where memory ran out. */
 bool clip_box(struct box *box, double kappa, struct box_noise *noise);
 
+/* The same for n > 0 pixels given by their exact keys, in any order, by a sort. Takes ownership of
+ * the keys, which come from malloc. */
+bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct box_noise *noise);
+
 #endif

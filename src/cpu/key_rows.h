@@ -3,7 +3,7 @@
 #ifndef KEY_ROWS_H
 #define KEY_ROWS_H
 
-#include "backend/double_double.h"
+#include "backend/value_sums.h"
 
 enum { KEY_LANES = 16, KEY_ALIGNMENT = 64, REACH_PIXELS = 32, MOST_GATHERED = 32 };
 
@@ -25,13 +25,6 @@ static inline int32_t key_of_pixel(float x) {
 static inline float pixel_of_key(int32_t key) {
     return exact_unkey((uint32_t)key ^ 0x80000000u);
 }
-
-/* A number of pixels, their sum and that of their squares. The error of each sum is below 2^-90 of
- * the sum of the magnitudes, for up to 2^16 rows. */
-struct value_sums {
-    int64_t n;
-    struct double_double sum, square;
-};
 
 /* Which keys are picked: those within [low, high) are near the median; those < outer_low or >
  * outer_high are in the tails. */

@@ -5,6 +5,7 @@
 
 #include "cpu/cells.h"
 #include "cpu/scan.h"
+#include "input/chunks.h"
 
 enum {
     LEAST_ROWS = 4, /* of nodes of a band: neighbouring bands both read the rows at their border */
@@ -205,17 +206,19 @@ static void fill_with_whole(struct noise_map *map) {
             (struct noise_at){map->background, map->rms > 0 ? map->rms : (double)INFINITY};
 }
 
-static bool any_counts(const struct noise_map *map) {
+static size_t count_those_that_count(const struct noise_map *map) {
+    size_t n = 0;
     for (int64_t i = 0; i < map->n_x * map->n_y; i++)
-        if (!isnan(map->nodes[i].rms))
-            return true;
-    return false;
+        n += !isnan(map->nodes[i].rms);
+    return n;
 }
 
 /* False where memory ran out. */
 static bool fill_others(struct noise_map *map, struct threads *threads) {
-    const size_t n = (size_t)(map->n_x * map->n_y);
-    if (!any_counts(map)) {
+    const size_t n = (size_t)(map->n_x * map->n_y), n_counting = count_those_that_count(map);
+    if (n_counting == n)
+        return true;
+    if (n_counting == 0) {
         fill_with_whole(map);
         return true;
     }
@@ -234,12 +237,22 @@ static bool fill_others(struct noise_map *map, struct threads *threads) {
 
 /* Background and rms that are given take the place of those that were measured. */
 static void set_given(struct noise_map *map, const struct detection *detection) {
+    if (isnan(detection->background) && !(detection->rms > 0))
+        return;
     for (int64_t i = 0; i < map->n_x * map->n_y; i++) {
         if (!isnan(detection->background))
             map->nodes[i].background = detection->background;
         if (detection->rms > 0)
             map->nodes[i].rms = detection->rms;
     }
+}
+
+bool noise_nodes_complete(struct noise_map *map, const struct detection *detection,
+                          struct threads *threads) {
+    const bool ok = fill_others(map, threads);
+    if (ok)
+        set_given(map, detection);
+    return ok;
 }
 
 static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
@@ -262,11 +275,64 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
         status = error_memory(error, "measuring local noise");
     if (status == SRCFIND_OK)
         status = find_all(&s, threads);
-    if (status == SRCFIND_OK && !fill_others(map, threads))
+    if (status == SRCFIND_OK && !noise_nodes_complete(map, detection, threads))
         status = error_memory(error, "measuring local noise");
-    if (status == SRCFIND_OK)
-        set_given(map, detection);
     cell_axis_clear(&s.grid.x);
     cell_axis_clear(&s.grid.y);
     return status;
+}
+
+/* --- one node --- */
+
+/* Pixels of the box of a node: `width` from x on in each of `height` rows from y on. */
+struct box_place {
+    int64_t x, y, width, height;
+};
+
+static struct box_place box_place(const struct pixel_source *source,
+                                  const struct detection *detection, int64_t i, int64_t j) {
+    const int64_t size = detection->box, step = detection->step;
+    const int64_t x = boxes_low(i, source->width, size, step);
+    const int64_t y = boxes_low(j, source->height, size, step);
+    return (struct box_place){x, y, boxes_high(i, source->width, size, step) - x,
+                              boxes_high(j, source->height, size, step) - y};
+}
+
+/* Reads the keys of the pixels of a box that are not blank. Returns their number, or -1. */
+static int64_t read_keys(const struct pixel_source *source, const struct box_place *box,
+                         uint32_t *keys, uint32_t *row, struct error *error) {
+    int64_t n = 0;
+    for (int64_t y = box->y; y < box->y + box->height; y++) {
+        const uint32_t *pixels =
+            source->read(source->state, y * source->width + box->x, box->width, row, error);
+        if (!pixels)
+            return -1;
+        for (int64_t i = 0; i < box->width; i++) {
+            const float v = pixel_value(pixels, i, source->swapped);
+            keys[n] = exact_key(v);
+            n += isfinite(v) != 0;
+        }
+    }
+    return n;
+}
+
+enum srcfind_status noise_nodes_clip(const struct pixel_source *source,
+                                     const struct detection *detection, int64_t i, int64_t j,
+                                     struct noise_at *node, struct error *error) {
+    const struct box_place box = box_place(source, detection, i, j);
+    uint32_t *keys = malloc((size_t)(box.width * box.height) * sizeof *keys);
+    uint32_t *row = malloc((size_t)box.width * sizeof *row);
+    struct box_noise noise = {NAN, NAN};
+    bool no_memory = !keys || !row;
+    const int64_t n = no_memory ? 0 : read_keys(source, &box, keys, row, error);
+    if (n > 0) {
+        no_memory = !clip_keys(keys, n, detection->kappa, &noise);
+        keys = NULL;
+    }
+    free(keys);
+    free(row);
+    *node = (struct noise_at){noise.median, noise.rms};
+    if (no_memory)
+        return error_memory(error, "measuring local noise");
+    return n < 0 ? SRCFIND_ERROR_INPUT : SRCFIND_OK;
 }

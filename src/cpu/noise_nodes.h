@@ -12,4 +12,16 @@ enum srcfind_status noise_nodes_find(const struct pixel_source *source,
                                      const struct detection *detection, struct threads *threads,
                                      struct noise_map *map, struct error *error);
 
+/* The parts of it, for a backend that clips the boxes itself, except for those that it cannot. */
+
+/* Clips the box of node (i, j), by a sort; one of its pixels at least must not be blank. */
+enum srcfind_status noise_nodes_clip(const struct pixel_source *source,
+                                     const struct detection *detection, int64_t i, int64_t j,
+                                     struct noise_at *node, struct error *error);
+
+/* Gives the nodes that do not count, whose rms is NAN, the noise of the nearest one that does; then
+ * sets the background and the rms that are given. False where memory ran out. */
+bool noise_nodes_complete(struct noise_map *map, const struct detection *detection,
+                          struct threads *threads);
+
 #endif

@@ -282,22 +282,6 @@ static void begin_band(struct scan_worker *w, int worker, const struct chunk *ch
 
 /* --- local noise --- */
 
-/* The least value that is above `n_rms` times the noise anywhere between four nodes, but for a
- * margin that is larger than all errors of rounding. Both are interpolated, so that their sum is
- * least at a node. */
-static float local_bound(const struct noise_map *map, double n_rms, int64_t i, int64_t j) {
-    const int64_t right = i + 1 < map->n_x ? i + 1 : i, above = j + 1 < map->n_y ? j + 1 : j;
-    const struct noise_at *nodes[] = {
-        &map->nodes[j * map->n_x + i], &map->nodes[j * map->n_x + right],
-        &map->nodes[above * map->n_x + i], &map->nodes[above * map->n_x + right]};
-    double least = INFINITY, most = 0;
-    for (int k = 0; k < 4; k++) {
-        least = fmin(least, nodes[k]->background + n_rms * nodes[k]->rms);
-        most = fmax(most, fabs(nodes[k]->background) + n_rms * nodes[k]->rms);
-    }
-    return isfinite(most) ? exact_below(least - 0x1p-40 * most) : INFINITY;
-}
-
 /* Sets the worker's bounds for pixels between the rows j and j + 1 of nodes. */
 static void set_bounds(struct scan_worker *w, int64_t j) {
     const struct scan *scan = w->scan;
@@ -306,7 +290,7 @@ static void set_bounds(struct scan_worker *w, int64_t j) {
     for (int64_t x = 0; x < scan->source->width; x++) {
         if (scan->node[x] != node) {
             node = scan->node[x];
-            bound = local_bound(scan->noise->map, scan->noise->island, node, j);
+            bound = noise_bound(scan->noise->map, scan->noise->island, node, j);
         }
         w->bounds[x] = bound;
     }

@@ -57,6 +57,17 @@ static void count_path(const char *path) {
     n_histogram += strncmp(path, "histogram", 9) == 0;
 }
 
+static void assert_same_noise(const struct noise_map *a, const struct noise_map *b) {
+    assert_int_equal(a->n_x, b->n_x);
+    assert_int_equal(a->n_y, b->n_y);
+    assert_int_equal(a->step, b->step);
+    assert_int_equal(a->nodes != NULL, b->nodes != NULL);
+    for (int64_t i = 0; a->nodes && i < a->n_x * a->n_y; i++) {
+        ASSERT_SAME(a->nodes[i].background, b->nodes[i].background);
+        ASSERT_SAME(a->nodes[i].rms, b->nodes[i].rms);
+    }
+}
+
 static void assert_same(const struct pixel_source *source, const struct detection *d,
                         int n_threads) {
     struct detection_result cpu, gpu;
@@ -73,45 +84,59 @@ static void assert_same(const struct pixel_source *source, const struct detectio
     }
     count_path(gpu.timings.clip_method);
     assert_same_background(&gpu.background, &cpu.background);
+    assert_same_noise(&gpu.noise, &cpu.noise);
     assert_int_equal(gpu.segments.n, cpu.segments.n);
     for (int64_t i = 0; i < cpu.segments.n; i++)
         assert_same_island(&gpu.segments.islands[i], &cpu.segments.islands[i]);
-    segments_clear(&cpu.segments);
-    segments_clear(&gpu.segments);
+    detection_result_clear(&cpu);
+    detection_result_clear(&gpu);
 }
 
 static const struct detection ORDINARY = {3, 5, 3.5, NAN, 8, 1, false, 0, 0, 0};
+static const struct detection LOCAL = {3, 5, 3.5, NAN, 8, 1, false, 48, 16, 0};
 
-static void check_picture(int kind, int width, int height, uint64_t seed, bool ordinary) {
+/* How a picture is searched. RANDOM and RANDOM_LOCAL: with random parameters. */
+enum how { WITH_ORDINARY, WITH_LOCAL, RANDOM, RANDOM_LOCAL };
+
+static struct detection detection_for(enum how how, struct random *r) {
+    struct detection d = random_detection(r);
+    if (how == RANDOM_LOCAL)
+        random_boxes(r, &d);
+    return how == WITH_ORDINARY ? ORDINARY : how == WITH_LOCAL ? LOCAL : d;
+}
+
+static void check_picture(int kind, int width, int height, uint64_t seed, enum how how) {
     static const int64_t chunks[] = {1 << 16, 1 << 20, 8192, 5000};
     struct random r = {seed};
     struct picture p = picture_make(kind, width, height, &r);
-    const struct detection random = random_detection(&r), d = ordinary ? ORDINARY : random;
+    const struct detection d = detection_for(how, &r);
     struct memory_source *m = memory_source_make(&p, chunks[random_below(&r, 4)],
                                                  random_below(&r, 2), random_below(&r, 4) > 0);
     cuda->keeps_images = random_below(&r, 3) > 0;
-    print_message("%s, %d x %d, seed %llu%s\n", picture_name(kind), width, height,
-                  (unsigned long long)seed, cuda->keeps_images ? "" : ", streamed");
+    print_message("%s, %d x %d, boxes of %d every %d, seed %llu%s\n", picture_name(kind), width,
+                  height, (int)d.box, (int)d.step, (unsigned long long)seed,
+                  cuda->keeps_images ? "" : ", streamed");
     assert_same(&m->source, &d, 1 + random_below(&r, 9));
     memory_source_free(m);
     picture_free(&p);
 }
 
-/* Each kind of picture twice: few enough for compute-sanitizer. */
+/* Each kind of picture three times: few enough for compute-sanitizer. */
 static void few_pictures(void **state) {
     (void)state;
     for (int i = 0; i < PICTURE_KINDS; i++) {
-        check_picture(i, 70, 50, (uint64_t)i, true);
-        check_picture(i, 620, 440, (uint64_t)i, i % 2);
+        check_picture(i, 70, 50, (uint64_t)i, WITH_ORDINARY);
+        check_picture(i, 620, 440, (uint64_t)i, i % 2 ? WITH_ORDINARY : RANDOM);
+        check_picture(i, 200, 170, (uint64_t)i, i % 2 ? WITH_LOCAL : RANDOM_LOCAL);
     }
 }
 
 static void small_pictures(void **state) {
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 4000; i++)
         check_picture(i % PICTURE_KINDS, 1 + random_below(&r, 90), 1 + random_below(&r, 90),
-                      (uint64_t)i, false);
+                      (uint64_t)i, i % 2 ? RANDOM : RANDOM_LOCAL);
 }
 
 static void thin_pictures(void **state) {
@@ -120,7 +145,7 @@ static void thin_pictures(void **state) {
     for (int i = 0; i < 10 * PICTURE_KINDS; i++) {
         const int length = 1 + random_below(&r, 9000);
         check_picture(i % PICTURE_KINDS, i % 3 ? length : 1, i % 3 ? 1 : length, (uint64_t)i,
-                      false);
+                      i % 4 ? RANDOM : RANDOM_LOCAL);
     }
 }
 
@@ -146,7 +171,7 @@ static void predicted_pictures(void **state) {
     n_one_read = n_sorted = 0;
     for (int i = 0; i < 8 * PICTURE_KINDS; i++)
         check_picture(i % PICTURE_KINDS, 400 + random_below(&r, 500), 700 + random_below(&r, 200),
-                      (uint64_t)i + 1000, i / PICTURE_KINDS % 2);
+                      (uint64_t)i + 1000, (enum how)(i / PICTURE_KINDS % 4));
     print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
     assert_true(n_one_read > 20 && n_sorted > 20);
 }
@@ -172,9 +197,12 @@ static void dense_pictures(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct picture p = picture_make(cases[i].kind, 1900, 1700, &r);
         struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
-        for (int pass = 0; pass < 2; pass++) {
-            cuda->keeps_images = pass;
-            assert_same(&m->source, &cases[i].detection, 8);
+        struct detection local = cases[i].detection;
+        local.box = 40 + 100 * (int64_t)(i % 5); /* up to more than have lists */
+        local.step = local.box / 3;
+        for (int pass = 0; pass < 4; pass++) {
+            cuda->keeps_images = pass % 2;
+            assert_same(&m->source, pass < 2 ? &cases[i].detection : &local, 8);
         }
         memory_source_free(m);
         picture_free(&p);
@@ -296,6 +324,7 @@ static void large_pictures(void **state) {
         }
         cuda->keeps_images = i >= CHANGES;
         assert_same(&m->source, &detections[i % CHANGES % 3], 8);
+        assert_same(&m->source, &LOCAL, 8);
     }
     print_message("%d in one read, %d sorted\n", n_one_read, n_sorted);
     assert_true(n_one_read > 4 && n_sorted > 0);
@@ -355,7 +384,8 @@ static void too_little_memory(void **state) {
 }
 
 /* Each failing CUDA call is an error, and the device is not used after it. */
-static void check_failing_calls(const struct pixel_source *source, bool keeps_images) {
+static void check_failing_calls(const struct pixel_source *source, bool keeps_images,
+                                const struct detection *detection) {
     struct error error;
     int n_failed = 0;
     for (int call = 1;; call += 1 + call / 8) {
@@ -365,13 +395,13 @@ static void check_failing_calls(const struct pixel_source *source, bool keeps_im
         failing->keeps_images = keeps_images;
         failing->failing_call = failing->calls + call;
         const enum srcfind_status first =
-            cuda_detect(failing, source, &ORDINARY, unit_threads(2), &result, &error);
+            cuda_detect(failing, source, detection, unit_threads(2), &result, &error);
         const enum srcfind_status second =
-            first ? cuda_detect(failing, source, &ORDINARY, unit_threads(2), &result, &error)
+            first ? cuda_detect(failing, source, detection, unit_threads(2), &result, &error)
                   : SRCFIND_OK;
         cuda_close(failing);
         if (first == SRCFIND_OK) {
-            segments_clear(&result.segments);
+            detection_result_clear(&result);
             break;
         }
         assert_int_equal(first, SRCFIND_ERROR_DEVICE);
@@ -387,8 +417,10 @@ static void failing_calls(void **state) {
     struct picture p = picture_make(5, 600, 600, &r);
     struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
     (void)state;
-    check_failing_calls(&m->source, true);
-    check_failing_calls(&m->source, false);
+    for (int keeps_images = 0; keeps_images < 2; keeps_images++) {
+        check_failing_calls(&m->source, keeps_images, &ORDINARY);
+        check_failing_calls(&m->source, keeps_images, &LOCAL);
+    }
     memory_source_free(m);
     picture_free(&p);
 }

@@ -43,8 +43,10 @@ static char *search_device(struct srcfind *finder, const struct srcfind_pixels *
     return text;
 }
 
-static char *find_on_host(const struct picture *p, const char *device) {
-    struct srcfind_options *options = options_with("device", device, NULL);
+/* rms_box: NULL for one noise. */
+static char *find_on_host(const struct picture *p, const char *device, const char *rms_box) {
+    struct srcfind_options *options =
+        options_with("device", device, rms_box ? "rms-box" : NULL, rms_box, NULL);
     const struct srcfind_pixels pixels = pixels_of(p);
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
@@ -57,13 +59,17 @@ static char *find_on_host(const struct picture *p, const char *device) {
 /* Copies a picture to the device in a stream, with rows `stride` apart, and searches it in that
  * stream without waiting for the copy. The pixels between the rows are garbage, which the search
  * must not read. */
-static char *find_on_device(const struct picture *p, int64_t stride, bool with_stream) {
+static char *find_on_device(const struct picture *p, int64_t stride, bool with_stream,
+                            const char *rms_box) {
     const size_t pitch = (size_t)stride * sizeof(float), row = (size_t)p->width * sizeof(float);
     struct srcfind_pixels pixels = pixels_of(p);
     struct srcfind *finder;
     cudaStream_t stream = NULL;
     float *values, *pinned;
-    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    struct srcfind_options *options =
+        options_with("device", "auto", rms_box ? "rms-box" : NULL, rms_box, NULL);
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+    srcfind_options_destroy(options);
     assert_int_equal(cudaMalloc((void **)&values, pitch * (size_t)p->height), cudaSuccess);
     assert_int_equal(cudaMallocHost((void **)&pinned, row * (size_t)p->height), cudaSuccess);
     if (with_stream)
@@ -94,15 +100,16 @@ static void device_pixels(void **state) {
     static const int kinds[] = {0, 5, 6, 7, 11};
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < 5; i++) {
-        struct picture p = picture_make(kinds[i], WIDTH, HEIGHT, &r);
-        char *expected = find_on_host(&p, "cpu");
-        assert_same_text(find_on_host(&p, "0"), expected);
-        assert_same_text(find_on_device(&p, WIDTH, false), expected);
-        assert_same_text(find_on_device(&p, WIDTH, true), expected);
-        assert_same_text(find_on_device(&p, WIDTH + 1, true), expected);
-        assert_same_text(find_on_device(&p, WIDTH + 333, false), expected);
-        assert_same_text(find_on_device(&p, 3 * WIDTH, true), expected);
+    for (int i = 0; i < 10; i++) {
+        const char *rms_box = i < 5 ? NULL : "48";
+        struct picture p = picture_make(kinds[i % 5], WIDTH, HEIGHT, &r);
+        char *expected = find_on_host(&p, "cpu", rms_box);
+        assert_same_text(find_on_host(&p, "0", rms_box), expected);
+        assert_same_text(find_on_device(&p, WIDTH, false, rms_box), expected);
+        assert_same_text(find_on_device(&p, WIDTH, true, rms_box), expected);
+        assert_same_text(find_on_device(&p, WIDTH + 1, true, rms_box), expected);
+        assert_same_text(find_on_device(&p, WIDTH + 333, false, rms_box), expected);
+        assert_same_text(find_on_device(&p, 3 * WIDTH, true, rms_box), expected);
         free(expected);
         picture_free(&p);
     }
@@ -113,9 +120,9 @@ static void narrow_device_pixels(void **state) {
     (void)state;
     for (int width = 1; width < 9; width++) {
         struct picture p = picture_make(5, width, 3000 / width, &r);
-        char *expected = find_on_host(&p, "cpu");
-        assert_same_text(find_on_device(&p, width, true), expected);
-        assert_same_text(find_on_device(&p, width + 2, true), expected);
+        char *expected = find_on_host(&p, "cpu", NULL);
+        assert_same_text(find_on_device(&p, width, true, NULL), expected);
+        assert_same_text(find_on_device(&p, width + 2, true, NULL), expected);
         free(expected);
         picture_free(&p);
     }
@@ -135,7 +142,7 @@ static void same_address(void **state) {
     for (int i = 0; i < 6; i++) {
         struct picture p = picture_make(5 + i % 3, WIDTH, HEIGHT, &r);
         struct srcfind_pixels pixels = pixels_of(&p);
-        char *expected = find_on_host(&p, "cpu");
+        char *expected = find_on_host(&p, "cpu", NULL);
         cudaMemcpy(values, p.pixels, size, cudaMemcpyHostToDevice);
         pixels.values = values;
         assert_same_text(search_device(finder, &pixels, NULL), expected);
@@ -149,10 +156,10 @@ static void same_address(void **state) {
 }
 
 static int find_often(void *picture) {
-    char *expected = find_on_host(picture, "cpu");
+    char *expected = find_on_host(picture, "cpu", NULL);
     for (int i = 0; i < 8; i++) {
-        assert_same_text(find_on_host(picture, "0"), expected);
-        assert_same_text(find_on_device(picture, WIDTH + i, true), expected);
+        assert_same_text(find_on_host(picture, "0", NULL), expected);
+        assert_same_text(find_on_device(picture, WIDTH + i, true, NULL), expected);
     }
     free(expected);
     return 0;
@@ -202,7 +209,7 @@ static void finders_made_together(void **state) {
     struct srcfind_options *options = options_with("threads", "12", NULL);
     struct random r = {6};
     struct picture p = picture_make(6, WIDTH, HEIGHT, &r);
-    char *expected = find_on_host(&p, "cpu");
+    char *expected = find_on_host(&p, "cpu", NULL);
     (void)state;
     setenv("SRCFIND_PIXELS_A_THREAD", "0", 1); /* with test hooks */
     for (int i = 0; i < 3; i++) {
@@ -281,7 +288,7 @@ static void falls_back(void **state) {
     struct random r = {3};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
     const struct srcfind_pixels pixels = pixels_of(&p);
-    char *expected = find_on_host(&p, "cpu");
+    char *expected = find_on_host(&p, "cpu", NULL);
     (void)state;
     setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
     for (int i = 0; i < 2; i++) {

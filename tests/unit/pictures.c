@@ -194,3 +194,8 @@ struct detection random_detection(struct random *r) {
     d.island = d.threshold * shares[random_below(r, 4)];
     return d;
 }
+
+void random_boxes(struct random *r, struct detection *d) {
+    d->box = 8 + random_below(r, random_below(r, 4) ? 25 : 90);
+    d->step = random_below(r, 2) ? d->box / 3 : 1 + random_below(r, (int)d->box);
+}

@@ -26,4 +26,8 @@ void picture_free(struct picture *picture);
 /* What to look for: ordinary and odd. */
 struct detection random_detection(struct random *random);
 
+/* Boxes of local noise: odd and even, larger than the picture, and steps that do and do not divide
+ * them. */
+void random_boxes(struct random *random, struct detection *detection);
+
 #endif

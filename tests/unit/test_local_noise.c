@@ -6,12 +6,6 @@
 #include "agreement.h"
 #include "cpu/scan.h"
 
-/* Boxes odd and even, larger than the picture, and steps that do and do not divide them. */
-static void random_boxes(struct random *r, struct detection *d) {
-    d->box = 8 + random_below(r, random_below(r, 4) ? 25 : 90);
-    d->step = random_below(r, 2) ? d->box / 3 : 1 + random_below(r, (int)d->box);
-}
-
 /* Searches a picture in some way that must not matter. */
 static void check(const struct picture *p, const struct detection *d, struct random *r) {
     static const int64_t chunks[] = {1 << 16, 5000, 4096, 1000, 64};

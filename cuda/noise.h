@@ -1,0 +1,27 @@
+/* The host code of local noise: the nodes of a noise map, whose boxes the device clips. */
+#ifndef CUDA_NOISE_H
+#define CUDA_NOISE_H
+
+#include "buffers.h"
+#include "cpu/cells.h"
+
+/* The cells of an image along both axes, on the host. */
+struct noise_grid {
+    struct cell_axis x, y;
+};
+
+/* Sets what the detection of params asks for: nodes, their cells, and the lists of keys. False
+ * where memory ran out. The caller clears the grid, also then. */
+bool noise_plan(struct params *params, struct noise_grid *grid);
+void noise_grid_clear(struct noise_grid *grid);
+
+/* Leaves the boxes to the host: for an image that is not kept on the device, or leaves no room. */
+void noise_leave_to_host(struct params *params);
+
+/* Finds all nodes of the map, whose noise of the whole image is set; the caller clears it, also
+ * after an error. Then makes params ready for a scan by the noise between the nodes. */
+enum srcfind_status noise_find(struct cuda *cuda, struct params *params,
+                               const struct noise_grid *grid, const struct pixel_source *source,
+                               struct threads *threads, struct noise_map *map, struct error *error);
+
+#endif
