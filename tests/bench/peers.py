@@ -1,7 +1,7 @@
 """What the scripts beside it share: running PyBDSF and Aegean, and reading their catalogues.
 
-Both are on PyPI: `python3 -m venv DIRECTORY && DIRECTORY/bin/pip install bdsf AegeanTools`. DIRECTORY/bin is then where
-this module looks for them.
+Both are on PyPI: `python3 -m venv DIRECTORY && DIRECTORY/bin/pip install bdsf AegeanTools "numpy<2.3"` (Aegean 2.3.5 stops
+with later versions of NumPy where it cannot invert a matrix). DIRECTORY/bin is where this module is to look for them.
 """
 import csv
 import os
