@@ -31,12 +31,17 @@ static struct relative relative_variances(const struct axes *source, double beam
     return (struct relative){common / (a * b), common / (a * a), common / (b * b)};
 }
 
-/* The larger of the errors of a Gaussian fit and of the centroid. */
+/* The larger of the errors of a Gaussian fit and of the centroid, for each axis: pixels in one row
+ * give the centroid no error along y. The covariance is that of the larger tensor: with its own
+ * variances or larger ones it is possible. */
 static struct tensor variance_of_position(const struct axes *source, const struct relative *r,
                                           const struct tensor *centroid) {
-    const struct axes fit = {source->major * r->major, source->minor * r->minor, source->cosine,
-                             source->sine};
-    return fit.major + fit.minor > centroid->xx + centroid->yy ? tensor_of_axes(&fit) : *centroid;
+    const struct axes axes = {source->major * r->major, source->minor * r->minor, source->cosine,
+                              source->sine};
+    const struct tensor fit = tensor_of_axes(&axes);
+    const bool fit_is_larger = fit.xx + fit.yy > centroid->xx + centroid->yy;
+    return (struct tensor){fmax(fit.xx, centroid->xx), fmax(fit.yy, centroid->yy),
+                           fit_is_larger ? fit.xy : centroid->xy};
 }
 
 struct uncertainty uncertainty_of_source(const struct noise *noise, const struct tensor *shape,

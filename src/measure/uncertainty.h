@@ -24,7 +24,7 @@ struct uncertainty {
 /* Errors of a source. shape: its second moments, pixels^2; 0 if unknown. Where it is narrower than
  * the beam, the beam's width is used. snr: peak / rms. n: pixels of the island. spread: sum over
  * these pixels of (x - centroid)^2 and so on. sum: of their values, in map units.
- * The error of the position is the larger of
+ * The error of the position is, along x and along y, the larger of
  * - the error of a Gaussian fit: Condon 1997, PASP 109, 166, eq. 21, with the exponents of Condon
  *   et al. 1998, AJ 115, 1693, eq. 26, for correlated noise;
  * - the noise of the centroid of given pixels: rms^2 A sum((x - centroid)^2) / sum^2.

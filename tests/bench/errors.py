@@ -48,7 +48,7 @@ def main():
     for what, extended in (("point sources", False), ("extended sources", True)):
         found = np.array([compare(rows[nearest[i]], truth[i], cell) for i in np.flatnonzero(alone)
                           if (truth[i]["fwhm"] > 1.01 * beam) == extended
-                          and distance[i] < max(beam, truth[i]["fwhm"]) / 2])
+                          and distance[i] < max(beam, truth[i]["fwhm"]) / 2]).reshape(-1, 6)
         print("%s\n       SNR      n  Total/true  Maj/true  x scatter  y scatter  Total scatter" % what)
         for low, high in zip(EDGES, EDGES[1:]):
             part = found[(found[:, 0] >= low) & (found[:, 0] < high)]

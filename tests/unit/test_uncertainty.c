@@ -64,6 +64,24 @@ static void given_pixels(void **state) {
     assert_close(c.xy, 4 * 30 * 1e5 / 1e8);
 }
 
+/* Pixels in one row have no spread along y: there the error is that of a fit. Where one estimate is
+ * the larger along x and the other along y, their covariance is one that the variances allow. */
+static void one_row_of_pixels(void **state) {
+    const struct tensor shape = {5, 5, 0}, row = {1e6, 0, 0}, none = {0, 0, 0};
+    const struct tensor lying = {1000, 5, 60}, standing = {1e3, 2e6, 4e4};
+    const struct tensor fit = position_of(&shape, 1000, &none, 1e4);
+    const struct tensor c = position_of(&shape, 1000, &row, 1e4);
+    const struct tensor mixed = position_of(&lying, 10, &standing, 1e4);
+    (void)state;
+    assert_close(c.xx, 4 * 30 * 1e6 / 1e8);
+    assert_close(c.yy, fit.yy);
+    assert_true(c.yy > 0);
+    assert_true(c.xy == 0);
+    assert_close(mixed.xx, position_of(&lying, 10, &none, 1).xx);
+    assert_close(mixed.yy, 4 * 30 * 2e6 / 1e8);
+    assert_true(mixed.xy != 0 && mixed.xy * mixed.xy < mixed.xx * mixed.yy);
+}
+
 static void sums(void **state) {
     (void)state;
     assert_close(uncertainty_of_sum(&noise, 1), 2);
@@ -73,9 +91,9 @@ static void sums(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(point_source),  cmocka_unit_test(narrow_source),
-        cmocka_unit_test(turned_source), cmocka_unit_test(given_pixels),
-        cmocka_unit_test(sums),
+        cmocka_unit_test(point_source),      cmocka_unit_test(narrow_source),
+        cmocka_unit_test(turned_source),     cmocka_unit_test(given_pixels),
+        cmocka_unit_test(one_row_of_pixels), cmocka_unit_test(sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
