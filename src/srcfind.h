@@ -189,6 +189,9 @@ SRCFIND_API void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue);
 /* The number of sources. */
 SRCFIND_API int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue);
 
+/* How many of them are negative: the last ones, with the option negative; else 0. */
+SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue);
+
 /* A row of the catalogue; srcfind(1) describes every column. */
 struct srcfind_source {
     int64_t id, island_id;
@@ -213,6 +216,7 @@ enum srcfind_flags {
     SRCFIND_FLAG_NO_BEAM = 4,          /* no beam: fluxes are in map unit x pixels */
     SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
     SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
+    SRCFIND_FLAG_NEGATIVE = 32,        /* is below the background: its fluxes are negative */
 };
 
 /* Source i, 0 <= i < srcfind_catalogue_size(). */

@@ -19,6 +19,10 @@ int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue) {
     return catalogue->n_sources;
 }
 
+int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue) {
+    return catalogue->n_negative;
+}
+
 const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catalogue *catalogue,
                                                       int64_t i) {
     return &catalogue->sources[i];

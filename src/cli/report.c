@@ -13,6 +13,7 @@
 #include "cli/plural.h"
 #include "input/units.h"
 #include "options/options.h"
+#include "output/catalogue.h"
 
 enum { MOST_PATH = 50 };
 
@@ -181,11 +182,14 @@ static void write_run(const struct srcfind_run *run, double seconds, FILE *strea
 void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
     const struct srcfind_image *image = srcfind_catalogue_image(c);
     const int64_t n_sources = srcfind_catalogue_size(c);
+    const int64_t n_negative = srcfind_catalogue_negatives(c);
     FILE *stream = report->stream;
     if (report->quiet)
         return;
     fprintf(stream, "srcfind: %s: %lld source%s", clean(image->path).text, (long long)n_sources,
             plural(n_sources));
+    if (c->options.negative)
+        fprintf(stream, ", %lld negative", (long long)n_negative);
     write_noise(c, stream);
     write_beam(image, stream);
     if (!*image->lon_name)

@@ -12,7 +12,7 @@ struct srcfind_catalogue {
     struct srcfind_background background;
     struct options options;
     struct srcfind_column columns[MOST_COLUMNS]; /* their units point into `image` */
-    int64_t n_sources;
+    int64_t n_sources, n_negative; /* the negative ones are the last, and count as sources */
     struct srcfind_source *sources;
     struct srcfind_timings timings;
     struct srcfind_run run;

@@ -154,6 +154,8 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
     add_integer(&object, "n_sources", catalogue->n_sources);
+    if (o->negative)
+        add_integer(&object, "n_negative", catalogue->n_negative);
     return json_end(&object);
 }
 
