@@ -7,6 +7,7 @@
 
 #include "common/format_double.h"
 #include "common/json_tree.h"
+#include "options/options_json.h"
 #include "output/catalogue.h"
 #include "output/writer.h"
 
@@ -185,6 +186,7 @@ static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     fputs("{", stream);
     const bool ok = write_member("srcfind", cJSON_CreateString(SRCFIND_VERSION), stream) &&
                     write_member("image", image_json(&catalogue->image), stream) &&
+                    write_member("options", options_json(&catalogue->options), stream) &&
                     write_member("background", background_json(catalogue), stream) &&
                     write_member("detection", detection_json(catalogue), stream) &&
                     write_member("columns", columns_json(catalogue), stream);

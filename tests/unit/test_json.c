@@ -71,6 +71,10 @@ static void described_image(void **state) {
     assert_number(root, "detection.connectivity", 4);
     assert_text(root, "detection.background", "median");
     assert_number(root, "detection.n_sources", 3);
+    assert_number(root, "options.threshold", 5);
+    assert_text(root, "options.background", "median");
+    assert_true(cJSON_IsNull(at(root, "options.hdu")) && cJSON_IsNull(at(root, "options.local")));
+    assert_null(cJSON_GetObjectItemCaseSensitive(at(root, "options"), "threads"));
     cJSON_Delete(root);
     srcfind_catalogue_destroy(c);
 }
