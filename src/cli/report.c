@@ -123,22 +123,41 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
         fputs(", no beam", stream);
 }
 
-static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_background *b = srcfind_catalogue_background(c);
-    const char *unit = srcfind_catalogue_image(c)->unit;
-    if (b->box > 0 && isfinite(b->rms_most))
-        fprintf(stream, ", rms %.4g to %.4g (median %.4g) %s, in boxes of %lld pixels every %lld",
-                b->rms_least, b->rms_most, b->rms_median, *unit ? unit : "(no unit)",
-                (long long)b->box, (long long)b->step);
-    else if (!b->empty)
-        fprintf(stream, ", rms %.4g, median %.4g %s", b->rms, b->median,
-                *unit ? unit : "(no unit)");
-    else if (b->rms == 0)
+/* Why the clip gave no noise. */
+static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
+    if (b->rms == 0)
         fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
                 b->median);
     else
         fprintf(stream,
                 ", no noise to measure: --kappa too small, no pixel is so close to the median");
+}
+
+/* Writes the noise that was used. */
+static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
+    const char *unit = srcfind_catalogue_image(c)->unit;
+    const bool given_rms = c->options.rms > 0, given_background = !isnan(c->options.background);
+    const bool local = b->box > 0 && isfinite(b->rms_most);
+    if (b->empty && !local && !given_rms) {
+        write_no_noise(b, stream);
+        return;
+    }
+    if (given_rms)
+        fprintf(stream, ", rms %.4g (given)", c->options.rms);
+    else if (local)
+        fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
+                b->rms_median);
+    else
+        fprintf(stream, ", rms %.4g", b->rms);
+    if (given_background)
+        fprintf(stream, ", background %.4g (given)", c->options.background);
+    else if (!local)
+        fprintf(stream, ", median %.4g", b->median);
+    fprintf(stream, " %s", *unit ? unit : "(no unit)");
+    if (local && !(given_rms && given_background))
+        fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
+                (long long)b->box, (long long)b->step);
 }
 
 static void warn_of_unit(const struct srcfind_image *image, FILE *stream) {
