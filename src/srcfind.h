@@ -281,6 +281,20 @@ struct srcfind_background {
 SRCFIND_API const struct srcfind_background *
 srcfind_catalogue_background(const struct srcfind_catalogue *catalogue);
 
+/* Figures that tell whether the options suit the image. Those of the pixels are of a sample of some
+ * ten thousand, the same on every backend; they are NaN for pixels in the memory of a device. */
+struct srcfind_quality {
+    double zeros; /* share of the pixels that are exactly 0, as the padding of a mosaic */
+    /* The 10th and the 90th percentile of the rms from place to place: over cells that are at least
+     * 15 beams and 48 pixels wide. NaN if the image has too few of them. */
+    double rms_p10, rms_p90;
+    double single_pixel, edge; /* share of the sources with this flag; NaN without a source */
+    double beam_pixels;        /* FWHM of the beam's minor axis, in pixels */
+};
+
+SRCFIND_API const struct srcfind_quality *
+srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue);
+
 /* How the image was searched. */
 struct srcfind_run {
     const char *backend;       /* "cpu" or "cuda" */

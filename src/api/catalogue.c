@@ -42,6 +42,10 @@ srcfind_catalogue_background(const struct srcfind_catalogue *catalogue) {
     return &catalogue->background;
 }
 
+const struct srcfind_quality *srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->quality;
+}
+
 const struct srcfind_run *srcfind_catalogue_run(const struct srcfind_catalogue *catalogue) {
     return &catalogue->run;
 }

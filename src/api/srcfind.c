@@ -11,6 +11,7 @@
 #include "api/finder.h"
 #include "api/negative.h"
 #include "api/noise.h"
+#include "api/quality.h"
 #include "backend/backend.h"
 #include "common/clock.h"
 #include "cpu/scan.h"
@@ -254,21 +255,40 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct in
     return status;
 }
 
-static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
-                                        struct srcfind_catalogue *catalogue) {
-    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
+/* Finds the sources of the image, and describes its noise. */
+static enum srcfind_status find_positive(struct srcfind *finder, const struct input *input,
+                                         const struct detection *detection,
+                                         struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    catalogue->options = finder->options;
-    catalogue->run.threads = finder->options.threads;
-    catalogue_name_columns(catalogue);
-    enum srcfind_status status = detect_and_measure(finder, input, &detection, catalogue, &result,
+    enum srcfind_status status = detect_and_measure(finder, input, detection, catalogue, &result,
                                                     &catalogue->sources, &catalogue->n_sources);
-    if (status == SRCFIND_OK && !noise_describe(&detection, &result.noise, &result.background))
+    if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
     detection_result_clear(&result);
     catalogue->background = result.background;
+    return status;
+}
+
+static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
+                                        struct srcfind_catalogue *catalogue) {
+    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
+    struct sampled sample = {0};
+    struct pixel_source source;
+    struct input sampled = *input;
+    enum srcfind_status status = SRCFIND_OK;
+    catalogue->options = finder->options;
+    catalogue->run.threads = finder->options.threads;
+    catalogue_name_columns(catalogue);
+    if (input->source && !sampled_source(&sample, input->source, &source))
+        status = error_memory(&finder->error, "keeping a sample");
+    sampled.source = input->source ? &source : NULL;
+    if (status == SRCFIND_OK)
+        status = find_positive(finder, &sampled, &detection, catalogue);
     if (status == SRCFIND_OK && finder->options.negative)
         status = find_negative(finder, input, &detection, catalogue);
+    if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
+        status = error_memory(&finder->error, "comparing the noise from place to place");
+    sampled_clear(&sample);
     return status;
 }
 

@@ -11,7 +11,6 @@
 
 #include "cli/exit_status.h"
 #include "cli/plural.h"
-#include "input/units.h"
 #include "options/options.h"
 #include "output/catalogue.h"
 
@@ -21,7 +20,6 @@ struct report report_for(const struct cli *cli) {
     return (struct report){
         .quiet = cli->quiet,
         .verbose = cli->verbose,
-        .local = cli->local,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
         .stream = stderr,
@@ -58,14 +56,27 @@ static struct clean clean(const char *text) {
     return c;
 }
 
-void report_error(const struct report *report, const char *format, ...) {
-    char text[PATH_MAX + 1024];
-    va_list args;
-    va_start(args, format);
+__attribute__((format(printf, 2, 0))) static void write_line(const struct report *report,
+                                                             const char *format, va_list args) {
+    char text[2 * PATH_MAX + 1024];
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     make_clean(text);
     fprintf(report->stream, "srcfind: %s\n", text);
+}
+
+void report_error(const struct report *report, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_line(report, format, args);
+    va_end(args);
+}
+
+void report_note(const struct report *report, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (!report->quiet)
+        write_line(report, format, args);
+    va_end(args);
 }
 
 int report_written(const struct report *report, bool made) {
@@ -160,36 +171,6 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
                 (long long)b->box, (long long)b->step);
 }
 
-static void warn_of_unit(const struct srcfind_image *image, FILE *stream) {
-    if (units_is_ambiguous(image->unit))
-        fprintf(stream,
-                "srcfind: %s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; "
-                "write one of them to BUNIT\n",
-                clean(image->path).text, clean(image->unit).text);
-}
-
-static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_image *image = srcfind_catalogue_image(c);
-    const double n_pixels = (double)srcfind_catalogue_background(c)->n_pixels;
-    const char *wrong = image->beam_pixels > n_pixels ? "larger than the image"
-                        : image->beam_pixels < 1      ? "smaller than a pixel"
-                                                      : NULL;
-    if (wrong)
-        fprintf(stream,
-                "srcfind: %s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?\n",
-                clean(image->path).text, wrong);
-}
-
-static void warn_of_size(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_image *image = srcfind_catalogue_image(c);
-    if (srcfind_catalogue_background(c)->box == 0)
-        fprintf(stream,
-                "srcfind: %s: the image is too small for local noise, one rms is used: boxes have "
-                "48 pixels at least, and at most half of its shorter side; --rms-box sets another "
-                "size\n",
-                clean(image->path).text);
-}
-
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {
     if (*run->device)
         fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, run->reason, run->device);
@@ -215,19 +196,8 @@ void report_image(const struct report *report, const struct srcfind_catalogue *c
         fputs(", no sky coordinates", stream);
     write_shape(image, stream);
     write_run(srcfind_catalogue_run(c), seconds, stream);
-    warn_of_unit(image, stream);
-    warn_of_beam(c, stream);
-    if (report->local)
-        warn_of_size(c, stream);
     if (report->verbose)
         report_stages(c, stream);
-}
-
-void report_skipped(const struct report *report, const char *path, const char *catalogue) {
-    if (report->quiet)
-        return;
-    fprintf(report->stream, "srcfind: %s: skipped, since %s is already there\n", clean(path).text,
-            clean(catalogue).text);
 }
 
 void report_given_up(struct report *report, int64_t n) {

@@ -160,6 +160,20 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     return json_end(&object);
 }
 
+static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
+    const struct srcfind_quality *q = &catalogue->quality;
+    struct json_tree object = json_object();
+    add_real(&object, "zeros", q->zeros);
+    add_real(&object, "rms_p10", q->rms_p10);
+    add_real(&object, "rms_p90", q->rms_p90);
+    add_real(&object, "single_pixel", q->single_pixel);
+    add_real(&object, "edge", q->edge);
+    add_real(&object, "negative",
+             catalogue->options.negative ? (double)catalogue->n_negative : (double)NAN);
+    add_real(&object, "beam_pixels", q->beam_pixels);
+    return json_end(&object);
+}
+
 static cJSON *column_json(const struct srcfind_column *column) {
     struct json_tree object = json_object();
     add_text(&object, "name", column->name);
@@ -189,6 +203,7 @@ static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
                     write_member("options", options_json(&catalogue->options), stream) &&
                     write_member("background", background_json(catalogue), stream) &&
                     write_member("detection", detection_json(catalogue), stream) &&
+                    write_member("quality", quality_json(catalogue), stream) &&
                     write_member("columns", columns_json(catalogue), stream);
     fputs("\"sources\":[\n", stream);
     return ok;
