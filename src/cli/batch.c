@@ -13,6 +13,7 @@
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
+#include "input/own_map.h"
 #include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
@@ -176,6 +177,11 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     if (b->cli->skip_existing && catalogue_exists(b, target->catalogue)) {
         report_note(&report, "%s: skipped, since %s is already there", target->image,
                     target->catalogue);
+        outcome.skipped = true;
+    } else if (b->targets->n > 1 && own_map_is(target->image)) {
+        report_note(&report,
+                    "%s: skipped, since srcfind made this map; given alone, it is searched",
+                    target->image);
         outcome.skipped = true;
     } else {
         batch_search(b, finder, i, &report, &outcome);
