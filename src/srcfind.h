@@ -189,6 +189,9 @@ SRCFIND_API void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue);
 /* The number of sources. */
 SRCFIND_API int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue);
 
+/* How many of them are negative: the last ones, with the option negative; else 0. */
+SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue);
+
 /* A row of the catalogue; srcfind(1) describes every column. */
 struct srcfind_source {
     int64_t id, island_id;
@@ -213,6 +216,7 @@ enum srcfind_flags {
     SRCFIND_FLAG_NO_BEAM = 4,          /* no beam: fluxes are in map unit x pixels */
     SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
     SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
+    SRCFIND_FLAG_NEGATIVE = 32,        /* is below the background: its fluxes are negative */
 };
 
 /* Source i, 0 <= i < srcfind_catalogue_size(). */
@@ -276,6 +280,20 @@ struct srcfind_background {
 
 SRCFIND_API const struct srcfind_background *
 srcfind_catalogue_background(const struct srcfind_catalogue *catalogue);
+
+/* Figures that tell whether the options suit the image. Those of the pixels are of a sample of some
+ * ten thousand, the same on every backend; they are NaN for pixels in the memory of a device. */
+struct srcfind_quality {
+    double zeros; /* share of the pixels that are exactly 0, as the padding of a mosaic */
+    /* The 10th and the 90th percentile of the rms from place to place: over cells that are at least
+     * 15 beams and 48 pixels wide. NaN if the image has too few of them. */
+    double rms_p10, rms_p90;
+    double single_pixel, edge; /* share of the sources with this flag; NaN without a source */
+    double beam_pixels;        /* FWHM of the beam's minor axis, in pixels */
+};
+
+SRCFIND_API const struct srcfind_quality *
+srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue);
 
 /* How the image was searched. */
 struct srcfind_run {

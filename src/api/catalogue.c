@@ -19,6 +19,10 @@ int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue) {
     return catalogue->n_sources;
 }
 
+int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue) {
+    return catalogue->n_negative;
+}
+
 const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catalogue *catalogue,
                                                       int64_t i) {
     return &catalogue->sources[i];
@@ -36,6 +40,10 @@ const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalog
 const struct srcfind_background *
 srcfind_catalogue_background(const struct srcfind_catalogue *catalogue) {
     return &catalogue->background;
+}
+
+const struct srcfind_quality *srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue) {
+    return &catalogue->quality;
 }
 
 const struct srcfind_run *srcfind_catalogue_run(const struct srcfind_catalogue *catalogue) {

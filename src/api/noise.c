@@ -3,16 +3,18 @@
 /* Boxes of 10 to 15 beams gave the fewest detections in the negated images of 23 real maps. */
 enum { BEAMS_A_STEP = 5, STEPS_A_BOX = 3, LEAST_BOX = 48 };
 
-/* A multiple of STEPS_A_BOX. */
-static int64_t default_box(const struct srcfind_image *image) {
+double noise_wanted_box(const struct srcfind_image *image) {
     const double beam = image->beam.major / sqrt(image->pixel_area); /* in pixels */
     const double step = ceil(BEAMS_A_STEP * beam - 1e-6);            /* 1e-6: a header's rounding */
+    return step * STEPS_A_BOX > LEAST_BOX ? step * STEPS_A_BOX : LEAST_BOX;
+}
+
+/* A multiple of STEPS_A_BOX. */
+static int64_t default_box(const struct srcfind_image *image) {
+    const double wanted = noise_wanted_box(image);
     const int64_t shorter = image->width < image->height ? image->width : image->height;
     const int64_t most = shorter / 2 / STEPS_A_BOX * STEPS_A_BOX;
-    int64_t box = LEAST_BOX;
-    if (step * STEPS_A_BOX > LEAST_BOX)
-        box = step < (double)most ? STEPS_A_BOX * (int64_t)step : most;
-    box = box < most ? box : most;
+    const int64_t box = wanted < (double)most ? (int64_t)wanted : most;
     return box < LEAST_BOX ? 0 : box;
 }
 

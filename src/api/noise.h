@@ -5,8 +5,11 @@
 #include "backend/backend.h"
 #include "options/options.h"
 
-/* Sets box and step of a detection. With the option local alone, the box is 15 beams wide, at least
- * 48 pixels and at most half of the image's shorter side; if that is less than 48 pixels, there is
+/* The width of a box, in pixels, if the image is large enough: 15 beams, at least 48. */
+double noise_wanted_box(const struct srcfind_image *image);
+
+/* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
+ * at most half of the image's shorter side; if that is less than 48 pixels, there is
  * one noise for the whole image. */
 void noise_choose_box(const struct options *options, const struct srcfind_image *image,
                       struct detection *detection);

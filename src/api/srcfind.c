@@ -9,7 +9,9 @@
 #include <wcslib/wcs.h>
 
 #include "api/finder.h"
+#include "api/negative.h"
 #include "api/noise.h"
+#include "api/quality.h"
 #include "backend/backend.h"
 #include "common/clock.h"
 #include "cpu/scan.h"
@@ -17,6 +19,7 @@
 #include "input/fits/cfitsio.h"
 #include "input/image.h"
 #include "input/memory_source.h"
+#include "input/negated.h"
 #include "measure/measure.h"
 #include "output/catalogue.h"
 
@@ -153,7 +156,7 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
     const double start = clock_seconds();
     struct gpu_context *context;
     enum srcfind_status status = gpu_take(finder->gpu, wait, &context, &finder->error);
-    catalogue->timings.start = clock_seconds() - start;
+    catalogue->timings.start += clock_seconds() - start;
     *done = status != SRCFIND_OK || context;
     if (!context)
         return status;
@@ -199,28 +202,87 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
 
 /* --- searches --- */
 
-/* Detects islands and measures them. */
-static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
-                                        struct srcfind_catalogue *catalogue) {
-    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
-    struct detection_result result = {0};
-    catalogue->options = finder->options;
-    catalogue->run.threads = finder->options.threads;
-    catalogue_name_columns(catalogue);
-    enum srcfind_status status = detect(finder, input, &detection, catalogue, &result);
+/* Adds the times of a search, whose other times the catalogue has already. */
+static void add_timings(struct srcfind_timings *all, const struct srcfind_timings *search) {
+    all->transfer += search->transfer;
+    all->scan += search->scan;
+    all->clip += search->clip;
+    all->islands += search->islands;
+    all->clip_method = search->clip_method;
+}
+
+/* Detects islands, and measures the *n rows, which the caller frees. The caller clears the result,
+ * also after an error. */
+static enum srcfind_status detect_and_measure(struct srcfind *finder, const struct input *input,
+                                              const struct detection *detection,
+                                              struct srcfind_catalogue *catalogue,
+                                              struct detection_result *result,
+                                              struct srcfind_source **rows, int64_t *n) {
+    enum srcfind_status status = detect(finder, input, detection, catalogue, result);
     const double start = clock_seconds();
-    catalogue->n_sources = result.segments.n;
+    *n = result->segments.n;
     if (status == SRCFIND_OK)
-        status = measure_islands(&result, &detection, input->image, &catalogue->image,
-                                 finder->threads, &catalogue->sources, &finder->error);
-    result.timings.open = catalogue->timings.open;
-    result.timings.start = catalogue->timings.start;
-    result.timings.measure = clock_seconds() - start;
-    if (status == SRCFIND_OK && !noise_describe(&detection, &result.noise, &result.background))
+        status = measure_islands(result, detection, input->image, &catalogue->image,
+                                 finder->threads, rows, &finder->error);
+    add_timings(&catalogue->timings, &result->timings);
+    catalogue->timings.measure += clock_seconds() - start;
+    return status;
+}
+
+/* Finds the sources of the negated image, and adds them to those of the image. */
+static enum srcfind_status find_negative(struct srcfind *finder, const struct input *input,
+                                         const struct detection *detection,
+                                         struct srcfind_catalogue *catalogue) {
+    struct negated negated;
+    const struct pixel_source source = negated_source(&negated, input->source);
+    const struct input negated_input = {.source = &source, .image = input->image};
+    const struct detection negative = negative_detection(detection);
+    struct detection_result result = {0};
+    struct srcfind_source *rows = NULL;
+    int64_t n;
+    enum srcfind_status status =
+        detect_and_measure(finder, &negated_input, &negative, catalogue, &result, &rows, &n);
+    if (status == SRCFIND_OK && !negative_add(catalogue, rows, n))
+        status = error_memory(&finder->error, "adding negative sources");
+    free(rows);
+    detection_result_clear(&result);
+    return status;
+}
+
+/* Finds the sources of the image, and describes its noise. */
+static enum srcfind_status find_positive(struct srcfind *finder, const struct input *input,
+                                         const struct detection *detection,
+                                         struct srcfind_catalogue *catalogue) {
+    struct detection_result result = {0};
+    enum srcfind_status status = detect_and_measure(finder, input, detection, catalogue, &result,
+                                                    &catalogue->sources, &catalogue->n_sources);
+    if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
     detection_result_clear(&result);
     catalogue->background = result.background;
-    catalogue->timings = result.timings;
+    return status;
+}
+
+static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
+                                        struct srcfind_catalogue *catalogue) {
+    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
+    struct sampled sample = {0};
+    struct pixel_source source;
+    struct input sampled = *input;
+    enum srcfind_status status = SRCFIND_OK;
+    catalogue->options = finder->options;
+    catalogue->run.threads = finder->options.threads;
+    catalogue_name_columns(catalogue);
+    if (input->source && !sampled_source(&sample, input->source, &source))
+        status = error_memory(&finder->error, "keeping a sample");
+    sampled.source = input->source ? &source : NULL;
+    if (status == SRCFIND_OK)
+        status = find_positive(finder, &sampled, &detection, catalogue);
+    if (status == SRCFIND_OK && finder->options.negative)
+        status = find_negative(finder, input, &detection, catalogue);
+    if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
+        status = error_memory(&finder->error, "comparing the noise from place to place");
+    sampled_clear(&sample);
     return status;
 }
 
@@ -334,6 +396,10 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
     if (!isnan(finder->options.blank))
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                          "blank: write NaN to the pixels, where they are on a device");
+    if (finder->options.negative)
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                         "negative: negate the pixels for a second search, where they are on a "
+                         "device");
     const struct device_pixels on_device = {.pixels = p.values,
                                             .width = p.width,
                                             .height = p.height,

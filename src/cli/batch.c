@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "cli/exit_status.h"
-#include "cli/report.h"
+#include "cli/notes.h"
 #include "cli/signals.h"
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
+#include "input/own_map.h"
 #include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
@@ -150,6 +151,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
         report_image(report, catalogue, clock_seconds() - start);
+        notes_write(report, catalogue);
     } else {
         report_error(report, "%s", srcfind_message(finder));
     }
@@ -173,7 +175,13 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     FILE *kept = open_memstream(&outcome.text, &size);
     report.stream = kept ? kept : stderr;
     if (b->cli->skip_existing && catalogue_exists(b, target->catalogue)) {
-        report_skipped(&report, target->image, target->catalogue);
+        report_note(&report, "%s: skipped, since %s is already there", target->image,
+                    target->catalogue);
+        outcome.skipped = true;
+    } else if (b->targets->n > 1 && own_map_is(target->image)) {
+        report_note(&report,
+                    "%s: skipped, since srcfind made this map; given alone, it is searched",
+                    target->image);
         outcome.skipped = true;
     } else {
         batch_search(b, finder, i, &report, &outcome);

@@ -287,7 +287,6 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
         complain("--help lists all options");
         return EXIT_USAGE;
     }
-    cli->local = strcmp(srcfind_options_get(cli->find, "local"), "yes") == 0;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return EXIT_OK;

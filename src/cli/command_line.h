@@ -6,7 +6,6 @@
 
 struct cli {
     struct srcfind_options *find; /* the library's options */
-    bool local;                   /* their --local */
     const char *output;           /* NULL: standard output */
     const char *format;           /* NULL: by the suffix of output */
     const char *files_from;       /* NULL: no list */

@@ -11,8 +11,8 @@
 
 #include "cli/exit_status.h"
 #include "cli/plural.h"
-#include "input/units.h"
 #include "options/options.h"
+#include "output/catalogue.h"
 
 enum { MOST_PATH = 50 };
 
@@ -20,7 +20,6 @@ struct report report_for(const struct cli *cli) {
     return (struct report){
         .quiet = cli->quiet,
         .verbose = cli->verbose,
-        .local = cli->local,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
         .stream = stderr,
@@ -57,14 +56,27 @@ static struct clean clean(const char *text) {
     return c;
 }
 
-void report_error(const struct report *report, const char *format, ...) {
-    char text[PATH_MAX + 1024];
-    va_list args;
-    va_start(args, format);
+__attribute__((format(printf, 2, 0))) static void write_line(const struct report *report,
+                                                             const char *format, va_list args) {
+    char text[2 * PATH_MAX + 1024];
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     make_clean(text);
     fprintf(report->stream, "srcfind: %s\n", text);
+}
+
+void report_error(const struct report *report, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_line(report, format, args);
+    va_end(args);
+}
+
+void report_note(const struct report *report, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (!report->quiet)
+        write_line(report, format, args);
+    va_end(args);
 }
 
 int report_written(const struct report *report, bool made) {
@@ -122,17 +134,9 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
         fputs(", no beam", stream);
 }
 
-static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_background *b = srcfind_catalogue_background(c);
-    const char *unit = srcfind_catalogue_image(c)->unit;
-    if (b->box > 0 && isfinite(b->rms_most))
-        fprintf(stream, ", rms %.4g to %.4g (median %.4g) %s, in boxes of %lld pixels every %lld",
-                b->rms_least, b->rms_most, b->rms_median, *unit ? unit : "(no unit)",
-                (long long)b->box, (long long)b->step);
-    else if (!b->empty)
-        fprintf(stream, ", rms %.4g, median %.4g %s", b->rms, b->median,
-                *unit ? unit : "(no unit)");
-    else if (b->rms == 0)
+/* Why the clip gave no noise. */
+static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
+    if (b->rms == 0)
         fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
                 b->median);
     else
@@ -140,34 +144,31 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
                 ", no noise to measure: --kappa too small, no pixel is so close to the median");
 }
 
-static void warn_of_unit(const struct srcfind_image *image, FILE *stream) {
-    if (units_is_ambiguous(image->unit))
-        fprintf(stream,
-                "srcfind: %s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; "
-                "write one of them to BUNIT\n",
-                clean(image->path).text, clean(image->unit).text);
-}
-
-static void warn_of_beam(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_image *image = srcfind_catalogue_image(c);
-    const double n_pixels = (double)srcfind_catalogue_background(c)->n_pixels;
-    const char *wrong = image->beam_pixels > n_pixels ? "larger than the image"
-                        : image->beam_pixels < 1      ? "smaller than a pixel"
-                                                      : NULL;
-    if (wrong)
-        fprintf(stream,
-                "srcfind: %s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?\n",
-                clean(image->path).text, wrong);
-}
-
-static void warn_of_size(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_image *image = srcfind_catalogue_image(c);
-    if (srcfind_catalogue_background(c)->box == 0)
-        fprintf(stream,
-                "srcfind: %s: the image is too small for local noise, one rms is used: boxes have "
-                "48 pixels at least, and at most half of its shorter side; --rms-box sets another "
-                "size\n",
-                clean(image->path).text);
+/* Writes the noise that was used. */
+static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
+    const char *unit = srcfind_catalogue_image(c)->unit;
+    const bool given_rms = c->options.rms > 0, given_background = !isnan(c->options.background);
+    const bool local = b->box > 0 && isfinite(b->rms_most);
+    if (b->empty && !local && !given_rms) {
+        write_no_noise(b, stream);
+        return;
+    }
+    if (given_rms)
+        fprintf(stream, ", rms %.4g (given)", c->options.rms);
+    else if (local)
+        fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
+                b->rms_median);
+    else
+        fprintf(stream, ", rms %.4g", b->rms);
+    if (given_background)
+        fprintf(stream, ", background %.4g (given)", c->options.background);
+    else if (!local)
+        fprintf(stream, ", median %.4g", b->median);
+    fprintf(stream, " %s", *unit ? unit : "(no unit)");
+    if (local && !(given_rms && given_background))
+        fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
+                (long long)b->box, (long long)b->step);
 }
 
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {
@@ -181,30 +182,22 @@ static void write_run(const struct srcfind_run *run, double seconds, FILE *strea
 void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
     const struct srcfind_image *image = srcfind_catalogue_image(c);
     const int64_t n_sources = srcfind_catalogue_size(c);
+    const int64_t n_negative = srcfind_catalogue_negatives(c);
     FILE *stream = report->stream;
     if (report->quiet)
         return;
     fprintf(stream, "srcfind: %s: %lld source%s", clean(image->path).text, (long long)n_sources,
             plural(n_sources));
+    if (c->options.negative)
+        fprintf(stream, ", %lld negative", (long long)n_negative);
     write_noise(c, stream);
     write_beam(image, stream);
     if (!*image->lon_name)
         fputs(", no sky coordinates", stream);
     write_shape(image, stream);
     write_run(srcfind_catalogue_run(c), seconds, stream);
-    warn_of_unit(image, stream);
-    warn_of_beam(c, stream);
-    if (report->local)
-        warn_of_size(c, stream);
     if (report->verbose)
         report_stages(c, stream);
-}
-
-void report_skipped(const struct report *report, const char *path, const char *catalogue) {
-    if (report->quiet)
-        return;
-    fprintf(report->stream, "srcfind: %s: skipped, since %s is already there\n", clean(path).text,
-            clean(catalogue).text);
 }
 
 void report_given_up(struct report *report, int64_t n) {

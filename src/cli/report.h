@@ -6,7 +6,6 @@
 
 struct report {
     bool quiet, verbose, progress;
-    bool local;   /* --local was given */
     bool drawn;   /* the terminal shows a progress line */
     FILE *stream; /* for messages: standard error, or a buffer in memory */
 };
@@ -16,6 +15,10 @@ struct report report_for(const struct cli *cli);
 /* Writes `srcfind: text`, also with --quiet. */
 __attribute__((format(printf, 2, 3))) void report_error(const struct report *report,
                                                         const char *format, ...);
+
+/* The same, but nothing with --quiet. */
+__attribute__((format(printf, 2, 3))) void report_note(const struct report *report,
+                                                       const char *format, ...);
 
 /* Flushes standard output and reports an error. `made` is false if memory ran out before all was
  * written. Returns the exit status. */
@@ -33,8 +36,6 @@ void report_text(struct report *report, const char *text);
 /* Reports the result of an image. seconds: from the file to the catalogue. */
 void report_image(const struct report *report, const struct srcfind_catalogue *catalogue,
                   double seconds);
-
-void report_skipped(const struct report *report, const char *path, const char *catalogue);
 
 struct totals {
     int64_t images, sources, failed, skipped;

@@ -40,6 +40,7 @@ struct options {
     struct box_option rms_box;
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
+    bool negative;           /* sources of the negated image, too */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
     struct plane_option plane;

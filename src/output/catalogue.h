@@ -10,9 +10,10 @@ enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
 struct srcfind_catalogue {
     struct srcfind_image image;
     struct srcfind_background background;
+    struct srcfind_quality quality;
     struct options options;
     struct srcfind_column columns[MOST_COLUMNS]; /* their units point into `image` */
-    int64_t n_sources;
+    int64_t n_sources, n_negative; /* the negative ones are the last, and count as sources */
     struct srcfind_source *sources;
     struct srcfind_timings timings;
     struct srcfind_run run;

@@ -7,6 +7,7 @@
 
 #include "common/format_double.h"
 #include "common/json_tree.h"
+#include "options/options_json.h"
 #include "output/catalogue.h"
 #include "output/writer.h"
 
@@ -154,6 +155,22 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
     add_integer(&object, "n_sources", catalogue->n_sources);
+    if (o->negative)
+        add_integer(&object, "n_negative", catalogue->n_negative);
+    return json_end(&object);
+}
+
+static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
+    const struct srcfind_quality *q = &catalogue->quality;
+    struct json_tree object = json_object();
+    add_real(&object, "zeros", q->zeros);
+    add_real(&object, "rms_p10", q->rms_p10);
+    add_real(&object, "rms_p90", q->rms_p90);
+    add_real(&object, "single_pixel", q->single_pixel);
+    add_real(&object, "edge", q->edge);
+    add_real(&object, "negative",
+             catalogue->options.negative ? (double)catalogue->n_negative : (double)NAN);
+    add_real(&object, "beam_pixels", q->beam_pixels);
     return json_end(&object);
 }
 
@@ -183,8 +200,10 @@ static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     fputs("{", stream);
     const bool ok = write_member("srcfind", cJSON_CreateString(SRCFIND_VERSION), stream) &&
                     write_member("image", image_json(&catalogue->image), stream) &&
+                    write_member("options", options_json(&catalogue->options), stream) &&
                     write_member("background", background_json(catalogue), stream) &&
                     write_member("detection", detection_json(catalogue), stream) &&
+                    write_member("quality", quality_json(catalogue), stream) &&
                     write_member("columns", columns_json(catalogue), stream);
     fputs("\"sources\":[\n", stream);
     return ok;

@@ -98,6 +98,33 @@ class Batches(t.Case):
         self.assertEqual(sorted(contents(self.path("many"))), ["00.csv", "01.csv"])
         self.assertEqual([one.returncode, len(one.stderr.splitlines())], [1, 4])
 
+    def test_maps_of_its_own(self):
+        """Among other images they are skipped, and this is no failure; one that is given alone is searched."""
+        def history(*texts):
+            header = t.sky_header()
+            for text in texts:
+                header.add_history(text)
+            return header
+        image, others = t.noise(90, 80), []
+        for name, texts in (("plain", []), ("other", ["srcfind 2.0.0 catalogue: map: rms", "Srcfind 2.0.0 map: rms"]),
+                            ("quoted", ["made from srcfind 2.0.0 map: rms"]), ("none", ["srcfind  map: rms", "srcfind 2.0.0 map"])):
+            others.append(self.write(name + ".fits", image, history(*texts)))
+        rms = self.write("plain.rms.fits", image, history("cleaned", "srcfind 2.0.0 map: rms"))
+        model = self.path("plain.model.fits")
+        packed = t.tiled(image, "GZIP_1", None, history("srcfind 10.0.0-rc1 map: model"))
+        fits.HDUList([fits.PrimaryHDU(), packed]).writeto(model)
+        one = self.assert_same_runs([others[0], rms, *others[1:], model])
+        self.assertEqual(one.returncode, 0)
+        self.assertEqual([line.split(": ")[1] for line in one.stderr.splitlines() if "skipped, since srcfind made" in line],
+                         [rms, model])
+        self.assertIn("6 images", one.stderr)
+        self.assertIn("0 failed, 2 skipped", one.stderr)
+        self.assertEqual(sorted(contents(self.path("one"))), ["none.csv", "other.csv", "plain.csv", "quoted.csv"])
+        self.assertNotIn("skipped", self.run_into("one", [*others, rms], "-q").stderr)
+        alone = t.run(rms)
+        self.assertEqual([alone.returncode, alone.stdout], [0, t.run(others[0]).stdout])
+        self.assertNotIn("skipped", alone.stderr)
+
     def test_skip_existing(self):
         images = self.images(12)
         for name in ("one", "many"):

@@ -72,7 +72,11 @@ class Catalogues(t.Case):
         path = self.write("image.fits", t.noise(200, 220), t.sky_header(EXTNAME="SCI", FREQ=1.4e9))
         catalogue = t.find(path, "-n", "6", "-i", "4", "--kappa", "2.5", "--connectivity", "8", "--min-pixels", "3",
                            "--background", "zero")
-        self.assertEqual(set(catalogue), {"srcfind", "image", "background", "detection", "columns", "sources"})
+        self.assertEqual(list(catalogue), ["srcfind", "image", "options", "background", "detection", "quality", "columns",
+                                           "sources"])
+        self.assertEqual(catalogue["options"], {
+            "kappa": 2.5, "threshold": 6, "island": 4, "background": "zero", "rms": None, "local": None, "rms-box": None,
+            "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "beam": None, "hdu": None, "plane": None})
         image = catalogue["image"]
         self.assertEqual(image["path"], path)
         self.assertEqual(image["shape"], [200, 220])

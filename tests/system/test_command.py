@@ -119,6 +119,20 @@ class Command(t.Case):
         self.assertEqual(t.run(self.image, "-q").stderr, "")
         self.assertEqual(t.run(self.image, "--cpu", "-v").stderr.count("\n"), 2)
 
+    def test_summary_has_the_noise_that_was_used(self):
+        local = r"rms \S+ to \S+ \(median \S+\)"
+        for options, words in ((["--rms", "0.25"], r"rms 0.25 \(given\), median \S+ Jy/beam, beam"),
+                               (["--background=-1.5"], r"rms \S+, background -1.5 \(given\) Jy/beam, beam"),
+                               (["--background", "zero"], r"rms \S+, background 0 \(given\) Jy/beam, beam"),
+                               (["-l"], local + " Jy/beam, in boxes of 75 pixels every 25, beam"),
+                               (["-l", "--background=2"], local + r", background 2 \(given\) Jy/beam, in boxes of 75 pixels"),
+                               (["-l", "--rms=3"], r"rms 3 \(given\) Jy/beam, background in boxes of 75 pixels"),
+                               (["-l", "--rms=3", "--background=2"], r"rms 3 \(given\), background 2 \(given\) Jy/beam, beam")):
+            self.assertRegex(t.run(self.image, *options).stderr, "sources, " + words)
+        flat = self.write("flat.fits", np.full((60, 70), 7, np.float32))
+        self.assertIn("no noise to measure: the clip leaves pixels of one value only, 7,", t.run(flat).stderr)
+        self.assertIn(", rms 2 (given), median 7 (no unit),", t.run(flat, "--rms", "2").stderr)
+
     def test_summary_names_the_part(self):
         path = self.path("parts.fits")
         fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)

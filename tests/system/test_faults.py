@@ -82,6 +82,10 @@ class Faults(t.Case):
             self.assertGreater(self.check([image, "--rms-box", "30,10", "--cpu", "--threads", threads],
                                           step=2 if t.SANITIZED else 1), 40)
 
+    def test_negative_sources(self):
+        self.assertGreater(self.check([self.image(), "--negative", "--cpu", "--threads", 1],
+                                      step=2 if t.SANITIZED else 1), 40)
+
     def test_reads_that_are_cut(self):
         """By signals, or for no reason: nothing is lost."""
         path = self.path("tiles.fits.fz")

@@ -10,10 +10,10 @@ import srcfind_test as t
 
 
 def catalogue(image, *options, **environment):
-    """Both formats, without what JSON says of the file."""
+    """Both formats, without what JSON says of the file and of the options."""
     result = [t.run(image, *options, env={**os.environ, **environment}, check=True).stdout]
     text = t.run(image, "-f", "json", *options, env={**os.environ, **environment}, check=True).stdout
-    result.append("".join(line for line in text.splitlines(True) if not line.startswith('"image"')))
+    result.append("".join(line for line in text.splitlines(True) if not line.startswith(('"image"', '"options"'))))
     return result
 
 

@@ -40,7 +40,7 @@ static void all_options_have_a_round_trip(void **state) {
         {"beam", "10.1,7,40.3"}, {"hdu", "SCI"},        {"plane", "2,7"},
         {"device", "all"},       {"device", "3"},       {"device-memory", "100"},
         {"threads", "5"},        {"local", "yes"},      {"rms-box", "60,20"},
-        {"rms", "0.25"},         {"blank", "-0.5"}};
+        {"rms", "0.25"},         {"blank", "-0.5"},     {"negative", "yes"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -193,6 +193,41 @@ static void known_source(void **state) {
     assert_true(isnan(s->lon) && isnan(s->major));
     srcfind_catalogue_destroy(c);
     srcfind_options_destroy(options);
+}
+
+/* The negative sources of an image are the sources of its negative, in either byte order. */
+static void negative_sources(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_options *options = options_with("negative", "yes", NULL);
+    (void)state;
+    struct srcfind_catalogue *positive = find(&pixels, NULL);
+    const int64_t n = srcfind_catalogue_size(positive);
+    assert_true(n > 10 && srcfind_catalogue_negatives(positive) == 0);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        for (int i = 0; i < WIDTH * HEIGHT; i++) {
+            const uint32_t bits = exact_bits(swapped ? p.pixels[i] : -p.pixels[i]);
+            p.pixels[i] = exact_float(swapped ? __builtin_bswap32(bits) : bits);
+        }
+        pixels.swapped = swapped;
+        struct srcfind_catalogue *c = find(&pixels, options);
+        const int64_t n_before = srcfind_catalogue_size(c) - srcfind_catalogue_negatives(c);
+        assert_int_equal(srcfind_catalogue_negatives(c), n);
+        for (int64_t i = 0; i < n; i++) {
+            const struct srcfind_source *s = srcfind_catalogue_source(c, n_before + i);
+            const struct srcfind_source *expected = srcfind_catalogue_source(positive, i);
+            assert_int_equal(s->id, n_before + i + 1);
+            assert_true(s->flags == (expected->flags | SRCFIND_FLAG_NEGATIVE));
+            assert_true(s->peak_flux == -expected->peak_flux && s->snr == -expected->snr);
+            assert_true(s->pixel_sum == -expected->pixel_sum && s->x == expected->x);
+            assert_true(s->e_total_flux == expected->e_total_flux);
+        }
+        srcfind_catalogue_destroy(c);
+    }
+    srcfind_catalogue_destroy(positive);
+    srcfind_options_destroy(options);
+    picture_free(&p);
 }
 
 /* --- geometry --- */
@@ -395,6 +430,7 @@ int main(void) {
         cmocka_unit_test(strides_and_byte_orders),
         cmocka_unit_test(struct_of_an_older_program),
         cmocka_unit_test(known_source),
+        cmocka_unit_test(negative_sources),
         cmocka_unit_test(header_beside_pixels),
         cmocka_unit_test(beam_from_the_options),
         cmocka_unit_test(wrong_header),

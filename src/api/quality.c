@@ -1,0 +1,142 @@
+#include "api/quality.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/noise.h"
+
+/* The noise is compared between the cells of a grid. */
+enum {
+    MOST_CELLS = 8,  /* along an axis */
+    LEAST_CELLS = 4, /* in all, with noise */
+    LEAST_PIXELS = 64,
+    KAPPA = 3
+};
+
+/* --- the pixels --- */
+
+/* The share of zeros among the pixels that are not blank. */
+static double share_of_zeros(const struct sampled *s) {
+    int64_t n = 0, n_zeros = 0;
+    for (int64_t r = 0; r < s->n_rows; r++) {
+        for (int64_t c = 0; c < s->n_columns; c++) {
+            const float v = sampled_value(s, r, c);
+            n += isfinite(v) != 0;
+            n_zeros += v == 0;
+        }
+    }
+    return (double)n_zeros / (double)n;
+}
+
+/* Part of the sample: the rows [top, bottom) and the columns [left, right). */
+struct cell {
+    int64_t top, bottom, left, right;
+};
+
+/* Copies the values of a cell, but for blanks and for zeros, which may be padding. Returns their
+ * number. */
+static int64_t take_values(const struct sampled *s, const struct cell *cell, float *values) {
+    int64_t n = 0;
+    for (int64_t r = cell->top; r < cell->bottom; r++) {
+        for (int64_t c = cell->left; c < cell->right; c++) {
+            const float v = sampled_value(s, r, c);
+            values[n] = v;
+            n += isfinite(v) && v != 0;
+        }
+    }
+    return n;
+}
+
+/* The standard deviation of n values that are clipped about their mean. One pass a round: it drops
+ * what the round before leaves out, and sums the others, less the mean of that round. */
+static double clip_values(float *values, int64_t n) {
+    double mean = (double)values[0], rms = INFINITY;
+    for (bool first = true;; first = false) {
+        double sum = 0, square = 0;
+        int64_t n_kept = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const float v = values[i];
+            const double d = (double)v - mean, kept = fabs(d) < KAPPA * rms ? d : 0;
+            values[n_kept] = v;
+            n_kept += fabs(d) < KAPPA * rms;
+            sum += kept;
+            square += kept * kept;
+        }
+        if ((n_kept == n && !first) || n_kept == 0)
+            return rms;
+        n = n_kept;
+        const double shift = sum / (double)n;
+        rms = sqrt(fmax(square / (double)n - shift * shift, 0));
+        mean += shift;
+    }
+}
+
+static int compare_rms(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sets the percentiles of the rms of n cells. */
+static void set_percentiles(double *rms, int64_t n, struct srcfind_quality *quality) {
+    if (n < LEAST_CELLS)
+        return;
+    qsort(rms, (size_t)n, sizeof *rms, compare_rms);
+    quality->rms_p10 = rms[(n - 1) / 10];
+    quality->rms_p90 = rms[(n - 1) * 9 / 10];
+}
+
+/* The number of cells along an axis of n pixels: none is smaller than a box of local noise. */
+static int64_t count_cells(int64_t n, double box) {
+    const double cells = (double)n / box;
+    return cells < MOST_CELLS ? (int64_t)cells : MOST_CELLS;
+}
+
+/* Compares the noise between cells. `values` has room for the sample. */
+static void compare_noise(const struct sampled *s, const struct srcfind_image *image, float *values,
+                          struct srcfind_quality *quality) {
+    const double box = noise_wanted_box(image);
+    const int64_t n_x = count_cells(image->width, box), n_y = count_cells(image->height, box);
+    double rms[MOST_CELLS * MOST_CELLS];
+    int64_t n = 0;
+    for (int64_t j = 0; n_x > 1 && n_y > 1 && j < n_y; j++) {
+        for (int64_t i = 0; i < n_x; i++) {
+            const struct cell cell = {s->n_rows * j / n_y, s->n_rows * (j + 1) / n_y,
+                                      s->n_columns * i / n_x, s->n_columns * (i + 1) / n_x};
+            const int64_t n_values = take_values(s, &cell, values);
+            rms[n] = n_values < LEAST_PIXELS ? 0 : clip_values(values, n_values);
+            n += rms[n] > 0;
+        }
+    }
+    set_percentiles(rms, n, quality);
+}
+
+/* --- the sources --- */
+
+/* The share of sources with a flag. */
+static double share_with(const struct srcfind_catalogue *catalogue, int64_t flag) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++)
+        n += (catalogue->sources[i].flags & flag) != 0;
+    return (double)n / (double)catalogue->n_sources;
+}
+
+bool quality_find(const struct sampled *sample, struct srcfind_catalogue *catalogue) {
+    const struct srcfind_image *image = &catalogue->image;
+    struct srcfind_quality *quality = &catalogue->quality;
+    *quality =
+        (struct srcfind_quality){.zeros = NAN,
+                                 .rms_p10 = NAN,
+                                 .rms_p90 = NAN,
+                                 .single_pixel = share_with(catalogue, SRCFIND_FLAG_SINGLE_PIXEL),
+                                 .edge = share_with(catalogue, SRCFIND_FLAG_EDGE),
+                                 .beam_pixels = image->beam.minor / sqrt(image->pixel_area)};
+    if (!sample->bits)
+        return true;
+    float *values = malloc((size_t)(sample->n_rows * sample->n_columns) * sizeof *values);
+    if (!values)
+        return false;
+    quality->zeros = share_of_zeros(sample);
+    compare_noise(sample, image, values, quality);
+    free(values);
+    return true;
+}

@@ -1,0 +1,77 @@
+#include "cli/notes.h"
+
+#include <math.h>
+
+#include "input/units.h"
+#include "output/catalogue.h"
+
+/* Above these the pixels, the noise or the sources look wrong; the beam below. */
+static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
+
+static void note_unit(const struct report *report, const struct srcfind_image *image) {
+    if (units_is_ambiguous(image->unit))
+        report_note(report,
+                    "%s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; write one "
+                    "of them to BUNIT",
+                    image->path, image->unit);
+}
+
+static void note_beam(const struct report *report, const struct srcfind_catalogue *c) {
+    const char *path = c->image.path;
+    const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
+                            ? "larger than the image"
+                        : c->image.beam_pixels < 1 ? "smaller than a pixel"
+                                                   : NULL;
+    if (wrong)
+        report_note(report, "%s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?",
+                    path, wrong);
+    else if (c->quality.beam_pixels < LEAST_BEAM)
+        report_note(report,
+                    "%s: the beam is %.2g pixels wide, less than two, and fluxes and sizes are "
+                    "uncertain: make the image with smaller pixels, or correct the beam with "
+                    "--beam",
+                    path, c->quality.beam_pixels);
+}
+
+static void note_zeros(const struct report *report, const struct srcfind_catalogue *c) {
+    if (c->quality.zeros > MOST_ZEROS && c->quality.zeros < 1)
+        report_note(report,
+                    "%s: some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
+                    "leaves them out",
+                    c->image.path, 100 * c->quality.zeros);
+}
+
+static void note_noise(const struct report *report, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    const bool measured_once = !c->options.local && c->background.box == 0 && c->options.rms == 0;
+    if (c->options.local && c->background.box == 0)
+        report_note(report,
+                    "%s: the image is too small for local noise, one rms is used: boxes have 48 "
+                    "pixels at least, and at most half of its shorter side; --rms-box sets another "
+                    "size",
+                    c->image.path);
+    else if (measured_once && q->rms_p90 > MOST_SPREAD * q->rms_p10)
+        report_note(report,
+                    "%s: the noise differs from place to place, from %.2g to %.2g %s: --local "
+                    "measures it around each source",
+                    c->image.path, q->rms_p10, q->rms_p90,
+                    *c->image.unit ? c->image.unit : "(no unit)");
+}
+
+static void note_negative(const struct report *report, const struct srcfind_catalogue *c) {
+    const int64_t n_positive = c->n_sources - c->n_negative;
+    if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
+        report_note(report,
+                    "%s: %lld negative and %lld positive sources, and as many of these may be "
+                    "false: %sa higher --threshold leaves fewer",
+                    c->image.path, (long long)c->n_negative, (long long)n_positive,
+                    c->background.box > 0 ? "" : "--local or ");
+}
+
+void notes_write(const struct report *report, const struct srcfind_catalogue *c) {
+    note_unit(report, &c->image);
+    note_beam(report, c);
+    note_zeros(report, c);
+    note_noise(report, c);
+    note_negative(report, c);
+}

@@ -1,0 +1,28 @@
+/* A pixel source that keeps a sample of the pixels that are read through it: those of a grid. So
+ * the sample costs no read of its own, and is the same however the pixels are stored, by whichever
+ * backend and in whichever order they are read. */
+#ifndef SAMPLED_H
+#define SAMPLED_H
+
+#include "input/pixel_source.h"
+
+/* Rows and columns of the sample are spread evenly over the image. */
+struct sampled {
+    struct pixel_source stored; /* what the pixels are read from */
+    int64_t n_rows, n_columns;
+    int64_t step; /* from column to column */
+    _Atomic uint32_t
+        *bits; /* of the pixels, in the byte order of the source: bits[r * n_columns + c] */
+};
+
+/* Makes a source of the pixels of `stored`. All pixels of a small image are kept, and some ten
+ * thousand of a larger one; those that are not read stay blank. `sampled` and the state of `stored`
+ * must outlive the source; the caller clears `sampled`. False where memory ran out. */
+bool sampled_source(struct sampled *sampled, const struct pixel_source *stored,
+                    struct pixel_source *source);
+void sampled_clear(struct sampled *sampled);
+
+/* A value of the sample. */
+float sampled_value(const struct sampled *sampled, int64_t r, int64_t c);
+
+#endif

@@ -1,0 +1,161 @@
+"""Figures of quality (JSON), and notes on standard error that name the option which cures what is off."""
+import json
+import os
+
+import numpy as np
+from astropy.io import fits
+from scipy import ndimage
+
+import srcfind_test as t
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+SINGLE_PIXEL, EDGE = 2, 1
+
+
+def sky(height, width, seed=1, beam=5.0):
+    """Noise with rms 1, correlated over a beam of so many pixels (FWHM)."""
+    noise = ndimage.gaussian_filter(np.random.default_rng(seed).normal(size=(height, width)), beam / 2.3548, mode="wrap")
+    return (noise / noise.std()).astype(np.float32)
+
+
+class Quality(t.Case):
+
+    def quality(self, path, *options):
+        return t.find(path, *options)["quality"]
+
+    def notes(self, path, *options):
+        """The lines after the summary."""
+        result = t.run(path, *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertTrue(all(line.startswith("srcfind: %s: " % path) for line in lines))
+        self.assertEqual(t.run(path, "-q", *options).stderr, "")
+        return lines[1:]
+
+    def assert_note(self, path, words, *options):
+        note, = self.notes(path, *options)
+        self.assertIn(words, note)
+
+    def test_nothing_is_off(self):
+        """Whatever the beam: the noise of a small cell is uncertain, and larger beams have larger cells."""
+        for seed in range(8):
+            for side, beam in ((110, 2.5), (200, 5), (400, 4), (400, 12), (700, 20)):
+                header = t.sky_header(BMAJ=beam * 5e-4, BMIN=beam * 5e-4, BPA=0.0)
+                path = self.write("image.fits", sky(side, side + 9, seed, beam), header)
+                with self.subTest(seed=seed, side=side, beam=beam):
+                    self.assertEqual(self.notes(path), [])
+
+    def test_padding(self):
+        image = t.noise(256, 250, seed=4)
+        image[:, ::3][128:] = -0.0
+        image[128:, 1::3] = image[128:, 2::3] = 0
+        path = self.write("padded.fits", image, t.sky_header())
+        self.assertAlmostEqual(self.quality(path)["zeros"], 0.5, delta=0.01)
+        self.assert_note(path, "some 50% of the pixels are exactly 0: if they are padding, --blank 0 leaves them out")
+        self.assertEqual(self.notes(path, "--blank", "0"), [])
+        self.assertEqual(self.quality(path, "--blank", "0")["zeros"], 0)
+        image[128:] = np.nan
+        blank = self.write("blank.fits", image, t.sky_header())
+        self.assertEqual(t.find(path, "--blank", "0")["sources"], t.find(blank)["sources"])
+        self.assertLess(len(t.find(blank)["sources"]), len(t.find(path)["sources"]))
+
+    @t.unittest.skipUnless(t.SHARED, "needs SRCFIND_TEST_DATA")
+    def test_padding_of_a_real_map(self):
+        with fits.open(os.path.join(t.SHARED, "data", "radio", "vast_epoch01.fits")) as hdus:
+            image, header = hdus[0].data.squeeze().astype(np.float32), hdus[0].header
+        path = self.write("vast.fits", np.vstack([image, 0 * image]), header)
+        self.assertGreater(len(t.find(path)["sources"]), 10)
+        self.assert_note(path, "--blank 0")
+        self.assertEqual(len(t.find(path, "--blank", "0")["sources"]), 4)
+
+    def test_share_of_zeros(self):
+        """Of the pixels that are not blank; a small image is read whole."""
+        random = np.random.default_rng(5)
+        for height, width in ((1, 1), (7, 11), (1, 8192), (8192, 1), (90, 90)):
+            image = random.integers(0, 4, (height, width)).astype(np.float32)
+            image[random.uniform(size=image.shape) < 0.2] = np.nan
+            image[-1, -1] = 9
+            with self.subTest(height=height, width=width):
+                found = self.quality(self.write("image.fits", image))["zeros"]
+                self.assertEqual(found, (image == 0).sum() / np.isfinite(image).sum())
+        path = self.write("zero.fits", np.zeros((80, 90), np.float32))
+        self.assertEqual(self.quality(path)["zeros"], 1)
+        self.assertEqual(self.notes(path), [])  # the summary says that there is nothing but zeros
+
+    def test_noise_that_rises(self):
+        image = sky(400, 600, 6) * np.linspace(1, 3, 600)
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header())
+        found = self.quality(path)
+        self.assertAlmostEqual(found["rms_p10"], 1.2, delta=0.25)
+        self.assertAlmostEqual(found["rms_p90"], 2.75, delta=0.4)
+        self.assert_note(path, " Jy/beam: --local measures it around each source")
+        for options in (["--local"], ["--rms-box", "60"], ["--rms", "2"]):
+            self.assertEqual(self.notes(path, *options), [])
+            self.assertEqual(self.quality(path, *options)["rms_p90"], found["rms_p90"])
+
+    def test_noise_of_few_cells(self):
+        """Too small an image, or one with too few pixels, has no figures; blank parts, zeros and sources do not count."""
+        for image in (sky(90, 900), sky(900, 90)):
+            found = self.quality(self.write("small.fits", image, t.sky_header(BMAJ=None)))
+            self.assertEqual([found["rms_p10"], found["rms_p90"]], [None, None])
+        image = sky(600, 700, 7)
+        image[:200], image[200:400, :300], image[450:480, 400:430] = np.nan, 0, 1e6
+        found = self.quality(self.write("parts.fits", image, t.sky_header()))
+        self.assertAlmostEqual(found["rms_p10"], 0.93, delta=0.1)
+        self.assertAlmostEqual(found["rms_p90"], 1.02, delta=0.1)
+        image[:], image[300:310] = np.nan, sky(10, 700)
+        self.assertIsNone(self.quality(self.write("few.fits", image, t.sky_header()))["rms_p10"])
+
+    def test_narrow_beam(self):
+        image = t.noise(150, 160)
+        path = self.write("image.fits", image, t.sky_header(BMAJ=2e-3, BMIN=9e-4))
+        self.assertAlmostEqual(self.quality(path)["beam_pixels"], 1.8)
+        self.assert_note(path, "the beam is 1.8 pixels wide, less than two")
+        self.assertEqual(self.notes(path, "--beam", "7.2"), [])
+        self.assert_note(path, "the beam is smaller than a pixel: are BMAJ", "--beam", "0.9")
+        self.assertIsNone(self.quality(self.write("none.fits", image, t.sky_header(BMAJ=None)))["beam_pixels"])
+
+    def test_negative_sources(self):
+        image = sky(400, 400, 8) * np.float32(0.1)
+        for i in range(10):
+            image[30 + 30 * i, 50:53] = 9
+        image[30, 300:303] = -9
+        path = self.write("image.fits", image, t.sky_header())
+        self.assertEqual([self.quality(path)["negative"], self.quality(path, "--negative")["negative"]], [None, 1])
+        self.assertEqual(self.notes(path, "--negative"), [])  # one in ten
+        image[330, 300:303] = -9
+        path = self.write("image.fits", image, t.sky_header())
+        self.assertEqual(self.notes(path), [])
+        self.assert_note(path, "2 negative and 10 positive sources, and as many of these may be false: --local or a higher "
+                         "--threshold leaves fewer", "--negative")
+        self.assert_note(path, "may be false: a higher --threshold", "--negative", "--local")
+
+    def test_shares_of_sources(self):
+        path = self.write("image.fits", t.noise(150, 160, n_sources=40), t.sky_header())
+        for options in ([], ["-n", "3.5"], ["--negative", "-n", "4"]):
+            found = t.find(path, *options)
+            flags = [source["Flags"] for source in found["sources"]]
+            for name, flag in (("single_pixel", SINGLE_PIXEL), ("edge", EDGE)):
+                self.assertEqual(found["quality"][name], sum((f & flag) != 0 for f in flags) / len(flags))
+        self.assertGreater(found["quality"]["single_pixel"] * found["quality"]["edge"], 0)
+        self.assertIsNone(self.quality(path, "-n", "1000")["edge"])
+
+    def test_several_notes(self):
+        """One line for each cause, in the order of the images."""
+        image = sky(300, 300, 9) * np.linspace(1, 4, 300)
+        image[:40] = 0
+        paths = [self.write("%s.fits" % name, image.astype(np.float32), t.sky_header(BMAJ=9e-4, BMIN=9e-4)) for name in "ab"]
+        lines = t.run(*paths, "-o", self.path("out")).stderr.splitlines()
+        self.assertEqual([line.split(": ")[1] for line in lines[:-1]], [paths[0]] * 4 + [paths[1]] * 4)
+        for line, words in zip(lines[1:4], ("pixels wide", "--blank 0", "--local")):
+            self.assertIn(words, line)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_on_a_device(self):
+        path = self.write("image.fits", t.noise(500, 400), t.sky_header())
+        on_device = t.run(path, "-f", "json", "--gpu", env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE})
+        self.assertEqual(json.loads(on_device.stdout)["quality"], self.quality(path, "--cpu"))
+
+
+if __name__ == "__main__":
+    t.main()
