@@ -224,7 +224,8 @@ static enum srcfind_status find_sources(struct srcfind *finder, const struct inp
     result.timings.measure = clock_seconds() - start;
     if (status == SRCFIND_OK && !noise_describe(&detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
-    detection_result_clear(&result);
+    segments_clear(&result.segments);
+    catalogue->noise = result.noise;
     catalogue->background = result.background;
     catalogue->timings = result.timings;
     return status;
@@ -267,7 +268,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     if (status == SRCFIND_OK)
         status = find_sources(finder, &input, catalogue);
     if (status == SRCFIND_OK)
-        status = fits_file_unchanged(&image.file, &finder->error);
+        status = fits_file_unchanged(&image.file, &image.file.version, &finder->error);
+    catalogue->version = image.file.version;
     image_close(&image);
     if (status != SRCFIND_OK)
         name_image(&finder->error, path);

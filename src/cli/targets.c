@@ -31,17 +31,12 @@ static bool ends_with(const char *text, const char *end) {
 
 /* --- images --- */
 
-/* Suffixes of compressed files. They are assumed to have about a quarter of the original size. */
-static const char *const compressed_suffixes[] = {".gz", ".fz"};
-
+/* A compressed file is assumed to have about a quarter of the original size. */
 static int64_t count_bytes(const char *path) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
-        if (ends_with(path, compressed_suffixes[i]))
-            return 4 * (int64_t)info.st_size;
-    return info.st_size;
+    return (path_is_compressed(path) ? 4 : 1) * (int64_t)info.st_size;
 }
 
 static bool add_image(struct targets *t, int64_t *capacity, const char *path) {
@@ -113,33 +108,13 @@ static int list_images(const struct cli *cli, struct targets *t) {
 
 /* --- names --- */
 
-/* The length of a name without this suffix; a name that has nothing else keeps it. */
-static size_t length_without(const char *name, size_t length, const char *suffix) {
-    const size_t n = strlen(suffix);
-    const bool has = length > n && strncasecmp(name + length - n, suffix, n) == 0;
-    return has ? length - n : length;
-}
-
-/* The length of a name without .gz or .fz at its end, and without .fits, .fit or .fts before. */
-static size_t stem_length(const char *name) {
-    static const char *const suffixes[] = {".fits", ".fit", ".fts"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
-        length = length_without(name, length, compressed_suffixes[i]);
-    const size_t with_suffix = length;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && length == with_suffix; i++)
-        length = length_without(name, length, suffixes[i]);
-    return length;
-}
-
 /* DIR/STEM.csv for an image .../STEM.fits; to be freed. NULL where memory ran out. */
 static char *name_in_directory(const char *directory, const char *image,
                                const struct srcfind_format *format) {
     const char *name = image + path_directory(image);
     const char *separator = ends_with(directory, "/") ? "" : "/";
-    const size_t length = stem_length(name);
     char *path;
-    if (asprintf(&path, "%s%s%.*s%s", directory, separator, (int)length, name,
+    if (asprintf(&path, "%s%s%.*s%s", directory, separator, path_stem(name), name,
                  format->suffixes[0]) < 0)
         return NULL;
     return path;
@@ -218,41 +193,54 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-/* --- conflicts --- */
-
-static int by_catalogue(const void *a, const void *b) {
-    const struct target *const *first = a, *const *second = b;
-    return strcmp((*first)->catalogue, (*second)->catalogue);
+static bool has_suffix(const char *path) {
+    const char *name = path + path_directory(path), *point = strrchr(name, '.');
+    return point && point > name;
 }
 
-static int find_conflicts(const struct targets *t) {
-    const struct target **sorted = malloc((size_t)t->n * sizeof *sorted);
-    int status = EXIT_OK;
-    if (!sorted)
-        return targets_no_memory();
-    for (int64_t i = 0; i < t->n; i++)
-        sorted[i] = &t->target[i];
-    qsort(sorted, (size_t)t->n, sizeof *sorted, by_catalogue);
-    for (int64_t i = 1; i < t->n && status == EXIT_OK; i++) {
-        if (strcmp(sorted[i - 1]->catalogue, sorted[i]->catalogue) != 0)
-            continue;
-        status = EXIT_USAGE;
-        if (strcmp(sorted[i - 1]->image, sorted[i]->image) == 0)
-            fprintf(stderr, "srcfind: %s is given twice\n", sorted[i]->image);
-        else
-            fprintf(stderr,
-                    "srcfind: %s and %s would both write %s: search them in two runs, with two "
-                    "directories\n",
-                    sorted[i - 1]->image, sorted[i]->image, sorted[i]->catalogue);
+/* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or,
+ * without a catalogue, the image's name. To be freed; NULL where memory ran out. */
+static char *name_map(const struct target *t, const char *map) {
+    const char *stem = t->catalogue ? t->catalogue : t->image + path_directory(t->image);
+    const int length = !t->catalogue      ? path_stem(stem)
+                       : has_suffix(stem) ? (int)(strrchr(stem, '.') - stem)
+                                          : (int)strlen(stem);
+    char *path;
+    return asprintf(&path, "%.*s.%s.fits", length, stem, map) < 0 ? NULL : path;
+}
+
+static int name_maps(const struct cli *cli, struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int map = 0; srcfind_map(map); map++) {
+            if (!(cli->save >> map & 1))
+                continue;
+            t->target[i].maps[map] = name_map(&t->target[i], srcfind_map(map));
+            if (!t->target[i].maps[map])
+                return targets_no_memory();
+        }
     }
-    free(sorted);
-    return status;
+    return EXIT_OK;
 }
+
+/* --- conflicts --- */
 
 /* Identifies a file, whatever its path. */
 struct identity {
     dev_t device;
     ino_t number;
+};
+
+/* A file that is read or written. */
+struct use {
+    struct identity identity; /* 0 if there is no such file yet */
+    const char *path, *image; /* the file, and the image that it belongs to */
+    const char *what;         /* "catalogue", "map", "image", "list of images" */
+    bool is_output, is_link;
+};
+
+struct uses {
+    struct use *use;
+    int64_t n, capacity;
 };
 
 static bool identify(const char *path, struct identity *identity) {
@@ -263,36 +251,97 @@ static bool identify(const char *path, struct identity *identity) {
     return true;
 }
 
-static int by_identity(const void *a, const void *b) {
-    const struct identity *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+/* Adds a file, unless its path is NULL. False where memory ran out. */
+static bool add_use(struct uses *u, const char *path, const char *image, const char *what,
+                    bool is_output) {
+    struct stat info;
+    struct use use = {.path = path, .image = image, .what = what, .is_output = is_output};
+    if (!path)
+        return true;
+    if (!GROW(u->use, u->capacity, u->n + 1))
+        return false;
+    identify(path, &use.identity);
+    use.is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    u->use[u->n++] = use;
+    return true;
 }
 
-/* Reports a catalogue that would replace an image of this run or the list of images. Returns the
- * exit status. */
-static int find_replaced_inputs(const struct cli *cli, const struct targets *t) {
-    struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs);
-    struct identity catalogue, list = {0};
-    const bool has_list = cli->files_from && identify(cli->files_from, &list);
-    size_t n = 0;
-    int status = EXIT_OK;
-    if (!inputs)
-        return targets_no_memory();
-    for (int64_t i = 0; i < t->n; i++)
-        n += identify(t->target[i].image, &inputs[n]);
-    if (has_list)
-        inputs[n++] = list;
-    qsort(inputs, n, sizeof *inputs, by_identity);
-    for (int64_t i = 0; i < t->n && status == EXIT_OK; i++)
-        if (identify(t->target[i].catalogue, &catalogue) &&
-            bsearch(&catalogue, inputs, n, sizeof *inputs, by_identity))
-            status = usage(has_list && by_identity(&catalogue, &list) == 0
-                               ? "%s: the catalogue of %s would replace the list of images"
-                               : "%s: the catalogue of %s would replace an image",
-                           t->target[i].catalogue, t->target[i].image);
-    free(inputs);
+static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
+    bool ok = add_use(u, cli->files_from, NULL, "the list of images", false);
+    for (int64_t i = 0; ok && i < t->n; i++) {
+        const struct target *target = &t->target[i];
+        ok = add_use(u, target->image, target->image, "an image", false) &&
+             add_use(u, target->catalogue, target->image, "catalogue", true);
+        for (int map = 0; ok && map < MOST_MAPS; map++)
+            ok = add_use(u, target->maps[map], target->image, "map", true);
+    }
+    return ok;
+}
+
+/* Outputs come first, then inputs. */
+static int by_path(const void *a, const void *b) {
+    const struct use *x = a, *y = b;
+    return x->is_output != y->is_output ? y->is_output - x->is_output : strcmp(x->path, y->path);
+}
+
+/* Files that exist come first; of a file, outputs before inputs. */
+static int by_identity(const void *a, const void *b) {
+    const struct use *x = a, *y = b;
+    if (x->identity.device != y->identity.device)
+        return x->identity.device > y->identity.device ? -1 : 1;
+    if (x->identity.number != y->identity.number)
+        return x->identity.number > y->identity.number ? -1 : 1;
+    return y->is_output - x->is_output;
+}
+
+/* Reports two outputs with one path. Returns the exit status. */
+static int complain_of_path(const struct use *a, const struct use *b) {
+    if (strcmp(a->image, b->image) == 0)
+        fprintf(stderr, "srcfind: %s is given twice\n", a->image);
+    else
+        fprintf(stderr,
+                "srcfind: %s and %s would both write %s: search them in two runs, with two "
+                "directories\n",
+                a->image, b->image, a->path);
+    return EXIT_USAGE;
+}
+
+/* Reports an output that is the same file as an input or another output. Returns the exit status.
+ */
+static int complain_of_file(const struct use *output, const struct use *other) {
+    fprintf(stderr, "srcfind: %s: the %s of %s would replace %s%s\n", output->path, output->what,
+            output->image, other->is_output ? "the " : "", other->what);
+    return EXIT_USAGE;
+}
+
+/* Whether an output would replace another file that exists. An output that is another name of
+ * another output, by a hard link, replaces only the name. */
+static bool replaces(const struct use *output, const struct use *other) {
+    const bool is_one = output->identity.number != 0 &&
+                        output->identity.number == other->identity.number &&
+                        output->identity.device == other->identity.device;
+    return output->is_output && is_one &&
+           (!other->is_output ||
+            ((output->is_link || other->is_link) && strcmp(output->path, other->path) != 0));
+}
+
+static int find_conflicts(struct uses *u) {
+    qsort(u->use, (size_t)u->n, sizeof *u->use, by_identity);
+    for (int64_t i = 1; i < u->n; i++)
+        if (replaces(&u->use[i - 1], &u->use[i]))
+            return complain_of_file(&u->use[i - 1], &u->use[i]);
+    qsort(u->use, (size_t)u->n, sizeof *u->use, by_path);
+    for (int64_t i = 1; i < u->n && u->use[i].is_output; i++)
+        if (strcmp(u->use[i - 1].path, u->use[i].path) == 0)
+            return complain_of_path(&u->use[i - 1], &u->use[i]);
+    return EXIT_OK;
+}
+
+/* Reports an output that would replace an input or another output. Returns the exit status. */
+static int check_conflicts(const struct cli *cli, const struct targets *t) {
+    struct uses uses = {0};
+    const int status = add_uses(&uses, cli, t) ? find_conflicts(&uses) : targets_no_memory();
+    free(uses.use);
     return status;
 }
 
@@ -303,11 +352,6 @@ static const struct srcfind_format *format_named(const char *name) {
     while (srcfind_format(i) && strcmp(srcfind_format(i)->name, name) != 0)
         i++;
     return srcfind_format(i);
-}
-
-static bool has_suffix(const char *path) {
-    const char *name = path + path_directory(path), *point = strrchr(name, '.');
-    return point && point > name;
 }
 
 /* Reports an unknown suffix: any format may not be what the user expects. Returns the exit status.
@@ -349,10 +393,10 @@ int targets_make(const struct cli *cli, struct targets *t) {
         status = choose_format(cli, t);
     if (status == EXIT_OK)
         status = name_catalogues(cli, t);
-    if (status == EXIT_OK && cli->output)
-        status = find_replaced_inputs(cli, t);
-    if (status == EXIT_OK && cli->output)
-        status = find_conflicts(t);
+    if (status == EXIT_OK)
+        status = name_maps(cli, t);
+    if (status == EXIT_OK)
+        status = check_conflicts(cli, t);
     const bool in_directory =
         status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
     return in_directory && !is_directory(cli->output) ? make_directory(cli->output) : status;
@@ -362,6 +406,8 @@ void targets_free(struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         free(t->target[i].image);
         free(t->target[i].catalogue);
+        for (int map = 0; map < MOST_MAPS; map++)
+            free(t->target[i].maps[map]);
     }
     free(t->target);
     *t = (struct targets){0};

@@ -12,7 +12,7 @@ from astropy.io import fits
 import srcfind_test as t
 
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
-KINDS = ("memory", "read", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
+KINDS = ("memory", "read", "write", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
 MOST_CALLS = 20000
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
           signal.SIGXCPU, signal.SIGPIPE)
@@ -33,7 +33,7 @@ class Faults(t.Case):
                                 env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark}, **options)
         written = {}
         for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
-            with open(os.path.join(self.out, name)) as stream:
+            with open(os.path.join(self.out, name), encoding="latin-1") as stream:
                 written[name] = stream.read()
         return result, written, os.path.exists(self.mark)
 
@@ -48,6 +48,7 @@ class Faults(t.Case):
             self.assertTrue(result.stderr.startswith("srcfind: "), (fault, result.stderr))
             self.assertEqual(len(result.stderr.splitlines()), 1, (fault, result.stderr))
             self.assertLess(len(written), len(sound), fault)
+            self.assertFalse(any(name.endswith(".fits") for name in written), fault)
 
     def check(self, arguments, kinds=KINDS, environment=(), step=1):
         """Every call of these kinds fails once."""
@@ -81,6 +82,25 @@ class Faults(t.Case):
         for threads in (1, 2):
             self.assertGreater(self.check([image, "--rms-box", "30,10", "--cpu", "--threads", threads],
                                           step=2 if t.SANITIZED else 1), 40)
+
+    def test_maps(self):
+        """Maps come with their catalogue, or not at all."""
+        image = self.image()
+        for threads in (1, 2):
+            for noise in ([], ["--rms-box", "30,10"]):
+                self.assertGreater(self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise],
+                                              step=2 if t.SANITIZED else 1), 60)
+
+    def test_image_that_changes_before_its_map(self):
+        """The map is not that of another image."""
+        happened, n = True, 0
+        while happened:
+            n += 1
+            image = self.image()
+            result, written, happened = self.run_faulty([image, "--cpu", "-q", "--save", "snr", "-o", self.out + "/"],
+                                                        "change:%d" % n)
+            self.assertEqual([result.returncode, len(written)], [1, 0] if happened else [0, 2], n)
+        self.assertGreater(n, 8)
 
     def test_reads_that_are_cut(self):
         """By signals, or for no reason: nothing is lost."""

@@ -1,0 +1,127 @@
+#include "output/map_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "input/chunks.h"
+
+/* --- noise --- */
+
+enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+
+static float noise_value(enum noise_quantity quantity, struct noise_at noise, float pixel) {
+    switch (quantity) {
+    case NOISE_RMS:
+        return (float)noise.rms;
+    case NOISE_BACKGROUND:
+        return (float)noise.background;
+    case NOISE_SNR:
+        return noise.rms > 0 ? (float)(((double)pixel - noise.background) / noise.rms) : NAN;
+    }
+    return NAN;
+}
+
+/* Replaces n pixels of row y, from pixel x on. */
+static void replace_pixels(const struct noise_values *v, int64_t x, int64_t y, int64_t n,
+                           uint32_t *pixels) {
+    struct noise_at noise[PIECE];
+    noise_map_row(v->map, y, x, n, noise);
+    for (int64_t i = 0; i < n; i++) {
+        const float pixel = pixel_value(pixels, i, v->image->swapped);
+        const float value = isfinite(pixel) ? noise_value(v->quantity, noise[i], pixel) : NAN;
+        memcpy(&pixels[i], &value, sizeof value);
+    }
+}
+
+static const uint32_t *read_noise(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    const struct noise_values *v = state;
+    const int64_t width = v->image->width;
+    const uint32_t *pixels = v->image->read(v->image->state, first, count, buffer, error);
+    if (!pixels)
+        return NULL;
+    if (pixels != buffer)
+        memcpy(buffer, pixels, (size_t)count * sizeof *buffer);
+    for (int64_t i = 0; i < count;) {
+        const int64_t x = (first + i) % width, row = width - x < count - i ? width - x : count - i;
+        const int64_t n = row < PIECE ? row : PIECE;
+        replace_pixels(v, x, (first + i) / width, n, buffer + i);
+        i += n;
+    }
+    return buffer;
+}
+
+struct pixel_source noise_values_source(struct noise_values *values) {
+    struct pixel_source source = *values->image;
+    source.swapped = false;
+    source.state = values;
+    source.read = read_noise;
+    return source;
+}
+
+/* --- islands --- */
+
+bool island_values_make(struct island_values *v, const struct segments *s, int64_t width,
+                        int64_t height) {
+    const int64_t n_runs = s->n > 0 ? s->first_run[s->n] : 0;
+    *v = (struct island_values){.width = width,
+                                .first = calloc((size_t)height + 2, sizeof *v->first),
+                                .runs = malloc((size_t)n_runs * sizeof *v->runs + 1)};
+    if (!v->first || !v->runs)
+        return false;
+    for (int64_t i = 0; i < n_runs; i++)
+        v->first[s->runs[i].y + 2]++;
+    for (int64_t y = 0; y < height; y++)
+        v->first[y + 2] += v->first[y + 1];
+    /* first[y + 1] is now where row y begins, and will be where it ends. */
+    for (int64_t k = 0; k < s->n; k++) {
+        for (int64_t i = s->first_run[k]; i < s->first_run[k + 1]; i++) {
+            const struct run *run = &s->runs[i];
+            v->runs[v->first[run->y + 1]++] =
+                (struct island_run){run->x0, run->x1, (int32_t)(k + 1)};
+        }
+    }
+    return true;
+}
+
+void island_values_clear(struct island_values *values) {
+    free(values->first);
+    free(values->runs);
+    *values = (struct island_values){0};
+}
+
+/* Marks the islands in the pixels [x, x + n) of row y. */
+static void mark_islands(const struct island_values *v, int64_t x, int64_t y, int64_t n,
+                         uint32_t *pixels) {
+    for (int64_t i = v->first[y]; i < v->first[y + 1]; i++) {
+        const struct island_run *run = &v->runs[i];
+        const int64_t begin = run->x0 > x ? run->x0 : x;
+        const int64_t end = run->x1 < x + n ? run->x1 + (int64_t)1 : x + n;
+        for (int64_t at = begin; at < end; at++)
+            pixels[at - x] = (uint32_t)run->id;
+    }
+}
+
+static const uint32_t *read_islands(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                    struct error *error) {
+    const struct island_values *v = state;
+    (void)error;
+    memset(buffer, 0, (size_t)count * sizeof *buffer);
+    for (int64_t i = 0; i < count;) {
+        const int64_t x = (first + i) % v->width;
+        const int64_t n = v->width - x < count - i ? v->width - x : count - i;
+        mark_islands(v, x, (first + i) / v->width, n, buffer + i);
+        i += n;
+    }
+    return buffer;
+}
+
+struct pixel_source island_values_source(struct island_values *values,
+                                         const struct pixel_source *image) {
+    struct pixel_source source = *image;
+    source.swapped = false;
+    source.parallel = true;
+    source.state = values;
+    source.read = read_islands;
+    return source;
+}
