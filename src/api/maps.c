@@ -39,6 +39,7 @@ struct saving {
 /* Adds the options that shape the map, but no paths: files may be moved. */
 static void add_history(const struct saving *s, struct cards *cards) {
     char text[OPTIONS_TEXT + SRCFIND_TEXT], value[OPTIONS_TEXT];
+    const char *shown;
     snprintf(text, sizeof text, "srcfind %s map: %s", SRCFIND_VERSION, maps[s->map].name);
     cards_add_history(cards, text);
     for (int i = 0; options_describe(i); i++) {
@@ -46,7 +47,8 @@ static void add_history(const struct saving *s, struct cards *cards) {
         options_get(&s->catalogue->options, option->name, value);
         if (!option->shapes_catalogue || !*value)
             continue;
-        snprintf(text, sizeof text, "srcfind option %s: %s", option->name, value);
+        shown = options_is_path(i) ? "a file" : value;
+        snprintf(text, sizeof text, "srcfind option %s: %s", option->name, shown);
         cards_add_history(cards, text);
     }
 }
@@ -62,7 +64,10 @@ static bool make_header(const struct saving *s, struct cards *cards) {
 
 static enum srcfind_status write_noise(struct saving *s, const struct cards *header, FILE *file,
                                        const char *name, struct error *error) {
-    struct noise_values values = {&s->image.source, &s->catalogue->noise, maps[s->map].quantity};
+    const struct detection detection =
+        finder_detection(&s->catalogue->options, &s->image, &s->catalogue->image);
+    struct noise_values values = {&s->image.source, &s->catalogue->noise, detection.maps,
+                                  maps[s->map].quantity};
     const struct pixel_source source = noise_values_source(&values);
     return fits_map_write(header, &source, s->finder->threads, file, name, error);
 }
@@ -71,7 +76,7 @@ static enum srcfind_status write_noise(struct saving *s, const struct cards *hea
 static enum srcfind_status write_islands(struct saving *s, const struct cards *header, FILE *file,
                                          const char *name, struct error *error) {
     const struct srcfind_catalogue *c = s->catalogue;
-    struct detection detection = finder_detection(&c->options, &c->image);
+    struct detection detection = finder_detection(&c->options, &s->image, &c->image);
     struct segments segments = {0};
     struct island_values values = {0};
     detection.keep_pixels = true;
@@ -99,8 +104,7 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
         status = s->map == MAP_ISLANDS ? write_islands(s, &header, file, name, error)
                                        : write_noise(s, &header, file, name, error);
     cards_clear(&header);
-    return status == SRCFIND_OK ? fits_file_unchanged(&s->image.file, &s->catalogue->version, error)
-                                : status;
+    return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
 }
 
 enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,

@@ -12,9 +12,11 @@
 #include "api/noise.h"
 #include "backend/backend.h"
 #include "common/clock.h"
+#include "cpu/noise_maps.h"
 #include "cpu/scan.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
+#include "input/given.h"
 #include "input/image.h"
 #include "input/memory_source.h"
 #include "measure/measure.h"
@@ -24,7 +26,8 @@ bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
 }
 
-struct detection finder_detection(const struct options *o, const struct srcfind_image *image) {
+struct detection finder_detection(const struct options *o, const struct image *image,
+                                  const struct srcfind_image *metadata) {
     struct detection detection = {.kappa = o->kappa,
                                   .threshold = o->threshold,
                                   .island = o->island,
@@ -32,7 +35,9 @@ struct detection finder_detection(const struct options *o, const struct srcfind_
                                   .rms = o->rms,
                                   .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
                                   .min_pixels = o->min_pixels};
-    noise_choose_box(o, image, &detection);
+    detection.maps.background = given_source(image->given, GIVEN_BACKGROUND);
+    detection.maps.rms = given_source(image->given, GIVEN_RMS);
+    noise_choose_box(o, metadata, &detection);
     return detection;
 }
 
@@ -172,6 +177,8 @@ static const char *reason_for_cpu(const struct srcfind *finder, const struct inp
                                   const struct detection *detection) {
     if (!finder->gpu)
         return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
+    if (noise_maps_exist(&detection->maps))
+        return "maps of the noise";
     if (detection->box > 0)
         return "local noise";
     if (input->on_device || finder_wants_gpu(&finder->options))
@@ -189,7 +196,7 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
     const char *reason = reason_for_cpu(finder, input, detection);
     if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
-                         "local noise is measured on the CPU only: leave --gpu and --device out");
+                         "%s: on the CPU only: leave --gpu and --device out", reason);
     if (!reason) {
         bool done;
         const enum srcfind_status status =
@@ -208,7 +215,8 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
 /* Detects islands and measures them. */
 static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
                                         struct srcfind_catalogue *catalogue) {
-    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
+    const struct detection detection =
+        finder_detection(&finder->options, input->image, &catalogue->image);
     struct detection_result result = {0};
     catalogue->options = finder->options;
     catalogue->run.threads = finder->options.threads;
@@ -268,7 +276,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     if (status == SRCFIND_OK)
         status = find_sources(finder, &input, catalogue);
     if (status == SRCFIND_OK)
-        status = fits_file_unchanged(&image.file, &image.file.version, &finder->error);
+        status = image_unchanged(&image, &finder->error);
     catalogue->version = image.file.version;
     image_close(&image);
     if (status != SRCFIND_OK)
@@ -282,10 +290,15 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
  * the shape. */
 static enum srcfind_status read_pixels(struct srcfind *finder, const struct srcfind_pixels *given,
                                        struct srcfind_pixels *p) {
+    const struct options *o = &finder->options;
     *p = (struct srcfind_pixels){0};
     memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
     if (p->row_stride == 0)
         p->row_stride = p->width;
+    if (*o->mask || *o->rms_map || *o->background_map)
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                         "pixels in memory: mask, rms-map and background-map are for images in "
+                         "files: write the pixels to a file, or NaN to those that are masked");
     if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
         p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
         return SRCFIND_OK;

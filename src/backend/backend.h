@@ -10,6 +10,12 @@
 #include "common/threads.h"
 #include "input/pixel_source.h"
 
+/* Maps of the noise that are given, of the shape of the image; NULL where the noise map has it. The
+ * pixels of the image are NaN where a map is blank. */
+struct noise_sources {
+    const struct pixel_source *background, *rms;
+};
+
 struct detection {
     double kappa;
     double threshold, island; /* in units of the rms; island <= threshold */
@@ -19,6 +25,7 @@ struct detection {
     bool keep_pixels;  /* the segments have runs and values; only the CPU backend does this */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
     double rms;        /* in place of the clip's; 0: not given */
+    struct noise_sources maps; /* in place of background and rms; only the CPU backend uses them */
 };
 
 struct detection_result {
@@ -72,7 +79,8 @@ struct device_pixels {
 
 /* The error message for an image without a finite pixel; takes the number of pixels. */
 #define BACKEND_NO_PIXELS                                                                          \
-    "none of the %lld pixels has a finite value: is this the right plane, or is the image blank?"
+    "none of the %lld pixels has a finite value: is this the right plane, or is the image blank, " \
+    "or all of it masked?"
 
 /* Finds the islands of an image on the CPU. The caller clears result->noise and result->segments,
  * also after an error. */

@@ -314,7 +314,8 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
         complain("--help lists all options");
         return EXIT_USAGE;
     }
-    cli->local = strcmp(srcfind_options_get(cli->find, "local"), "yes") == 0;
+    cli->rms_map = *srcfind_options_get(cli->find, "rms-map");
+    cli->local = strcmp(srcfind_options_get(cli->find, "local"), "yes") == 0 && !cli->rms_map;
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return EXIT_OK;

@@ -6,7 +6,8 @@
 
 struct cli {
     struct srcfind_options *find; /* the library's options */
-    bool local;                   /* their --local */
+    bool local;                   /* their --local, where it gives the rms */
+    bool rms_map;                 /* they have --rms-map */
     const char *output;           /* NULL: standard output */
     const char *format;           /* NULL: by the suffix of output */
     const char *files_from;       /* NULL: no list */

@@ -21,6 +21,7 @@ struct report report_for(const struct cli *cli) {
         .quiet = cli->quiet,
         .verbose = cli->verbose,
         .local = cli->local,
+        .rms_map = cli->rms_map,
         .progress = cli->progress == PROGRESS_ALWAYS ||
                     (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
         .stream = stderr,
@@ -122,10 +123,12 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
         fputs(", no beam", stream);
 }
 
-static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
+static void write_noise(const struct srcfind_catalogue *c, bool rms_map, FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     const char *unit = srcfind_catalogue_image(c)->unit;
-    if (b->box > 0 && isfinite(b->rms_most))
+    if (rms_map)
+        fputs(", rms from the map", stream);
+    else if (b->box > 0 && isfinite(b->rms_most))
         fprintf(stream, ", rms %.4g to %.4g (median %.4g) %s, in boxes of %lld pixels every %lld",
                 b->rms_least, b->rms_most, b->rms_median, *unit ? unit : "(no unit)",
                 (long long)b->box, (long long)b->step);
@@ -186,7 +189,7 @@ void report_image(const struct report *report, const struct srcfind_catalogue *c
         return;
     fprintf(stream, "srcfind: %s: %lld source%s", clean(image->path).text, (long long)n_sources,
             plural(n_sources));
-    write_noise(c, stream);
+    write_noise(c, report->rms_map, stream);
     write_beam(image, stream);
     if (!*image->lon_name)
         fputs(", no sky coordinates", stream);

@@ -6,7 +6,8 @@
 
 struct report {
     bool quiet, verbose, progress;
-    bool local;   /* --local was given */
+    bool local;   /* --local was given, and not --rms-map */
+    bool rms_map; /* --rms-map was given */
     bool drawn;   /* the terminal shows a progress line */
     FILE *stream; /* for messages: standard error, or a buffer in memory */
 };

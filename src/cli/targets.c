@@ -222,6 +222,33 @@ static int name_maps(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
+/* --- mask and maps of the noise --- */
+
+/* Names what one option gives for each image. */
+static int name_given(const struct cli *cli, const char *option, enum given_kind kind,
+                      struct targets *t) {
+    const char *path = srcfind_options_get(cli->find, option);
+    if (!*path)
+        return EXIT_OK;
+    if ((t->n > 1 || cli->files_from) && !is_directory(path))
+        return usage("--%s: %s is no directory, and several images need one, with STEM.fits for "
+                     "each",
+                     option, path);
+    for (int64_t i = 0; i < t->n; i++)
+        if (!(t->target[i].given[kind] = given_path(path, t->target[i].image)))
+            return targets_no_memory();
+    return EXIT_OK;
+}
+
+static int name_all_given(const struct cli *cli, struct targets *t) {
+    int status = name_given(cli, "mask", GIVEN_MASK, t);
+    if (status == EXIT_OK)
+        status = name_given(cli, "rms-map", GIVEN_RMS, t);
+    if (status == EXIT_OK)
+        status = name_given(cli, "background-map", GIVEN_BACKGROUND, t);
+    return status;
+}
+
 /* --- conflicts --- */
 
 /* Identifies a file, whatever its path. */
@@ -274,6 +301,9 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
              add_use(u, target->catalogue, target->image, "catalogue", true);
         for (int map = 0; ok && map < MOST_MAPS; map++)
             ok = add_use(u, target->maps[map], target->image, "map", true);
+        for (int kind = 0; ok && kind < GIVEN_KINDS; kind++)
+            ok =
+                add_use(u, target->given[kind], target->image, "a mask or map that is read", false);
     }
     return ok;
 }
@@ -396,6 +426,8 @@ int targets_make(const struct cli *cli, struct targets *t) {
     if (status == EXIT_OK)
         status = name_maps(cli, t);
     if (status == EXIT_OK)
+        status = name_all_given(cli, t);
+    if (status == EXIT_OK)
         status = check_conflicts(cli, t);
     const bool in_directory =
         status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
@@ -408,6 +440,8 @@ void targets_free(struct targets *t) {
         free(t->target[i].catalogue);
         for (int map = 0; map < MOST_MAPS; map++)
             free(t->target[i].maps[map]);
+        for (int kind = 0; kind < GIVEN_KINDS; kind++)
+            free(t->target[i].given[kind]);
     }
     free(t->target);
     *t = (struct targets){0};

@@ -3,14 +3,16 @@
 #define TARGETS_H
 
 #include "cli/command_line.h"
+#include "input/given.h"
 
 enum { MOST_MAPS = 8 };
 
 struct target {
     char *image;
-    char *catalogue;       /* NULL: standard output */
-    char *maps[MOST_MAPS]; /* for each srcfind_map(i) that is to be saved; else NULL */
-    int64_t bytes;         /* approximate size of the pixels; 0 if unknown */
+    char *catalogue;          /* NULL: standard output */
+    char *maps[MOST_MAPS];    /* for each srcfind_map(i) that is to be saved; else NULL */
+    char *given[GIVEN_KINDS]; /* mask and maps of the noise that are read; else NULL */
+    int64_t bytes;            /* approximate size of the pixels; 0 if unknown */
 };
 
 struct targets {

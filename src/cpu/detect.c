@@ -6,6 +6,7 @@
 #include "cpu/clip_predicted.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/islands.h"
+#include "cpu/noise_maps.h"
 #include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
 
@@ -96,15 +97,29 @@ static enum srcfind_status complete_scan(const struct pixel_source *source, stru
     return scan_image(scan, source, &plan, threads, error);
 }
 
-/* Reads the image for the candidates: those above the thresholds or, with nodes, above the noise
- * between them. `scan` may have them from the first read. */
+/* Whether the noise is one for the whole image. */
+static bool is_one_noise(const struct noise_map *noise, const struct detection *detection) {
+    return !noise->nodes && !noise_maps_exist(&detection->maps);
+}
+
+/* Whether there is an rms. Without nodes and maps it is the clip's, which has none if it left no
+ * pixel, or it is given. */
+static bool has_rms(const struct noise_map *noise, const struct detection *detection, bool empty) {
+    return noise->nodes || detection->maps.rms || detection->rms > 0 || !empty;
+}
+
+/* Reads the image for the candidates: those above the thresholds or, if the noise is not one, above
+ * the noise of each pixel. `scan` may have them from the first read. */
 static enum srcfind_status
 find_candidates(const struct pixel_source *source, const struct detection *detection,
                 const struct thresholds *thresholds, const struct noise_thresholds *noise,
                 struct threads *threads, struct scan *scan, struct error *error) {
-    if (!noise->map->nodes)
+    if (is_one_noise(noise->map, detection))
         return complete_scan(source, threads, thresholds, detection->connectivity, scan, error);
     scan_clear(scan);
+    if (noise_maps_exist(&detection->maps))
+        return scan_image_with_maps(scan, source, noise, &detection->maps, detection->connectivity,
+                                    threads, error);
     return scan_image_locally(scan, source, noise, detection->connectivity, threads, error);
 }
 
@@ -114,10 +129,11 @@ static enum srcfind_status find_segments(const struct pixel_source *source,
                                          struct detection_result *result, struct error *error) {
     const struct noise_thresholds noise = {&result->noise, detection->island, detection->threshold};
     const struct thresholds all = {-INFINITY, -INFINITY};
+    const bool is_one = is_one_noise(&result->noise, detection);
     const struct thresholds thresholds =
-        result->noise.nodes ? all : thresholds_of(&result->noise, empty, detection);
+        is_one ? thresholds_of(&result->noise, empty, detection) : all;
     double start = clock_seconds();
-    if (!result->noise.nodes && !isfinite(thresholds.detection))
+    if (!has_rms(&result->noise, detection, empty) || (is_one && !isfinite(thresholds.detection)))
         return SRCFIND_OK;
     enum srcfind_status status =
         find_candidates(source, detection, &thresholds, &noise, threads, scan, error);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cpu/noise_maps.h"
 #include "input/chunks.h"
 
 /* --- noise --- */
@@ -23,9 +24,9 @@ static float noise_value(enum noise_quantity quantity, struct noise_at noise, fl
 
 /* Replaces n pixels of row y, from pixel x on. */
 static void replace_pixels(const struct noise_values *v, int64_t x, int64_t y, int64_t n,
-                           uint32_t *pixels) {
+                           const struct noise_given *given, uint32_t *pixels) {
     struct noise_at noise[PIECE];
-    noise_map_row(v->map, y, x, n, noise);
+    noise_row(v->map, y, x, n, given, noise);
     for (int64_t i = 0; i < n; i++) {
         const float pixel = pixel_value(pixels, i, v->image->swapped);
         const float value = isfinite(pixel) ? noise_value(v->quantity, noise[i], pixel) : NAN;
@@ -33,21 +34,43 @@ static void replace_pixels(const struct noise_values *v, int64_t x, int64_t y, i
     }
 }
 
+/* Replaces the pixels [first, first + count). given is NULL if no map of the noise is. */
+static void replace_range(const struct noise_values *v, int64_t first, int64_t count,
+                          const struct noise_given *given, uint32_t *pixels) {
+    const int64_t width = v->image->width;
+    for (int64_t i = 0; i < count;) {
+        const int64_t x = (first + i) % width, row = width - x < count - i ? width - x : count - i;
+        const int64_t n = row < PIECE ? row : PIECE;
+        replace_pixels(v, x, (first + i) / width, n, given ? given + i : NULL, pixels + i);
+        i += n;
+    }
+}
+
+/* The same with what the maps have there. False on an error. */
+static bool replace_by_maps(const struct noise_values *v, int64_t first, int64_t count,
+                            uint32_t *pixels, struct error *error) {
+    struct noise_maps maps;
+    bool ok = noise_maps_make(&maps, &v->maps, count);
+    if (!ok)
+        error_memory(error, "reading a map");
+    ok = ok && noise_maps_read(&maps, first, count, error) == SRCFIND_OK;
+    if (ok)
+        replace_range(v, first, count, maps.given, pixels);
+    noise_maps_clear(&maps);
+    return ok;
+}
+
 static const uint32_t *read_noise(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                   struct error *error) {
     const struct noise_values *v = state;
-    const int64_t width = v->image->width;
     const uint32_t *pixels = v->image->read(v->image->state, first, count, buffer, error);
     if (!pixels)
         return NULL;
     if (pixels != buffer)
         memcpy(buffer, pixels, (size_t)count * sizeof *buffer);
-    for (int64_t i = 0; i < count;) {
-        const int64_t x = (first + i) % width, row = width - x < count - i ? width - x : count - i;
-        const int64_t n = row < PIECE ? row : PIECE;
-        replace_pixels(v, x, (first + i) / width, n, buffer + i);
-        i += n;
-    }
+    if (noise_maps_exist(&v->maps))
+        return replace_by_maps(v, first, count, buffer, error) ? buffer : NULL;
+    replace_range(v, first, count, NULL, buffer);
     return buffer;
 }
 

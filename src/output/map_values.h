@@ -2,7 +2,7 @@
 #ifndef MAP_VALUES_H
 #define MAP_VALUES_H
 
-#include "backend/noise_map.h"
+#include "backend/backend.h"
 #include "backend/segments.h"
 #include "input/pixel_source.h"
 
@@ -12,6 +12,7 @@ enum noise_quantity { NOISE_RMS, NOISE_BACKGROUND, NOISE_SNR };
 struct noise_values {
     const struct pixel_source *image;
     const struct noise_map *map;
+    struct noise_sources maps;
     enum noise_quantity quantity;
 };
 
