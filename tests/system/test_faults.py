@@ -91,6 +91,32 @@ class Faults(t.Case):
                 self.assertGreater(self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise],
                                               step=2 if t.SANITIZED else 1), 60)
 
+    def given(self):
+        """Options with a mask and a map of each kind."""
+        image = np.ones((200, 220), np.float32)
+        return [word for option, value in (("--mask", 1), ("--rms-map", 1.5), ("--background-map", 0.1))
+                for word in (option, self.write(option[2:] + ".fits", image * value))]
+
+    def test_given_noise(self):
+        image, given = self.image(), self.given()
+        for threads in (1, 2):
+            self.assertGreater(self.check([image, *given, "-i", 2, "--save", "snr,islands", "--cpu", "--threads", threads],
+                                          step=2 if t.SANITIZED else 1), 80)
+        tiles = self.path("tiles.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(np.ones((200, 220), np.float32), "GZIP_1", quantize_level=0)]).writeto(tiles)
+        self.check([image, "--rms-map", tiles, "--rms-box", "30,10", "--cpu", "--threads", 2], ["load", "memory", "read"], step=3)
+
+    def test_map_that_changes(self):
+        """Whichever of the files it is, and whenever."""
+        options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
+        for n in range(1, MOST_CALLS):
+            result, written, happened = self.run_faulty([self.image(), *self.given(), *options], "change:%d" % n)
+            if not happened:
+                break
+            self.assertEqual([result.returncode, written], [1, {}], n)
+            self.assertIn("was changed while it was read", result.stderr)
+        self.assertGreater(n, 12)
+
     def test_image_that_changes_before_its_map(self):
         """The map is not that of another image."""
         happened, n = True, 0
