@@ -278,6 +278,21 @@ class Faults(t.Case):
             if size >= len(sound):
                 os.remove(catalogue)
 
+    def test_map_on_a_disk_that_is_full(self):
+        """No map, no catalogue, and no temporary file."""
+        path = self.write("image.fits", t.noise(60, 70), t.sky_header())
+        t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands", check=True)
+        whole = os.path.getsize(self.path("c.rms.fits"))
+        for name in ("c.csv", "c.rms.fits", "c.islands.fits"):
+            os.remove(self.path(name))
+        for size in [*range(0, whole, 997), whole - 1, whole]:
+            result = t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands",
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+            self.assertEqual(result.returncode, 0 if size >= whole else 1, size)
+            if size < whole:
+                self.assertRegex(result.stderr, r"\Asrcfind: .*c.rms.fits: the map cannot be written: File too large\n\Z")
+                self.assertEqual(os.listdir(self.directory.name), ["image.fits"])
+
 
 if __name__ == "__main__":
     t.main()

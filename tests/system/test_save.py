@@ -1,6 +1,5 @@
 """Maps that are saved (--save): the values, headers and names, and what happens where they cannot be written."""
 import os
-import resource
 import shutil
 
 import numpy as np
@@ -284,20 +283,6 @@ class Save(t.Case):
             self.assertIn("the %s cannot be written" % ("map" if "snr" in blocked else "catalogue"), result.stderr)
             self.assertEqual(os.listdir(out), [blocked])
             os.rmdir(os.path.join(out, blocked))
-
-    def test_disk_that_is_full_at_any_byte(self):
-        path = self.write("image.fits", t.noise(60, 70), t.sky_header())
-        t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands", check=True)
-        whole = os.path.getsize(self.path("c.rms.fits"))
-        for name in ("c.csv", "c.rms.fits", "c.islands.fits"):
-            os.remove(self.path(name))
-        for size in [*range(0, whole, 997), whole - 1, whole]:
-            result = t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands",
-                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
-            self.assertEqual(result.returncode, 0 if size >= whole else 1, size)
-            if size < whole:
-                self.assertRegex(result.stderr, r"\Asrcfind: .*c.rms.fits: the map cannot be written: File too large\n\Z")
-                self.assertEqual(os.listdir(self.directory.name), ["image.fits"])
 
 
 if __name__ == "__main__":
