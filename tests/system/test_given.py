@@ -241,11 +241,13 @@ class Given(t.Case):
             self.assertIn("would replace a mask or map that is read", result.stderr)
         self.assertEqual(open(self.path_of["rms"], "rb").read(), before)
 
-    def test_summary(self):
+    def test_what_is_said_of_maps(self):
         result = t.run(self.path_of["image"], *self.given, "--local")
         self.assertIn("rms from the map", result.stderr)
         self.assertNotIn("too small", result.stderr)
         self.assertEqual(t.run(self.path_of["image"], *self.given, "-q").stderr, "")
+        detection = t.find(self.path_of["image"], *self.given)["detection"]
+        self.assertEqual([detection["background"], detection["rms"]], ["map", "map"])
 
     def test_bench(self):
         report = t.run(self.path_of["image"], *self.given, "--bench=1", "--cpu", check=True).stdout
