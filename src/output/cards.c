@@ -51,7 +51,7 @@ void cards_add_real(struct cards *cards, const char *keyword, double value) {
 }
 
 void cards_add_text(struct cards *cards, const char *keyword, const char *value) {
-    char quoted[MOST_TEXT + 2];
+    char quoted[MOST_TEXT + 2] = "";
     size_t n = 0;
     for (; *value && n < MOST_TEXT; value++) {
         quoted[n++] = *value;
