@@ -96,6 +96,9 @@ class Given(t.Case):
         for name in ("rms", "background"):
             one, other = (fits.getdata(self.path("%s.%s.fits" % (stem, name))) for stem in ("c", "again"))
             self.assertTrue(np.array_equal(one, other))
+        history = str(fits.getheader(self.path("again.rms.fits"))["HISTORY"])
+        self.assertIn("srcfind option rms-map: a file\n", history)
+        self.assertNotIn(self.directory.name, history)
         rms, background, snr, islands = (fits.getdata(self.path("again.%s.fits" % name)) for name in ("rms", "background", "snr", "islands"))
         expected = (self.image.astype(np.float64) - background.astype(np.float64)) / rms.astype(np.float64)
         self.assertTrue(np.array_equal(snr, expected.astype(np.float32)))

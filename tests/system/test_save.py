@@ -148,13 +148,14 @@ class Save(t.Case):
         cube = np.stack([t.noise(60, 70, seed=s) for s in range(6)]).reshape(2, 3, 60, 70)
         cards = dict(CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0, CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)
         path = self.path("cube.fits")
-        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(cube, t.sky_header(**cards), name="SCI")]).writeto(path)
+        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(cube, t.sky_header(**cards), name="S" * 60)]).writeto(path)
         plane = self.write("plane.fits", cube[1, 2], t.sky_header())
-        one, other = self.save(path, "--hdu", "SCI", "--plane", "3,2"), self.save(plane)
+        one, other = self.save(path, "--hdu", "S" * 60, "--plane", "3,2"), self.save(plane)
         for name in NAMES:
             self.assertTrue(np.array_equal(one[name][0], other[name][0]))
             self.assertEqual(one[name][1]["FREQ"], 1.002e9)
             self.assertEqual(one[name][1]["NAXIS"], 2)
+            self.assertIn("srcfind option hdu: " + "S" * 60, "".join(one[name][1]["HISTORY"]))  # in two cards
 
     def test_header(self):
         path = self.write("image.fits", t.noise(100, 120), t.sky_header(FREQ=1.4e9, OBJECT="M 31"))
