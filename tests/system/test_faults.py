@@ -190,6 +190,21 @@ class Faults(t.Case):
             if threads == 1:
                 self.assertEqual(numbers_written, set(range(len(images) + 1)))
 
+    def test_signals_leave_whole_maps(self):
+        """Maps are whole or not there, and all are there before the catalogue."""
+        arguments, numbers_written = [self.image(), "--cpu", "--threads", "1", "--save", "rms,islands"], set()
+        sound = self.run_faulty([*arguments, "-q", "-o", self.out + "/"], "nothing:1")[1]
+        for n in range(1, MOST_CALLS):
+            number = ENDING[n % len(ENDING)]
+            result, written, happened = self.run_with_signal(arguments, number, n)
+            if not happened:
+                break
+            self.assertEqual([result.returncode, result.stderr], [-number, ""])
+            self.assertEqual(written, {name: text for name, text in sound.items() if name in written})
+            self.assertTrue("image.csv" not in written or len(written) == 3)
+            numbers_written.add(len(written))
+        self.assertEqual(numbers_written, {0, 1, 2, 3})
+
     def test_killed_runs_leave_nothing_for_long(self):
         """What a killed run leaves, the next one takes away."""
         images, left = [self.image("%d.fits" % i) for i in range(2)], set()
