@@ -167,7 +167,7 @@ struct srcfind_pixels {
 };
 
 /* The same for pixels in memory. The option hdu is not used; plane gives only the position on the
- * further axes of the header. */
+ * further axes of the header. The options mask, rms-map and background-map are an error. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
                                                     const struct srcfind_pixels *pixels,
                                                     struct srcfind_catalogue **catalogue);
@@ -340,6 +340,19 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
 SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
                                                        const char *format, const char *path);
+
+/* --- maps --- */
+
+/* The name of map i (from 0) that can be saved, or NULL after the last one: "rms", "background",
+ * "snr", (value - background) / rms, and "islands", the Isl_id of each pixel or 0. */
+SRCFIND_API const char *srcfind_map(int i);
+
+/* Writes a map of the image of a catalogue to a FITS file, whole or not at all, as
+ * srcfind_catalogue_save does. The catalogue is one of srcfind_find_file; the image is read again,
+ * and it is an error if the file was changed since. */
+SRCFIND_API enum srcfind_status
+srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                           const char *map, const char *path);
 
 /* --- measuring the speed --- */
 

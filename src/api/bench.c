@@ -137,7 +137,7 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
     return status;
 }
 
-/* Loads an image, closes its file, and measures searches of its pixels in memory. */
+/* Loads an image, and measures searches of its pixels in memory. */
 static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
                                         struct srcfind_bench *bench) {
     struct image image;
@@ -147,16 +147,16 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
         image_open(&image, path, &finder->options, &metadata, &finder->error);
     if (status == SRCFIND_OK)
         status = load_pixels(&image.source, &pixels, &finder->error);
-    const struct detection detection = finder_detection(&finder->options, &metadata);
+    const struct detection detection = finder_detection(&finder->options, &image, &metadata);
     struct memory memory = {pixels, image.source.width, image.source.width};
     const struct pixel_source source =
         memory_source(&memory, image.source.height, image.source.swapped);
-    image_close(&image);
-    image_clear_metadata(&metadata);
     if (status == SRCFIND_OK)
         status = finder_wants_gpu(&finder->options)
                      ? bench_gpu(finder, &source, &detection, bench)
                      : bench_cpu(finder, &source, &detection, pixels, bench);
+    image_close(&image);
+    image_clear_metadata(&metadata);
     free(pixels);
     return status;
 }

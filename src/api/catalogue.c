@@ -12,6 +12,7 @@ void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
         return;
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);
+    noise_map_clear(&catalogue->noise);
     free(catalogue);
 }
 

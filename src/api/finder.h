@@ -3,6 +3,7 @@
 #define FINDER_H
 
 #include "gpu/pool.h"
+#include "input/image.h"
 #include "options/options.h"
 
 struct srcfind_options {
@@ -21,7 +22,9 @@ struct srcfind {
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);
 
-/* The parameters of a detection that follow from the options and the image. */
-struct detection finder_detection(const struct options *options, const struct srcfind_image *image);
+/* The parameters of a detection that follow from the options and the image. They refer to the maps
+ * that are given for the image. */
+struct detection finder_detection(const struct options *options, const struct image *image,
+                                  const struct srcfind_image *metadata);
 
 #endif

@@ -2,10 +2,27 @@
 
 #include <stdlib.h>
 
-struct detection negative_detection(const struct detection *detection) {
-    struct detection negative = *detection;
-    negative.background = -detection->background;
-    return negative;
+void negative_make(struct negated_image *n, const struct pixel_source *source,
+                   const struct detection *detection) {
+    n->source = negated_source(&n->pixels, source);
+    n->detection = *detection;
+    n->detection.background = -detection->background;
+    if (!detection->maps.background)
+        return;
+    n->background_source = negated_source(&n->background, detection->maps.background);
+    n->detection.maps.background = &n->background_source;
+}
+
+bool negative_noise(const struct noise_map *noise, struct noise_map *negated) {
+    const size_t n = noise->nodes ? (size_t)(noise->n_x * noise->n_y) : 0;
+    *negated = *noise;
+    negated->background = -noise->background;
+    negated->nodes = n > 0 ? malloc(n * sizeof *negated->nodes) : NULL;
+    if (n > 0 && !negated->nodes)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        negated->nodes[i] = (struct noise_at){-noise->nodes[i].background, noise->nodes[i].rms};
+    return true;
 }
 
 /* 0 minus a value, and not its negative, so that 0 stays 0 and does not become -0. */

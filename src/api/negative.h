@@ -5,10 +5,24 @@
 #define NEGATIVE_H
 
 #include "backend/backend.h"
+#include "input/negated.h"
 #include "output/catalogue.h"
 
-/* The detection in the negated image. */
-struct detection negative_detection(const struct detection *detection);
+/* The negated image, and the detection in it. Not to be copied: the members point to each other. */
+struct negated_image {
+    struct pixel_source source;
+    struct detection detection;
+    struct negated pixels, background; /* of the source, and of a map of the background */
+    struct pixel_source background_source;
+};
+
+/* The source and the maps of `detection` must outlive the negated image. */
+void negative_make(struct negated_image *negative, const struct pixel_source *source,
+                   const struct detection *detection);
+
+/* Sets *negated to the noise of the negated image; the caller clears it. False where memory ran out.
+ */
+bool negative_noise(const struct noise_map *noise, struct noise_map *negated);
 
 /* Adds n rows of the negated image to the catalogue, after its own, as sources of the image itself.
  * False where memory ran out. */

@@ -20,7 +20,12 @@ static int64_t default_box(const struct srcfind_image *image) {
 
 void noise_choose_box(const struct options *options, const struct srcfind_image *image,
                       struct detection *detection) {
+    const bool knows_rms = options->rms > 0 || *options->rms_map;
+    const bool knows_background = !isnan(options->background) || *options->background_map;
+    const bool has_map = *options->rms_map || *options->background_map;
     detection->box = detection->step = 0;
+    if (has_map && knows_rms && knows_background)
+        return;
     if (options->rms_box.size > 0) {
         detection->box = options->rms_box.size;
         detection->step = options->rms_box.step;

@@ -9,8 +9,8 @@
 double noise_wanted_box(const struct srcfind_image *image);
 
 /* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
- * at most half of the image's shorter side; if that is less than 48 pixels, there is
- * one noise for the whole image. */
+ * at most half of the image's shorter side; if that is less than 48 pixels, there is one noise for
+ * the whole image. There are no boxes where maps leave nothing to measure. */
 void noise_choose_box(const struct options *options, const struct srcfind_image *image,
                       struct detection *detection);
 

@@ -14,9 +14,11 @@
 #include "api/quality.h"
 #include "backend/backend.h"
 #include "common/clock.h"
+#include "cpu/noise_maps.h"
 #include "cpu/scan.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
+#include "input/given.h"
 #include "input/image.h"
 #include "input/memory_source.h"
 #include "input/negated.h"
@@ -27,7 +29,8 @@ bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
 }
 
-struct detection finder_detection(const struct options *o, const struct srcfind_image *image) {
+struct detection finder_detection(const struct options *o, const struct image *image,
+                                  const struct srcfind_image *metadata) {
     struct detection detection = {.kappa = o->kappa,
                                   .threshold = o->threshold,
                                   .island = o->island,
@@ -35,7 +38,9 @@ struct detection finder_detection(const struct options *o, const struct srcfind_
                                   .rms = o->rms,
                                   .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
                                   .min_pixels = o->min_pixels};
-    noise_choose_box(o, image, &detection);
+    detection.maps.background = given_source(image->given, GIVEN_BACKGROUND);
+    detection.maps.rms = given_source(image->given, GIVEN_RMS);
+    noise_choose_box(o, metadata, &detection);
     return detection;
 }
 
@@ -171,9 +176,12 @@ static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct in
 }
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
-static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input) {
+static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input,
+                                  const struct detection *detection) {
     if (!finder->gpu)
         return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
+    if (noise_maps_exist(&detection->maps))
+        return "maps of the noise";
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
     const double n_pixels = (double)input->source->width * (double)input->source->height;
@@ -186,7 +194,10 @@ static enum srcfind_status detect(struct srcfind *finder, const struct input *in
                                   const struct detection *detection,
                                   struct srcfind_catalogue *catalogue,
                                   struct detection_result *result) {
-    const char *reason = reason_for_cpu(finder, input);
+    const char *reason = reason_for_cpu(finder, input, detection);
+    if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
+        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
+                         "%s: on the CPU only: leave --gpu and --device out", reason);
     if (!reason) {
         bool done;
         const enum srcfind_status status =
@@ -233,15 +244,14 @@ static enum srcfind_status detect_and_measure(struct srcfind *finder, const stru
 static enum srcfind_status find_negative(struct srcfind *finder, const struct input *input,
                                          const struct detection *detection,
                                          struct srcfind_catalogue *catalogue) {
-    struct negated negated;
-    const struct pixel_source source = negated_source(&negated, input->source);
-    const struct input negated_input = {.source = &source, .image = input->image};
-    const struct detection negative = negative_detection(detection);
+    struct negated_image negative;
+    negative_make(&negative, input->source, detection);
+    const struct input negated_input = {.source = &negative.source, .image = input->image};
     struct detection_result result = {0};
     struct srcfind_source *rows = NULL;
     int64_t n;
     enum srcfind_status status =
-        detect_and_measure(finder, &negated_input, &negative, catalogue, &result, &rows, &n);
+        detect_and_measure(finder, &negated_input, &negative.detection, catalogue, &result, &rows, &n);
     if (status == SRCFIND_OK && !negative_add(catalogue, rows, n))
         status = error_memory(&finder->error, "adding negative sources");
     free(rows);
@@ -258,14 +268,16 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct in
                                                     &catalogue->sources, &catalogue->n_sources);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
-    detection_result_clear(&result);
+    segments_clear(&result.segments);
+    catalogue->noise = result.noise;
     catalogue->background = result.background;
     return status;
 }
 
 static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
                                         struct srcfind_catalogue *catalogue) {
-    const struct detection detection = finder_detection(&finder->options, &catalogue->image);
+    const struct detection detection =
+        finder_detection(&finder->options, input->image, &catalogue->image);
     struct sampled sample = {0};
     struct pixel_source source;
     struct input sampled = *input;
@@ -323,7 +335,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     if (status == SRCFIND_OK)
         status = find_sources(finder, &input, catalogue);
     if (status == SRCFIND_OK)
-        status = fits_file_unchanged(&image.file, &finder->error);
+        status = image_unchanged(&image, &finder->error);
+    catalogue->version = image.file.version;
     image_close(&image);
     if (status != SRCFIND_OK)
         name_image(&finder->error, path);
@@ -336,10 +349,15 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
  * the shape. */
 static enum srcfind_status read_pixels(struct srcfind *finder, const struct srcfind_pixels *given,
                                        struct srcfind_pixels *p) {
+    const struct options *o = &finder->options;
     *p = (struct srcfind_pixels){0};
     memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
     if (p->row_stride == 0)
         p->row_stride = p->width;
+    if (*o->mask || *o->rms_map || *o->background_map)
+        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                         "pixels in memory: mask, rms-map and background-map are for images in "
+                         "files: write the pixels to a file, or NaN to those that are masked");
     if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
         p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
         return SRCFIND_OK;

@@ -10,6 +10,12 @@
 #include "common/threads.h"
 #include "input/pixel_source.h"
 
+/* Maps of the noise that are given, of the shape of the image; NULL where the noise map has it. The
+ * pixels of the image are NaN where a map is blank. */
+struct noise_sources {
+    const struct pixel_source *background, *rms;
+};
+
 struct detection {
     double kappa;
     double threshold, island; /* in units of the rms; island <= threshold */
@@ -19,6 +25,7 @@ struct detection {
     bool keep_pixels;  /* the segments have runs and values; only the CPU backend does this */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
     double rms;        /* in place of the clip's; 0: not given */
+    struct noise_sources maps; /* in place of background and rms; only the CPU backend uses them */
 };
 
 struct detection_result {
@@ -72,12 +79,22 @@ struct device_pixels {
 
 /* The error message for an image without a finite pixel; takes the number of pixels. */
 #define BACKEND_NO_PIXELS                                                                          \
-    "none of the %lld pixels has a finite value: is this the right plane, or is the image blank?"
+    "none of the %lld pixels has a finite value: is this the right plane, or is the image blank, " \
+    "or all of it masked?"
 
 /* Finds the islands of an image on the CPU. The caller clears result->noise and result->segments,
  * also after an error. */
 enum srcfind_status cpu_detect(const struct pixel_source *source, const struct detection *detection,
                                struct threads *threads, struct detection_result *result,
                                struct error *error);
+
+/* Finds the same islands once more, with their pixels (detection->keep_pixels), where the noise is
+ * known; empty: whether the clip left no pixel. The caller clears the segments, also after an
+ * error. */
+enum srcfind_status cpu_find_segments(const struct pixel_source *source,
+                                      const struct detection *detection,
+                                      const struct noise_map *noise, bool empty,
+                                      struct threads *threads, struct segments *segments,
+                                      struct error *error);
 
 #endif

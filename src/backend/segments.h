@@ -23,6 +23,7 @@ struct segments {
     struct run *runs;       /* NULL without keep_pixels, like all members that follow */
     float *values;
     int64_t *first_run, *first_value; /* n + 1 of each */
+    struct noise_at *noise; /* at each island's peak, if maps of the noise are given; else NULL */
 };
 
 /* Frees the arrays of s. */
@@ -32,6 +33,7 @@ static inline void segments_clear(struct segments *s) {
     free(s->values);
     free(s->first_run);
     free(s->first_value);
+    free(s->noise);
     memset(s, 0, sizeof *s);
 }
 

@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/threads.h"
 #include "input/own_map.h"
+#include "output/fits_map.h"
 #include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
@@ -140,6 +141,44 @@ static enum srcfind_status write_catalogue(struct batch *b, struct srcfind *find
     return srcfind_catalogue_write(finder, catalogue, b->targets->format->name, stdout);
 }
 
+/* Removes maps that were saved before an image failed: they would stand beside an older catalogue,
+ * or beside none. */
+static void remove_maps(const struct target *target, unsigned saved) {
+    for (int i = 0; i < MOST_MAPS; i++)
+        if (saved >> i & 1)
+            unlink(target->maps[i]);
+}
+
+/* Sets the bits in *saved of the maps that were saved, also on an error. */
+static enum srcfind_status save_maps(struct srcfind *finder,
+                                     const struct srcfind_catalogue *catalogue,
+                                     const struct target *target, unsigned *saved) {
+    enum srcfind_status status = SRCFIND_OK;
+    *saved = 0;
+    for (int i = 0; i < MOST_MAPS && status == SRCFIND_OK; i++) {
+        if (!target->maps[i])
+            continue;
+        signals_hold();
+        status = srcfind_catalogue_save_map(finder, catalogue, srcfind_map(i), target->maps[i]);
+        signals_release();
+        *saved |= status == SRCFIND_OK ? 1U << i : 0;
+    }
+    return status;
+}
+
+/* Writes the maps, and then the catalogue: where there is a catalogue, its maps are there, too. */
+static enum srcfind_status write_outputs(struct batch *b, struct srcfind *finder,
+                                         const struct srcfind_catalogue *catalogue,
+                                         const struct target *target) {
+    unsigned saved;
+    enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
+    if (status == SRCFIND_OK)
+        status = write_catalogue(b, finder, catalogue, target->catalogue);
+    if (status != SRCFIND_OK)
+        remove_maps(target, saved);
+    return status;
+}
+
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
                          const struct report *report, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
@@ -147,7 +186,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     const double start = clock_seconds();
     enum srcfind_status status = srcfind_find_file(finder, target->image, &catalogue);
     if (status == SRCFIND_OK && may_save(b, i))
-        status = write_catalogue(b, finder, catalogue, target->catalogue);
+        status = write_outputs(b, finder, catalogue, target);
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
         report_image(report, catalogue, clock_seconds() - start);
@@ -160,9 +199,13 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
 }
 
-/* An incomplete catalogue, as after a power cut, does not count. */
-static bool catalogue_exists(const struct batch *b, const char *catalogue) {
-    return catalogue && save_is_whole(writer_named(b->targets->format->name), catalogue);
+/* Incomplete files, as after a power cut, do not count. */
+static bool outputs_exist(const struct batch *b, const struct target *target) {
+    bool exist = target->catalogue &&
+                 save_is_whole(writer_named(b->targets->format->name), target->catalogue);
+    for (int i = 0; i < MOST_MAPS && exist; i++)
+        exist = !target->maps[i] || fits_map_is_whole(target->maps[i]);
+    return exist;
 }
 
 /* Messages are kept in memory until it is the image's turn; if memory runs out, they are printed at
@@ -174,7 +217,7 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     size_t size;
     FILE *kept = open_memstream(&outcome.text, &size);
     report.stream = kept ? kept : stderr;
-    if (b->cli->skip_existing && catalogue_exists(b, target->catalogue)) {
+    if (b->cli->skip_existing && outputs_exist(b, target)) {
         report_note(&report, "%s: skipped, since %s is already there", target->image,
                     target->catalogue);
         outcome.skipped = true;
@@ -223,9 +266,9 @@ static int run_workers(struct batch *b, int n_workers) {
  * BYTES_A_THREAD of the largest image. */
 enum { BYTES_A_THREAD = 1 << 28 };
 
-/* A worker needs file descriptors for an image, or for a catalogue and its lock; libraries that are
- * loaded during the run need some too. */
-enum { DESCRIPTORS_A_WORKER = 2, DESCRIPTORS_BESIDE = 4 };
+/* A worker needs file descriptors for an image, its mask and its maps of the noise, and for a file
+ * that is saved and its lock; libraries that are loaded during the run need some too. */
+enum { DESCRIPTORS_A_WORKER = 1 + GIVEN_KINDS + 2, DESCRIPTORS_BESIDE = 4 };
 
 /* The number of workers, up to n_workers, for which free file descriptors suffice; 1 or more. */
 static int64_t count_with_descriptors(int64_t n_workers) {
@@ -291,12 +334,21 @@ static int search_all(const struct cli *cli, const struct targets *targets) {
     return status;
 }
 
+/* Removes what killed runs left in the directory of all catalogues and maps. */
+static void clean_directory(const struct target *target) {
+    const char *path = target->catalogue;
+    for (int i = 0; i < MOST_MAPS && !path; i++)
+        path = target->maps[i];
+    if (path)
+        save_clean(path);
+}
+
 int batch_run(const struct cli *cli) {
     struct targets targets = {0};
     signals_watch();
     int status = targets_make(cli, &targets);
-    if (status == EXIT_OK && targets.target[0].catalogue)
-        save_clean(targets.target[0].catalogue); /* all catalogues are in one directory */
+    if (status == EXIT_OK)
+        clean_directory(&targets.target[0]);
     if (status == EXIT_OK)
         status = search_all(cli, &targets);
     targets_free(&targets);

@@ -17,10 +17,16 @@
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
+#include "options/options.h"
 
 /* --- the command as a process --- */
 
-enum { PROCESSES = 9, MOST_OPTIONS = 64, MOST_ARGUMENTS = MOST_OPTIONS + 6, ARGUMENT = 320 };
+enum {
+    PROCESSES = 9,
+    MOST_OPTIONS = 64,
+    MOST_ARGUMENTS = MOST_OPTIONS + 6,
+    ARGUMENT = OPTIONS_TEXT + 64
+};
 
 /* The arguments of a child process, which does the same search, of one image, on one device. */
 struct arguments {

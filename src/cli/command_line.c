@@ -18,10 +18,11 @@ static bool cli_set_flag(struct cli *cli, const struct entry *entry, const char 
 static bool cli_set_path(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_choice(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text);
 
-enum type { FLAG, PATH, CHOICE, FORMAT, ROUNDS, DEVICE_FLAG, OF_LIBRARY };
+enum type { FLAG, PATH, CHOICE, FORMAT, MAPS, ROUNDS, DEVICE_FLAG, OF_LIBRARY };
 
 /* `wanted` completes the message "is not ..."; NULL: the message lists the option's values. */
 static const struct {
@@ -32,6 +33,7 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
+    [MAPS] = {"a list of maps: rms, background, snr, islands", cli_set_maps},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [DEVICE_FLAG] = {NULL, cli_set_device_flag},
 };
@@ -84,6 +86,30 @@ static bool cli_set_format(struct cli *cli, const struct entry *entry, const cha
         if (strcasecmp(text, srcfind_format(i)->name) == 0)
             cli->format = srcfind_format(i)->name;
     return cli->format && strcasecmp(cli->format, text) == 0;
+}
+
+/* Adds the map of this name, of `length` characters. */
+static bool add_map(unsigned *maps, const char *name, size_t length) {
+    for (int i = 0; srcfind_map(i); i++) {
+        if (strncmp(srcfind_map(i), name, length) == 0 && !srcfind_map(i)[length]) {
+            *maps |= 1U << i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text) {
+    unsigned *maps = member_of(cli, entry);
+    *maps = 0;
+    for (;; text++) {
+        const size_t length = strcspn(text, ",");
+        if (!add_map(maps, text, length))
+            return false;
+        text += length;
+        if (!*text)
+            return true;
+    }
 }
 
 /* Makes the number odd, so that the median is the time of one of the rounds. */
@@ -249,14 +275,15 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
 static bool writes_no_catalogue(const struct cli *cli, const char *option) {
     const bool as_text = cli->format && strcmp(cli->format, "json") != 0;
     const char *other = cli->output          ? "--output"
+                        : cli->save          ? "--save"
                         : cli->skip_existing ? "--skip-existing"
                         : as_text            ? "--format"
                                              : NULL;
     if (!other)
         return true;
+    const bool names_format = strcmp(other, "--format") == 0;
     return complain("%s writes no catalogue, and does not go with %s%s%s", option, other,
-                    as_text && !cli->output && !cli->skip_existing ? " " : "",
-                    as_text && !cli->output && !cli->skip_existing ? cli->format : "");
+                    names_format ? " " : "", names_format ? cli->format : "");
 }
 
 bool command_line_has_device(const struct cli *cli, const char *device) {

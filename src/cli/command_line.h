@@ -10,6 +10,7 @@ struct cli {
     const char *format;           /* NULL: by the suffix of output */
     const char *files_from;       /* NULL: no list */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
+    unsigned save; /* maps: 1 << i for srcfind_map(i) */
     int bench;     /* rounds; 0: no --bench */
     int progress;  /* enum progress_choice */
     char **images; /* arguments in argv; not owned */

@@ -43,8 +43,10 @@ static void note_zeros(const struct report *report, const struct srcfind_catalog
 
 static void note_noise(const struct report *report, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
-    const bool measured_once = !c->options.local && c->background.box == 0 && c->options.rms == 0;
-    if (c->options.local && c->background.box == 0)
+    const bool rms_map = *c->options.rms_map;
+    const bool measured_once =
+        !c->options.local && !rms_map && c->background.box == 0 && c->options.rms == 0;
+    if (c->options.local && !rms_map && c->background.box == 0)
         report_note(report,
                     "%s: the image is too small for local noise, one rms is used: boxes have 48 "
                     "pixels at least, and at most half of its shorter side; --rms-box sets another "

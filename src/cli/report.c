@@ -149,13 +149,16 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     const char *unit = srcfind_catalogue_image(c)->unit;
     const bool given_rms = c->options.rms > 0, given_background = !isnan(c->options.background);
+    const bool rms_map = *c->options.rms_map, background_map = *c->options.background_map;
     const bool local = b->box > 0 && isfinite(b->rms_most);
-    if (b->empty && !local && !given_rms) {
+    if (b->empty && !local && !given_rms && !rms_map) {
         write_no_noise(b, stream);
         return;
     }
     if (given_rms)
         fprintf(stream, ", rms %.4g (given)", c->options.rms);
+    else if (rms_map)
+        fputs(", rms from the map", stream);
     else if (local)
         fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
                 b->rms_median);
@@ -163,12 +166,15 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
         fprintf(stream, ", rms %.4g", b->rms);
     if (given_background)
         fprintf(stream, ", background %.4g (given)", c->options.background);
+    else if (background_map)
+        fputs(", background from the map", stream);
     else if (!local)
         fprintf(stream, ", median %.4g", b->median);
-    fprintf(stream, " %s", *unit ? unit : "(no unit)");
+    if (!rms_map || given_background || !(background_map || local))
+        fprintf(stream, " %s", *unit ? unit : "(no unit)");
     if (local && !(given_rms && given_background))
-        fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
-                (long long)b->box, (long long)b->step);
+        fprintf(stream, ", %sin boxes of %lld pixels every %lld",
+                given_rms || rms_map ? "background " : "", (long long)b->box, (long long)b->step);
 }
 
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {

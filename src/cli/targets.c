@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "cli/conflicts.h"
 #include "cli/exit_status.h"
 #include "common/arrays.h"
 #include "common/path.h"
@@ -31,17 +32,12 @@ static bool ends_with(const char *text, const char *end) {
 
 /* --- images --- */
 
-/* Suffixes of compressed files. They are assumed to have about a quarter of the original size. */
-static const char *const compressed_suffixes[] = {".gz", ".fz"};
-
+/* A compressed file is assumed to have about a quarter of the original size. */
 static int64_t count_bytes(const char *path) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
-        if (ends_with(path, compressed_suffixes[i]))
-            return 4 * (int64_t)info.st_size;
-    return info.st_size;
+    return (path_is_compressed(path) ? 4 : 1) * (int64_t)info.st_size;
 }
 
 static bool add_image(struct targets *t, int64_t *capacity, const char *path) {
@@ -113,33 +109,13 @@ static int list_images(const struct cli *cli, struct targets *t) {
 
 /* --- names --- */
 
-/* The length of a name without this suffix; a name that has nothing else keeps it. */
-static size_t length_without(const char *name, size_t length, const char *suffix) {
-    const size_t n = strlen(suffix);
-    const bool has = length > n && strncasecmp(name + length - n, suffix, n) == 0;
-    return has ? length - n : length;
-}
-
-/* The length of a name without .gz or .fz at its end, and without .fits, .fit or .fts before. */
-static size_t stem_length(const char *name) {
-    static const char *const suffixes[] = {".fits", ".fit", ".fts"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof compressed_suffixes / sizeof *compressed_suffixes; i++)
-        length = length_without(name, length, compressed_suffixes[i]);
-    const size_t with_suffix = length;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && length == with_suffix; i++)
-        length = length_without(name, length, suffixes[i]);
-    return length;
-}
-
 /* DIR/STEM.csv for an image .../STEM.fits; to be freed. NULL where memory ran out. */
 static char *name_in_directory(const char *directory, const char *image,
                                const struct srcfind_format *format) {
     const char *name = image + path_directory(image);
     const char *separator = ends_with(directory, "/") ? "" : "/";
-    const size_t length = stem_length(name);
     char *path;
-    if (asprintf(&path, "%s%s%.*s%s", directory, separator, (int)length, name,
+    if (asprintf(&path, "%s%s%.*s%s", directory, separator, path_stem(name), name,
                  format->suffixes[0]) < 0)
         return NULL;
     return path;
@@ -218,81 +194,59 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-/* --- conflicts --- */
-
-static int by_catalogue(const void *a, const void *b) {
-    const struct target *const *first = a, *const *second = b;
-    return strcmp((*first)->catalogue, (*second)->catalogue);
+static bool has_suffix(const char *path) {
+    const char *name = path + path_directory(path), *point = strrchr(name, '.');
+    return point && point > name;
 }
 
-static int find_conflicts(const struct targets *t) {
-    const struct target **sorted = malloc((size_t)t->n * sizeof *sorted);
-    int status = EXIT_OK;
-    if (!sorted)
-        return targets_no_memory();
-    for (int64_t i = 0; i < t->n; i++)
-        sorted[i] = &t->target[i];
-    qsort(sorted, (size_t)t->n, sizeof *sorted, by_catalogue);
-    for (int64_t i = 1; i < t->n && status == EXIT_OK; i++) {
-        if (strcmp(sorted[i - 1]->catalogue, sorted[i]->catalogue) != 0)
-            continue;
-        status = EXIT_USAGE;
-        if (strcmp(sorted[i - 1]->image, sorted[i]->image) == 0)
-            fprintf(stderr, "srcfind: %s is given twice\n", sorted[i]->image);
-        else
-            fprintf(stderr,
-                    "srcfind: %s and %s would both write %s: search them in two runs, with two "
-                    "directories\n",
-                    sorted[i - 1]->image, sorted[i]->image, sorted[i]->catalogue);
+/* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or,
+ * without a catalogue, the image's name. To be freed; NULL where memory ran out. */
+static char *name_map(const struct target *t, const char *map) {
+    const char *stem = t->catalogue ? t->catalogue : t->image + path_directory(t->image);
+    const int length = !t->catalogue      ? path_stem(stem)
+                       : has_suffix(stem) ? (int)(strrchr(stem, '.') - stem)
+                                          : (int)strlen(stem);
+    char *path;
+    return asprintf(&path, "%.*s.%s.fits", length, stem, map) < 0 ? NULL : path;
+}
+
+static int name_maps(const struct cli *cli, struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int map = 0; srcfind_map(map); map++) {
+            if (!(cli->save >> map & 1))
+                continue;
+            t->target[i].maps[map] = name_map(&t->target[i], srcfind_map(map));
+            if (!t->target[i].maps[map])
+                return targets_no_memory();
+        }
     }
-    free(sorted);
-    return status;
+    return EXIT_OK;
 }
 
-/* Identifies a file, whatever its path. */
-struct identity {
-    dev_t device;
-    ino_t number;
-};
+/* --- mask and maps of the noise --- */
 
-static bool identify(const char *path, struct identity *identity) {
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    *identity = (struct identity){info.st_dev, info.st_ino};
-    return true;
-}
-
-static int by_identity(const void *a, const void *b) {
-    const struct identity *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Reports a catalogue that would replace an image of this run or the list of images. Returns the
- * exit status. */
-static int find_replaced_inputs(const struct cli *cli, const struct targets *t) {
-    struct identity *inputs = calloc((size_t)t->n + 1, sizeof *inputs);
-    struct identity catalogue, list = {0};
-    const bool has_list = cli->files_from && identify(cli->files_from, &list);
-    size_t n = 0;
-    int status = EXIT_OK;
-    if (!inputs)
-        return targets_no_memory();
+/* Names what one option gives for each image. */
+static int name_given(const struct cli *cli, const char *option, enum given_kind kind,
+                      struct targets *t) {
+    const char *path = srcfind_options_get(cli->find, option);
+    if (!*path)
+        return EXIT_OK;
+    if ((t->n > 1 || cli->files_from) && !is_directory(path))
+        return usage("--%s: %s is no directory, and several images need one, with STEM.fits for "
+                     "each",
+                     option, path);
     for (int64_t i = 0; i < t->n; i++)
-        n += identify(t->target[i].image, &inputs[n]);
-    if (has_list)
-        inputs[n++] = list;
-    qsort(inputs, n, sizeof *inputs, by_identity);
-    for (int64_t i = 0; i < t->n && status == EXIT_OK; i++)
-        if (identify(t->target[i].catalogue, &catalogue) &&
-            bsearch(&catalogue, inputs, n, sizeof *inputs, by_identity))
-            status = usage(has_list && by_identity(&catalogue, &list) == 0
-                               ? "%s: the catalogue of %s would replace the list of images"
-                               : "%s: the catalogue of %s would replace an image",
-                           t->target[i].catalogue, t->target[i].image);
-    free(inputs);
+        if (!(t->target[i].given[kind] = given_path(path, t->target[i].image)))
+            return targets_no_memory();
+    return EXIT_OK;
+}
+
+static int name_all_given(const struct cli *cli, struct targets *t) {
+    int status = name_given(cli, "mask", GIVEN_MASK, t);
+    if (status == EXIT_OK)
+        status = name_given(cli, "rms-map", GIVEN_RMS, t);
+    if (status == EXIT_OK)
+        status = name_given(cli, "background-map", GIVEN_BACKGROUND, t);
     return status;
 }
 
@@ -303,11 +257,6 @@ static const struct srcfind_format *format_named(const char *name) {
     while (srcfind_format(i) && strcmp(srcfind_format(i)->name, name) != 0)
         i++;
     return srcfind_format(i);
-}
-
-static bool has_suffix(const char *path) {
-    const char *name = path + path_directory(path), *point = strrchr(name, '.');
-    return point && point > name;
 }
 
 /* Reports an unknown suffix: any format may not be what the user expects. Returns the exit status.
@@ -349,10 +298,12 @@ int targets_make(const struct cli *cli, struct targets *t) {
         status = choose_format(cli, t);
     if (status == EXIT_OK)
         status = name_catalogues(cli, t);
-    if (status == EXIT_OK && cli->output)
-        status = find_replaced_inputs(cli, t);
-    if (status == EXIT_OK && cli->output)
-        status = find_conflicts(t);
+    if (status == EXIT_OK)
+        status = name_maps(cli, t);
+    if (status == EXIT_OK)
+        status = name_all_given(cli, t);
+    if (status == EXIT_OK && !conflicts_check(cli, t, &status))
+        status = targets_no_memory();
     const bool in_directory =
         status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
     return in_directory && !is_directory(cli->output) ? make_directory(cli->output) : status;
@@ -362,6 +313,10 @@ void targets_free(struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         free(t->target[i].image);
         free(t->target[i].catalogue);
+        for (int map = 0; map < MOST_MAPS; map++)
+            free(t->target[i].maps[map]);
+        for (int kind = 0; kind < GIVEN_KINDS; kind++)
+            free(t->target[i].given[kind]);
     }
     free(t->target);
     *t = (struct targets){0};

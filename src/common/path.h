@@ -2,6 +2,7 @@
 #ifndef PATH_H
 #define PATH_H
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The length of the directory part of a path, with its slash: 4 for "a/b/c", 0 for "c". */
@@ -9,5 +10,12 @@ static inline int path_directory(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
+
+/* Whether a path ends in .gz or .fz, as those of compressed images do. */
+bool path_is_compressed(const char *path);
+
+/* The length of an image's name without .gz or .fz at its end, and without .fits, .fit or .fts
+ * before. */
+int path_stem(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cpu/clip_predicted.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/islands.h"
+#include "cpu/noise_maps.h"
 #include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
 
@@ -96,24 +97,61 @@ static enum srcfind_status complete_scan(const struct pixel_source *source, stru
     return scan_image(scan, source, &plan, threads, error);
 }
 
-/* Clips the box of each node, and finds the islands above the noise between the nodes. */
-static enum srcfind_status detect_locally(const struct pixel_source *source,
-                                          const struct detection *detection,
-                                          struct threads *threads, struct scan *scan,
-                                          struct detection_result *result, struct error *error) {
+/* Whether the noise is one for the whole image. */
+static bool is_one_noise(const struct noise_map *noise, const struct detection *detection) {
+    return !noise->nodes && !noise_maps_exist(&detection->maps);
+}
+
+/* Whether there is an rms. Without nodes and maps it is the clip's, which has none if it left no
+ * pixel, or it is given. */
+static bool has_rms(const struct noise_map *noise, const struct detection *detection, bool empty) {
+    return noise->nodes || detection->maps.rms || detection->rms > 0 || !empty;
+}
+
+/* Reads the image for the candidates: those above the thresholds or, if the noise is not one, above
+ * the noise of each pixel. `scan` may have them from the first read. */
+static enum srcfind_status
+find_candidates(const struct pixel_source *source, const struct detection *detection,
+                const struct thresholds *thresholds, const struct noise_thresholds *noise,
+                struct threads *threads, struct scan *scan, struct error *error) {
+    if (is_one_noise(noise->map, detection))
+        return complete_scan(source, threads, thresholds, detection->connectivity, scan, error);
+    scan_clear(scan);
+    if (noise_maps_exist(&detection->maps))
+        return scan_image_with_maps(scan, source, noise, &detection->maps, detection->connectivity,
+                                    threads, error);
+    return scan_image_locally(scan, source, noise, detection->connectivity, threads, error);
+}
+
+static enum srcfind_status find_segments(const struct pixel_source *source,
+                                         const struct detection *detection, bool empty,
+                                         struct threads *threads, struct scan *scan,
+                                         struct detection_result *result, struct error *error) {
     const struct noise_thresholds noise = {&result->noise, detection->island, detection->threshold};
     const struct thresholds all = {-INFINITY, -INFINITY};
+    const bool is_one = is_one_noise(&result->noise, detection);
+    const struct thresholds thresholds =
+        is_one ? thresholds_of(&result->noise, empty, detection) : all;
     double start = clock_seconds();
-    scan_clear(scan);
+    if (!has_rms(&result->noise, detection, empty) || (is_one && !isfinite(thresholds.detection)))
+        return SRCFIND_OK;
     enum srcfind_status status =
-        noise_nodes_find(source, detection, threads, &result->noise, error);
-    lap(&result->timings.clip, &start);
-    if (status == SRCFIND_OK)
-        status = scan_image_locally(scan, source, &noise, detection->connectivity, threads, error);
+        find_candidates(source, detection, &thresholds, &noise, threads, scan, error);
     lap(&result->timings.scan, &start);
     if (status == SRCFIND_OK)
-        status = islands_find(scan, &all, detection, threads, &result->segments, error);
+        status = islands_find(scan, &thresholds, detection, threads, &result->segments, error);
     lap(&result->timings.islands, &start);
+    return status;
+}
+
+/* Clips the box of each node. */
+static enum srcfind_status find_nodes(const struct pixel_source *source,
+                                      const struct detection *detection, struct threads *threads,
+                                      struct detection_result *result, struct error *error) {
+    double start = clock_seconds();
+    const enum srcfind_status status =
+        noise_nodes_find(source, detection, threads, &result->noise, error);
+    lap(&result->timings.clip, &start);
     return status;
 }
 
@@ -127,17 +165,26 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
     if (status == SRCFIND_OK && b->n_kept == 0)
         status = error_set(error, SRCFIND_ERROR_INPUT, BACKEND_NO_PIXELS, (long long)b->n_pixels);
     result->noise = noise_of_clip(b->median, b->rms, detection);
-    const struct thresholds thresholds = thresholds_of(&result->noise, b->empty, detection);
-    double start = clock_seconds();
     if (status == SRCFIND_OK && detection->box > 0) {
-        status = detect_locally(source, detection, threads, &scan, result, error);
-    } else if (status == SRCFIND_OK && isfinite(thresholds.detection)) {
-        status = complete_scan(source, threads, &thresholds, detection->connectivity, &scan, error);
-        lap(&result->timings.scan, &start);
-        if (status == SRCFIND_OK)
-            status = islands_find(&scan, &thresholds, detection, threads, &result->segments, error);
-        lap(&result->timings.islands, &start);
+        scan_clear(&scan);
+        status = find_nodes(source, detection, threads, result, error);
     }
+    if (status == SRCFIND_OK)
+        status = find_segments(source, detection, b->empty, threads, &scan, result, error);
     scan_clear(&scan);
+    return status;
+}
+
+enum srcfind_status cpu_find_segments(const struct pixel_source *source,
+                                      const struct detection *detection,
+                                      const struct noise_map *noise, bool empty,
+                                      struct threads *threads, struct segments *segments,
+                                      struct error *error) {
+    struct scan scan = {0};
+    struct detection_result result = {.noise = *noise};
+    const enum srcfind_status status =
+        find_segments(source, detection, empty, threads, &scan, &result, error);
+    scan_clear(&scan);
+    *segments = result.segments;
     return status;
 }

@@ -17,9 +17,10 @@ struct extent {
     int64_t index; /* among the islands that count; -1 if it does not */
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
-    bool edge, passes; /* passes: a pixel is above the detection threshold */
-    double above;      /* with local noise: the peak's value - background */
-    double per_unit;   /* 2^-unit of the moments; set if the island counts */
+    bool edge, passes;     /* passes: a pixel is above the detection threshold */
+    double above;          /* with local noise: the peak's value - background */
+    struct noise_at noise; /* at the peak, with local noise */
+    double per_unit;       /* 2^-unit of the moments; set if the island counts */
 };
 
 /* A run of an island whose first run is in an earlier band. */
@@ -30,10 +31,11 @@ struct foreign_run {
 
 /* What the search knows of a band of the scan. */
 struct band {
-    float *values;               /* of its runs, one run after the other */
-    int64_t first_run, n_runs;   /* its runs are runs[first_run ... first_run + n_runs - 1] */
-    int64_t first_island;        /* number of islands that begin in earlier bands */
-    struct foreign_run *foreign; /* one thread adds these after all bands are done */
+    float *values;                   /* of its runs, one run after the other */
+    const struct noise_given *given; /* beside the values, if maps are given; else NULL */
+    int64_t first_run, n_runs;       /* its runs are runs[first_run ... first_run + n_runs - 1] */
+    int64_t first_island;            /* number of islands that begin in earlier bands */
+    struct foreign_run *foreign;     /* one thread adds these after all bands are done */
     int64_t n_foreign, foreign_capacity;
 };
 
@@ -48,6 +50,7 @@ struct search {
     int64_t *island;  /* of each run: first its parent, see runs.h; then its island's number */
     struct extent *extents;
     struct island *islands; /* that count */
+    struct noise_at *noise; /* at their peaks, if maps are given; else NULL */
     atomic_bool no_memory;  /* memory ran out while a thread worked on a band */
 };
 
@@ -76,6 +79,7 @@ static void count_band(void *context, int b) {
     const struct scan_worker *w = &s->scan->workers[from->worker];
     struct band *band = &s->bands[b];
     band->values = from->n_runs > 0 ? w->candidates + from->first_candidate : NULL;
+    band->given = s->scan->maps && from->n_runs > 0 ? w->given + from->first_candidate : NULL;
     const float *values = band->values;
     for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
         band->n_runs += count_runs(values, run_length(&w->runs[i]), s->thresholds.island);
@@ -167,6 +171,11 @@ static int64_t number_islands(struct search *s) {
 
 /* --- extents --- */
 
+/* The noise in maps that are given, beside some of the values of a band; NULL if none are. */
+static const struct noise_given *given_at(const struct band *band, const float *values) {
+    return band->given ? band->given + (values - band->values) : NULL;
+}
+
 /* Updates the peak of an island by one of its runs. */
 static void find_peak(const struct search *s, const struct run *r, const float *values,
                       struct extent *e) {
@@ -182,11 +191,11 @@ static void find_peak(const struct search *s, const struct run *r, const float *
 
 /* The same with local noise, where the peak is the pixel with the highest value - background. */
 static void find_local_peak(const struct search *s, const struct run *r, const float *values,
-                            struct extent *e) {
+                            const struct noise_given *given, struct extent *e) {
     struct noise_at noise[PIECE];
     for (int64_t x = r->x0; x <= r->x1; x += PIECE) {
         const int64_t n = r->x1 - x < PIECE ? r->x1 - x + 1 : PIECE;
-        noise_map_row(s->map, r->y, x, n, noise);
+        noise_row(s->map, r->y, x, n, given ? given + (x - r->x0) : NULL, noise);
         for (int64_t i = 0; i < n; i++) {
             const float v = values[x - r->x0 + i];
             e->passes |= noise_is_below(noise[i], s->detection->threshold, v);
@@ -195,12 +204,14 @@ static void find_local_peak(const struct search *s, const struct run *r, const f
                 e->peak = v;
                 e->x_peak = (int32_t)(x + i);
                 e->y_peak = r->y;
+                e->noise = noise[i];
             }
         }
     }
 }
 
-static void add_extent(const struct search *s, int64_t i, const float *values) {
+static void add_extent(const struct search *s, const struct band *band, int64_t i,
+                       const float *values) {
     const struct run *r = &s->runs[i];
     const struct scan *scan = s->scan;
     const int64_t width = scan->source->width;
@@ -213,7 +224,7 @@ static void add_extent(const struct search *s, int64_t i, const float *values) {
     e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
     e->y_max = r->y;
     if (s->map)
-        find_local_peak(s, r, values, e);
+        find_local_peak(s, r, values, given_at(band, values), e);
     else
         find_peak(s, r, values, e);
     e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
@@ -232,7 +243,7 @@ static void find_band_extents(void *context, int b) {
     const float *values = band->values;
     for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
         if (s->island[i] >= band->first_island)
-            add_extent(s, i, values);
+            add_extent(s, band, i, values);
         else if (!note_foreign(band, i, values))
             s->no_memory = true;
         values += run_length(&s->runs[i]);
@@ -245,7 +256,7 @@ static int64_t find_extents(struct search *s, struct threads *threads, int64_t n
     threads_run(threads, s->n_bands, find_band_extents, s);
     for (int b = 0; b < s->n_bands; b++)
         for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
-            add_extent(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
+            add_extent(s, &s->bands[b], s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
     for (int64_t i = 0; i < n; i++) {
         struct extent *e = &s->extents[i];
         const bool counts = e->passes && e->n_pixels >= s->detection->min_pixels;
@@ -275,12 +286,13 @@ static struct island island_from_extent(const struct search *s, const struct ext
 
 /* Adds a run whose first pixel is at (x, y) of the island's box, with value - background. */
 static void add_local_moments(const struct noise_map *map, const struct run *r, const float *values,
-                              int64_t x, int64_t y, double per_unit, struct island *island) {
+                              const struct noise_given *given, int64_t x, int64_t y,
+                              double per_unit, struct island *island) {
     struct noise_at noise[PIECE];
     double above[PIECE];
     for (int64_t first = r->x0; first <= r->x1; first += PIECE) {
         const int64_t n = r->x1 - first < PIECE ? r->x1 - first + 1 : PIECE;
-        noise_map_row(map, r->y, first, n, noise);
+        noise_row(map, r->y, first, n, given ? given + (first - r->x0) : NULL, noise);
         for (int64_t i = 0; i < n; i++)
             above[i] = (double)values[first - r->x0 + i] - noise[i].background;
         if (island->small)
@@ -290,7 +302,8 @@ static void add_local_moments(const struct noise_map *map, const struct run *r, 
     }
 }
 
-static void add_moments(const struct search *s, int64_t i, const float *values) {
+static void add_moments(const struct search *s, const struct band *band, int64_t i,
+                        const float *values) {
     const struct run *r = &s->runs[i];
     const struct extent *e = &s->extents[s->island[i]];
     if (e->index < 0)
@@ -299,7 +312,7 @@ static void add_moments(const struct search *s, int64_t i, const float *values) 
     const int64_t count = run_length(r);
     const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
     if (s->map)
-        add_local_moments(s->map, r, values, x, y, e->per_unit, island);
+        add_local_moments(s->map, r, values, given_at(band, values), x, y, e->per_unit, island);
     else if (island->small)
         moments_add_small_row(island, values, count, x, y, e->per_unit);
     else
@@ -310,6 +323,8 @@ static void begin_island(const struct search *s, struct extent *e) {
     if (e->index < 0)
         return;
     s->islands[e->index] = island_from_extent(s, e);
+    if (s->noise)
+        s->noise[e->index] = e->noise;
     e->per_unit = ldexp(1, -s->islands[e->index].unit);
 }
 
@@ -323,7 +338,7 @@ static void find_band_moments(void *context, int b) {
         if (s->island[i] == next)
             begin_island(s, &s->extents[next++]);
         if (s->island[i] >= band->first_island)
-            add_moments(s, i, values);
+            add_moments(s, band, i, values);
         values += run_length(&s->runs[i]);
     }
 }
@@ -332,7 +347,7 @@ static void find_moments(struct search *s, struct threads *threads) {
     threads_run(threads, s->n_bands, find_band_moments, s);
     for (int b = 0; b < s->n_bands; b++)
         for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
-            add_moments(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
+            add_moments(s, &s->bands[b], s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
 }
 
 /* --- segments --- */
@@ -413,7 +428,9 @@ static bool find_segments(struct search *s, struct threads *threads, struct segm
     arrays_use_huge_pages(s->extents, ((size_t)n + 1) * sizeof *s->extents);
     out->n = find_extents(s, threads, n);
     out->islands = s->islands = malloc(((size_t)out->n + 1) * sizeof *s->islands);
-    if (s->no_memory || !s->islands)
+    if (s->scan->maps)
+        out->noise = s->noise = malloc(((size_t)out->n + 1) * sizeof *s->noise);
+    if (s->no_memory || !s->islands || (s->scan->maps && !s->noise))
         return false;
     arrays_use_huge_pages(s->islands, ((size_t)out->n + 1) * sizeof *s->islands);
     find_moments(s, threads);

@@ -248,7 +248,8 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
     int64_t n_runs = w->n_runs - band->first_run;
     int64_t n_candidates = w->n_candidates - band->first_candidate;
     if (!sweep_runs(&sweep, w->runs + band->first_run, &n_runs,
-                    w->candidates + band->first_candidate, &n_candidates))
+                    w->candidates + band->first_candidate,
+                    scan->maps ? w->given + band->first_candidate : NULL, &n_candidates))
         return false;
     w->n_runs = band->first_run + n_runs;
     w->n_candidates = band->first_candidate + n_candidates;
@@ -348,6 +349,60 @@ static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t 
     }
 }
 
+/* --- maps of the noise --- */
+
+enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+
+/* Picks the candidates and the blanks among n <= PIECE pixels of a row. */
+static void pick_piece(const struct scan_worker *w, const struct row_part *part,
+                       const struct noise_given *given, struct picked *picked) {
+    const struct noise_thresholds *t = w->scan->noise;
+    struct noise_at noise[PIECE];
+    noise_row(t->map, part->y, part->x, part->n, given, noise);
+    for (int64_t i = 0; i < part->n; i++) {
+        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+        if (isfinite(v) && !noise_is_below(noise[i], t->island, v))
+            continue;
+        picked->value[picked->n] = v;
+        picked->index[picked->n++] = (uint16_t)(part->at + i);
+    }
+}
+
+/* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
+static void pick_by_maps(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
+                         struct picked *picked) {
+    const int64_t width = w->scan->source->width;
+    const struct noise_given *given = w->maps.given + (first - w->maps.first);
+    picked->n = 0;
+    for (int64_t i = 0; i < n;) {
+        struct row_part part = {
+            .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
+        part.n = width - part.x < n - i ? width - part.x : n - i;
+        part.n = part.n < PIECE ? part.n : PIECE;
+        pick_piece(w, &part, given + i, picked);
+        i += part.n;
+    }
+}
+
+/* Keeps the noise of the candidates of a tile, in the order in which keep_picked keeps their
+ * values. False where memory ran out. */
+static bool keep_given(struct scan_worker *w, const struct picked *picked, int64_t first) {
+    const struct noise_given *given = w->maps.given + (first - w->maps.first);
+    if (!GROW(w->given, w->given_capacity, w->n_candidates))
+        return false;
+    int64_t n = w->n_candidates;
+    for (int i = picked->n - 1; i >= 0; i--)
+        if (isfinite(picked->value[i]))
+            w->given[--n] = given[picked->index[i]];
+    return true;
+}
+
+/* Reads the maps at the pixels of a chunk. */
+static bool read_maps(struct scan_worker *w, const struct chunk *chunk) {
+    w->status = noise_maps_read(&w->maps, chunk->first, chunk->count, &w->error);
+    return w->status == SRCFIND_OK;
+}
+
 /* --- chunks --- */
 
 static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
@@ -358,19 +413,24 @@ static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
     struct picked picked;
     struct last_run last = {.index = w->n_runs - 1};
     begin_band(w, worker, chunk);
+    if (scan->maps && !read_maps(w, chunk))
+        return false;
     for (int64_t i = 0; i < chunk->count; i += TILE_PIXELS) {
         const int n = (int)(chunk->count - i < TILE_PIXELS ? chunk->count - i : TILE_PIXELS);
         const uint32_t *pixels = chunk->pixels + i;
         if (!reserve_for_tile(w))
             return false;
         unsummed.bracket.value = w->bracket.values + w->bracket.n;
-        if (scan->noise) {
+        if (scan->maps) {
+            pick_by_maps(w, pixels, chunk->first + i, n, &picked);
+        } else if (scan->noise) {
             pick_locally(w, pixels, chunk->first + i, n, &picked);
         } else {
             scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &unsummed);
             list_unsummed(w, &unsummed, pixels, &picked);
         }
-        if (!keep_picked(w, &picked, chunk->first + i, &last))
+        if (!keep_picked(w, &picked, chunk->first + i, &last) ||
+            (scan->maps && !keep_given(w, &picked, chunk->first + i)))
             return false;
     }
     w->n_inliers += sums.n;
@@ -463,6 +523,41 @@ enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_sou
                                    : error_memory(error, "starting to read the image");
 }
 
+/* Makes what a scan with maps needs. If a map cannot be read by several threads at a time, one
+ * scans the image. False where memory ran out. */
+static bool make_maps(struct scan *scan) {
+    const struct pixel_source *source = scan->source;
+    const int64_t n_pixels = source->width * source->height;
+    const int64_t most = source->chunk_pixels < n_pixels ? source->chunk_pixels : n_pixels;
+    scan->n_workers = source->parallel ? scan->n_workers : 1;
+    for (int i = 0; i < scan->n_workers; i++)
+        if (!noise_maps_make(&scan->workers[i].maps, scan->maps, most))
+            return false;
+    return true;
+}
+
+enum srcfind_status scan_image_with_maps(struct scan *scan, const struct pixel_source *source,
+                                         const struct noise_thresholds *noise,
+                                         const struct noise_sources *maps, int connectivity,
+                                         struct threads *threads, struct error *error) {
+    struct scan_plan plan = scan_plan_none();
+    plan.connectivity = connectivity;
+    const bool ok = make_scan(scan, source, &plan, threads);
+    scan->noise = noise;
+    scan->maps = maps;
+    scan->sweeps = noise->detection > noise->island;
+    if (!ok || !make_maps(scan))
+        return error_memory(error, "starting to read the image");
+    enum srcfind_status status = run_scan(scan, threads, error);
+    for (int i = 0; i < scan->n_workers && status == SRCFIND_ERROR_MEMORY; i++) {
+        if (scan->workers[i].status != SRCFIND_OK) {
+            status = scan->workers[i].status;
+            *error = scan->workers[i].error;
+        }
+    }
+    return status;
+}
+
 static void free_list(struct scan_list *list) {
     free(list->values);
     *list = (struct scan_list){0};
@@ -495,6 +590,8 @@ void scan_clear(struct scan *scan) {
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
         free(scan->workers[i].bounds);
+        free(scan->workers[i].given);
+        noise_maps_clear(&scan->workers[i].maps);
     }
     free(scan->node);
     free(scan->workers);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "input/beam.h"
+#include "input/given.h"
 #include "input/units.h"
 
 /* --- which HDU --- */
@@ -245,7 +246,9 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
     if (status == SRCFIND_OK && !isnan(options->blank))
         image->source = blanked_source(&image->blanked, &image->source, options->blank);
-    return status == SRCFIND_OK ? fits_file_checksum(&image->file, error) : status;
+    if (status == SRCFIND_OK)
+        status = fits_file_checksum(&image->file, error);
+    return status == SRCFIND_OK ? given_open(image, options, metadata, error) : status;
 }
 
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
@@ -265,7 +268,14 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
     return status == SRCFIND_OK ? describe_header(image, NULL, options, metadata, error) : status;
 }
 
+enum srcfind_status image_unchanged(const struct image *image, struct error *error) {
+    const enum srcfind_status status =
+        fits_file_unchanged(&image->file, &image->file.version, error);
+    return status == SRCFIND_OK ? given_unchanged(image->given, error) : status;
+}
+
 void image_close(struct image *image) {
+    given_close(image->given);
     reader_close(&image->reader);
     wcs_close(image->wcs);
     hdu_clear(&image->hdu);

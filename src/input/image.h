@@ -8,12 +8,15 @@
 #include "input/wcs.h"
 #include "options/options.h"
 
+struct given;
+
 struct image {
     struct fits_file file;
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
     struct blanked blanked; /* what `source` reads from, with the option blank */
+    struct given *given;    /* mask and maps that were given; NULL if none were */
     struct wcs *wcs;        /* NULL if there are no celestial coordinates */
     double jansky;          /* the map unit in Jy/beam or Jy/pixel; NaN if the unit is neither */
     bool per_pixel;         /* the unit is Jy/pixel */
@@ -31,6 +34,9 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
                                       int64_t height, const struct options *options,
                                       struct srcfind_image *metadata, struct error *error);
 void image_close(struct image *image);
+
+/* Returns an error if a file of the image was changed since it was opened. */
+enum srcfind_status image_unchanged(const struct image *image, struct error *error);
 
 /* Metadata with all fields unknown. */
 struct srcfind_image image_empty_metadata(void);

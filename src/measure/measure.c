@@ -12,6 +12,7 @@
 struct setting {
     const struct detection *detection;
     const struct noise_map *noise;
+    const struct noise_at *at_peaks; /* the islands' own, if maps are given; else NULL */
     double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
@@ -92,7 +93,7 @@ static void measure_fluxes(const struct peak_noise *l, double to_flux, const str
 static void measure_island(const struct island *island, const struct peak_noise *l,
                            const struct setting *s, struct srcfind_source *row,
                            struct pixel_shape *pixel_shape) {
-    const struct moments m = moments_of(island, s->noise->nodes ? 0 : l->base);
+    const struct moments m = moments_of(island, s->noise->nodes || s->at_peaks ? 0 : l->base);
     struct tensor shape = {0}; /* where unknown: uncertainty_of_source then takes the beam's */
     row->isl_rms = l->noise.rms;
     row->isl_mean = l->base;
@@ -135,6 +136,7 @@ static struct setting measure_setting(const struct detection_result *result,
     struct setting s = {
         .detection = detection,
         .noise = &result->noise,
+        .at_peaks = result->segments.noise,
         .correlated = has_beam ? fmax(metadata->beam_pixels, 1) : 1,
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
@@ -144,8 +146,10 @@ static struct setting measure_setting(const struct detection_result *result,
     return s;
 }
 
-static struct peak_noise noise_at(const struct setting *s, const struct island *island) {
-    const struct noise_at noise = noise_map_at(s->noise, island->x_peak, island->y_peak);
+/* The noise at the peak of island i. */
+static struct peak_noise noise_at(const struct setting *s, const struct island *island, int64_t i) {
+    const struct noise_at noise =
+        s->at_peaks ? s->at_peaks[i] : noise_map_at(s->noise, island->x_peak, island->y_peak);
     return (struct peak_noise){
         noise.background, s->detection->island * noise.rms, {noise.rms, s->correlated}};
 }
@@ -191,7 +195,7 @@ static void measure_range(void *context, int i) {
     const int64_t first = b->first + threads_part(n, b->n_workers, i);
     const int64_t end = b->first + threads_part(n, b->n_workers, i + 1);
     for (int64_t k = first; k < end; k++) {
-        const struct peak_noise noise = noise_at(b->setting, &b->islands[k]);
+        const struct peak_noise noise = noise_at(b->setting, &b->islands[k], k);
         b->rows[k] = empty_row(k + 1);
         copy_extent(&b->islands[k], b->setting->flags, &b->rows[k]);
         measure_island(&b->islands[k], &noise, b->setting, &b->rows[k], &w->shapes[k - first]);

@@ -192,6 +192,11 @@ static void print_text(const void *member, const char *values, char *text) {
     snprintf(text, OPTIONS_TEXT, "%s", (const char *)member);
 }
 
+static bool parse_path(void *member, const char *values, const char *text) {
+    (void)values;
+    return *text && snprintf(member, OPTIONS_TEXT, "%s", text) < OPTIONS_TEXT;
+}
+
 static bool parse_plane(void *member, const char *values, const char *text) {
     struct plane_option *plane = member;
     (void)values;
@@ -292,6 +297,7 @@ enum type {
     BOX,
     BEAM,
     TEXT,
+    PATH,
     PLANE,
     DEVICE,
     THREADS,
@@ -318,6 +324,7 @@ static const struct {
     [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
+    [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
     [PLANE] = {"a list of planes, counted from 1", parse_plane, print_plane},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
@@ -356,7 +363,11 @@ const struct srcfind_option *options_describe(int i) {
 }
 
 bool options_is_name(int i) {
-    return entries[i].type == TEXT;
+    return entries[i].type == TEXT || entries[i].type == PATH;
+}
+
+bool options_is_path(int i) {
+    return entries[i].type == PATH;
 }
 
 void options_default(struct options *options) {
@@ -389,6 +400,12 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (options->island > options->threshold)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %g is above the threshold, %g",
                          options->island, options->threshold);
+    if (*options->rms_map && options->rms > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "rms-map: rms gives the noise, too: leave one of them out");
+    if (*options->background_map && !isnan(options->background))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "background-map: background gives it, too: leave one of them out");
     return SRCFIND_OK;
 }
 

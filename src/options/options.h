@@ -11,7 +11,7 @@ enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
-enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 512, BOX_LEAST = 8 };
+enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8 };
 
 /* Axes: FWHM in arcsec. Position angle: degrees from north through east. */
 struct beam_option {
@@ -38,6 +38,8 @@ struct options {
     double blank;      /* pixels of this value are blank; NAN: none are */
     bool local;        /* local noise, also if rms_box is not given */
     struct box_option rms_box;
+    /* Images of rms and background, and a mask, or directories of them; "": not given. */
+    char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;           /* sources of the negated image, too */
@@ -67,8 +69,10 @@ bool options_get(const struct options *options, const char *name, char *text);
 /* The i-th of the library's options, in the order of options.inc; NULL after the last. */
 const struct srcfind_option *options_describe(int i);
 
-/* Whether the value of the i-th option is a name, as of an HDU, and not a number or a choice. */
+/* Whether the value of the i-th option is a name, as of an HDU, or a path, and not a number or a
+ * choice. */
 bool options_is_name(int i);
+bool options_is_path(int i);
 
 /* `values` of a choice are a|b|c. Returns the index of `value` among them, or -1. */
 int options_choice(const char *values, const char *value);

@@ -2,6 +2,8 @@
 #ifndef CATALOGUE_H
 #define CATALOGUE_H
 
+#include "backend/noise_map.h"
+#include "input/fits/file.h"
 #include "options/options.h"
 
 enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
@@ -11,6 +13,8 @@ struct srcfind_catalogue {
     struct srcfind_image image;
     struct srcfind_background background;
     struct srcfind_quality quality;
+    struct noise_map noise;      /* what maps of the image are made of */
+    struct fits_version version; /* of the image's file, when it was searched */
     struct options options;
     struct srcfind_column columns[MOST_COLUMNS]; /* their units point into `image` */
     int64_t n_sources, n_negative; /* the negative ones are the last, and count as sources */

@@ -144,11 +144,15 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     struct json_tree object = json_object();
     add_real(&object, "threshold", o->threshold);
     add_real(&object, "island", o->island);
-    if (isnan(o->background) || o->background == 0)
+    if (*o->background_map)
+        add_text(&object, "background", "map");
+    else if (isnan(o->background) || o->background == 0)
         add_text(&object, "background", o->background == 0 ? "zero" : "median");
     else
         add_real(&object, "background", o->background);
-    if (o->rms > 0)
+    if (*o->rms_map)
+        add_text(&object, "rms", "map");
+    else if (o->rms > 0)
         add_real(&object, "rms", o->rms);
     if (!isnan(o->blank))
         add_real(&object, "blank", o->blank);

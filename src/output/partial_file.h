@@ -1,5 +1,5 @@
-/* A temporary file in the directory of a catalogue. The catalogue is written to this file, which is
- * then renamed. The file is locked while a process writes to it, so that files that killed
+/* A temporary file in the directory of a catalogue or map, which is written to this file. The file
+ * is then renamed. The file is locked while a process writes to it, so that files that killed
  * processes left can be recognised. */
 #ifndef PARTIAL_FILE_H
 #define PARTIAL_FILE_H

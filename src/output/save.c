@@ -52,42 +52,62 @@ static bool is_special(const char *path) {
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-static enum srcfind_status save_error(const char *path, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", path,
-                     strerror(errno));
+static enum srcfind_status save_error(const struct save_content *content, const char *path,
+                                      struct error *error) {
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", path,
+                     content->what, strerror(errno));
 }
 
-static enum srcfind_status save_special(const struct srcfind_catalogue *catalogue,
-                                        const struct writer *writer, struct threads *threads,
-                                        const char *path, struct error *error) {
+static enum srcfind_status save_special(const struct save_content *content, const char *path,
+                                        struct error *error) {
     FILE *stream = fopen(path, "w");
     if (!stream)
-        return save_error(path, error);
-    enum srcfind_status status = save_stream(catalogue, writer, threads, stream, path, error);
+        return save_error(content, path, error);
+    enum srcfind_status status = content->write(content->context, stream, path, error);
     if (fclose(stream) != 0 && status == SRCFIND_OK)
-        status = save_error(path, error);
+        status = save_error(content, path, error);
     return status;
+}
+
+enum srcfind_status save_whole(const struct save_content *content, const char *path,
+                               struct error *error) {
+    struct partial_file file;
+    if (is_special(path))
+        return save_special(content, path, error);
+    char *final = final_path(path);
+    if (!final || !partial_file_open(final, &file)) {
+        const enum srcfind_status status = save_error(content, path, error);
+        free(final);
+        return status;
+    }
+    enum srcfind_status status = content->write(content->context, file.stream, path, error);
+    if (status != SRCFIND_OK)
+        partial_file_discard(&file);
+    else if (!partial_file_finish(&file, final))
+        status = save_error(content, path, error);
+    free(final);
+    return status;
+}
+
+/* What save_stream needs. */
+struct catalogue_content {
+    const struct srcfind_catalogue *catalogue;
+    const struct writer *writer;
+    struct threads *threads;
+};
+
+static enum srcfind_status write_catalogue(void *context, FILE *stream, const char *name,
+                                           struct error *error) {
+    const struct catalogue_content *c = context;
+    return save_stream(c->catalogue, c->writer, c->threads, stream, name, error);
 }
 
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error) {
-    struct partial_file file;
-    if (is_special(path))
-        return save_special(catalogue, writer, threads, path, error);
-    char *final = final_path(path);
-    if (!final || !partial_file_open(final, &file)) {
-        const enum srcfind_status status = save_error(path, error);
-        free(final);
-        return status;
-    }
-    enum srcfind_status status = save_stream(catalogue, writer, threads, file.stream, path, error);
-    if (status != SRCFIND_OK)
-        partial_file_discard(&file);
-    else if (!partial_file_finish(&file, final))
-        status = save_error(path, error);
-    free(final);
-    return status;
+    struct catalogue_content c = {catalogue, writer, threads};
+    const struct save_content content = {"catalogue", write_catalogue, &c};
+    return save_whole(&content, path, error);
 }
 
 void save_clean(const char *path) {

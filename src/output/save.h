@@ -1,4 +1,4 @@
-/* Saves catalogues to streams and files. */
+/* Saves catalogues and maps to streams and files. */
 #ifndef SAVE_H
 #define SAVE_H
 
@@ -9,8 +9,21 @@ enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
                                 const struct writer *writer, struct threads *threads, FILE *stream,
                                 const char *name, struct error *error);
 
-/* Writes a catalogue to a temporary file and renames it to the path, so that a reader never sees an
- * incomplete catalogue. Devices and pipes are written to directly. */
+/* What a file is to hold. */
+struct save_content {
+    const char *what; /* for messages: "catalogue" */
+    /* Writes all of it to a stream and flushes it. Messages call the stream `name`. */
+    enum srcfind_status (*write)(void *context, FILE *stream, const char *name,
+                                 struct error *error);
+    void *context;
+};
+
+/* Writes to a temporary file and renames it to the path, so that a reader never sees an incomplete
+ * file. Devices and pipes are written to directly. */
+enum srcfind_status save_whole(const struct save_content *content, const char *path,
+                               struct error *error);
+
+/* The same for a catalogue. */
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error);

@@ -1,4 +1,5 @@
-/* Any file: a catalogue in both formats, or an error with a text of one line. */
+/* Any file: a catalogue in both formats and all maps, or an error with a text of one line. The file
+ * is also the mask and the maps of an image: of itself. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +23,29 @@ static void write_catalogue(struct srcfind *finder, const struct srcfind_catalog
     }
 }
 
-static void search(const char *path) {
+static void save_maps(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
+    for (int i = 0; srcfind_map(i); i++)
+        if (srcfind_catalogue_save_map(finder, catalogue, srcfind_map(i), "/dev/null"))
+            abort();
+}
+
+static void search(const char *path, const char *given) {
     struct srcfind_options *options = srcfind_options_create();
     struct srcfind_catalogue *catalogue = NULL;
     struct srcfind *finder = NULL;
+    if (given && (srcfind_options_set(options, "mask", given) ||
+                  srcfind_options_set(options, "rms-map", given) ||
+                  srcfind_options_set(options, "background-map", given)))
+        abort();
     if (srcfind_options_set(options, "device", "cpu") ||
         srcfind_options_set(options, "threads", "2") || srcfind_create(options, &finder))
         abort();
-    if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK)
+    if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK) {
         write_catalogue(finder, catalogue);
-    else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n'))
+        save_maps(finder, catalogue);
+    } else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n')) {
         abort();
+    }
     srcfind_catalogue_destroy(catalogue);
     srcfind_destroy(finder);
     srcfind_options_destroy(options);
@@ -44,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (file < 0 || write(file, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    search(path);
+    search(path, NULL);
+    search(path, path);
     close(file);
     return 0;
 }

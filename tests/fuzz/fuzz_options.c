@@ -6,9 +6,10 @@
 
 #include "cli/command_line.h"
 #include "cli/exit_status.h"
+#include "options/options.h"
 #include "target.h"
 
-enum { MOST_ARGUMENTS = 64 };
+enum { MOST_ARGUMENTS = 64, MAPS = 4 };
 
 /* Cuts text into lines; returns how many. */
 static int cut(char *text, char **lines) {
@@ -25,10 +26,11 @@ static int cut(char *text, char **lines) {
 /* The options can be used, and each value can be given again. */
 static void check(const struct cli *cli) {
     struct srcfind *finder = NULL;
-    if (cli->n_images < 0 || cli->bench < 0 || cli->bench > SRCFIND_MAX_ROUNDS)
+    if (cli->n_images < 0 || cli->bench < 0 || cli->bench > SRCFIND_MAX_ROUNDS ||
+        cli->save >= 1U << MAPS)
         abort();
     for (int i = 0; srcfind_option(i); i++) {
-        char value[512];
+        char value[OPTIONS_TEXT];
         const char *name = srcfind_option(i)->name;
         snprintf(value, sizeof value, "%s", srcfind_options_get(cli->find, name));
         if (*value && srcfind_options_set(cli->find, name, value) != SRCFIND_OK)

@@ -97,6 +97,8 @@ ssize_t __wrap_pread64(int file, void *buffer, size_t count, off_t offset) {
         return call_fails(kind, code) ? (failure) : __real_##name arguments;                       \
     }
 
+WRAP(ssize_t, pwrite64, "write", -1, ENOSPC, (int f, const void *b, size_t n, off_t o),
+     (f, b, n, o))
 WRAP(int, open64, "open", -1, EMFILE, (const char *p, int f, mode_t m), (p, f, m))
 WRAP(FILE *, fopen64, "open", NULL, EMFILE, (const char *p, const char *m), (p, m))
 WRAP(FILE *, fdopen, "open", NULL, ENOMEM, (int d, const char *m), (d, m))

@@ -12,7 +12,7 @@ from astropy.io import fits
 import srcfind_test as t
 
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
-KINDS = ("memory", "read", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
+KINDS = ("memory", "read", "write", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
 MOST_CALLS = 20000
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
           signal.SIGXCPU, signal.SIGPIPE)
@@ -33,7 +33,7 @@ class Faults(t.Case):
                                 env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark}, **options)
         written = {}
         for name in os.listdir(self.out) if os.path.isdir(self.out) else []:
-            with open(os.path.join(self.out, name)) as stream:
+            with open(os.path.join(self.out, name), encoding="latin-1") as stream:
                 written[name] = stream.read()
         return result, written, os.path.exists(self.mark)
 
@@ -48,6 +48,7 @@ class Faults(t.Case):
             self.assertTrue(result.stderr.startswith("srcfind: "), (fault, result.stderr))
             self.assertEqual(len(result.stderr.splitlines()), 1, (fault, result.stderr))
             self.assertLess(len(written), len(sound), fault)
+            self.assertFalse(any(name.endswith(".fits") for name in written), fault)
 
     def check(self, arguments, kinds=KINDS, environment=(), step=1):
         """Every call of these kinds fails once."""
@@ -85,6 +86,51 @@ class Faults(t.Case):
     def test_negative_sources(self):
         self.assertGreater(self.check([self.image(), "--negative", "--cpu", "--threads", 1],
                                       step=2 if t.SANITIZED else 1), 40)
+
+    def test_maps(self):
+        """Maps come with their catalogue, or not at all."""
+        image = self.image()
+        for threads in (1, 2):
+            for noise in ([], ["--rms-box", "30,10"]):
+                self.assertGreater(self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise],
+                                              step=2 if t.SANITIZED else 1), 60)
+
+    def given(self):
+        """Options with a mask and a map of each kind."""
+        image = np.ones((200, 220), np.float32)
+        return [word for option, value in (("--mask", 1), ("--rms-map", 1.5), ("--background-map", 0.1))
+                for word in (option, self.write(option[2:] + ".fits", image * value))]
+
+    def test_given_noise(self):
+        image, given = self.image(), self.given()
+        for threads in (1, 2):
+            self.assertGreater(self.check([image, *given, "-i", 2, "--save", "snr,islands", "--cpu", "--threads", threads],
+                                          step=2 if t.SANITIZED else 1), 80)
+        tiles = self.path("tiles.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(np.ones((200, 220), np.float32), "GZIP_1", quantize_level=0)]).writeto(tiles)
+        self.check([image, "--rms-map", tiles, "--rms-box", "30,10", "--cpu", "--threads", 2], ["load", "memory", "read"], step=3)
+
+    def test_map_that_changes(self):
+        """Whichever of the files it is, and whenever."""
+        options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
+        for n in range(1, MOST_CALLS):
+            result, written, happened = self.run_faulty([self.image(), *self.given(), *options], "change:%d" % n)
+            if not happened:
+                break
+            self.assertEqual([result.returncode, written], [1, {}], n)
+            self.assertIn("was changed while it was read", result.stderr)
+        self.assertGreater(n, 12)
+
+    def test_image_that_changes_before_its_map(self):
+        """The map is not that of another image."""
+        happened, n = True, 0
+        while happened:
+            n += 1
+            image = self.image()
+            result, written, happened = self.run_faulty([image, "--cpu", "-q", "--save", "snr", "-o", self.out + "/"],
+                                                        "change:%d" % n)
+            self.assertEqual([result.returncode, len(written)], [1, 0] if happened else [0, 2], n)
+        self.assertGreater(n, 8)
 
     def test_reads_that_are_cut(self):
         """By signals, or for no reason: nothing is lost."""
@@ -147,6 +193,21 @@ class Faults(t.Case):
             self.assertEqual(written, sound)
             if threads == 1:
                 self.assertEqual(numbers_written, set(range(len(images) + 1)))
+
+    def test_signals_leave_whole_maps(self):
+        """Maps are whole or not there, and all are there before the catalogue."""
+        arguments, numbers_written = [self.image(), "--cpu", "--threads", "1", "--save", "rms,islands"], set()
+        sound = self.run_faulty([*arguments, "-q", "-o", self.out + "/"], "nothing:1")[1]
+        for n in range(1, MOST_CALLS):
+            number = ENDING[n % len(ENDING)]
+            result, written, happened = self.run_with_signal(arguments, number, n)
+            if not happened:
+                break
+            self.assertEqual([result.returncode, result.stderr], [-number, ""])
+            self.assertEqual(written, {name: text for name, text in sound.items() if name in written})
+            self.assertTrue("image.csv" not in written or len(written) == 3)
+            numbers_written.add(len(written))
+        self.assertEqual(numbers_written, {0, 1, 2, 3})
 
     def test_killed_runs_leave_nothing_for_long(self):
         """What a killed run leaves, the next one takes away."""
@@ -235,6 +296,21 @@ class Faults(t.Case):
             self.assertEqual(sorted(os.listdir(self.directory.name)), ["catalogue.csv", "image.fits"][size < len(sound):])
             if size >= len(sound):
                 os.remove(catalogue)
+
+    def test_map_on_a_disk_that_is_full(self):
+        """No map, no catalogue, and no temporary file."""
+        path = self.write("image.fits", t.noise(60, 70), t.sky_header())
+        t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands", check=True)
+        whole = os.path.getsize(self.path("c.rms.fits"))
+        for name in ("c.csv", "c.rms.fits", "c.islands.fits"):
+            os.remove(self.path(name))
+        for size in [*range(0, whole, 997), whole - 1, whole]:
+            result = t.run(path, "-q", "-o", self.path("c.csv"), "--save", "rms,islands",
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+            self.assertEqual(result.returncode, 0 if size >= whole else 1, size)
+            if size < whole:
+                self.assertRegex(result.stderr, r"\Asrcfind: .*c.rms.fits: the map cannot be written: File too large\n\Z")
+                self.assertEqual(os.listdir(self.directory.name), ["image.fits"])
 
 
 if __name__ == "__main__":

@@ -23,6 +23,16 @@ struct picture picture_make(int kind, int width, int height, struct random *rand
 const char *picture_name(int kind);
 void picture_free(struct picture *picture);
 
+/* What to look for: sources of 5 sigma after a clip at kappa. */
+static inline struct detection detection_with(double kappa) {
+    return (struct detection){.kappa = kappa,
+                              .threshold = 5,
+                              .island = 5,
+                              .background = NAN,
+                              .connectivity = 4,
+                              .min_pixels = 1};
+}
+
 /* What to look for: ordinary and odd. */
 struct detection random_detection(struct random *random);
 

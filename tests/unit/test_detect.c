@@ -121,7 +121,7 @@ static void planned_pictures(void **state) {
 /* Ordinary noise must be clipped from one read: a plan that never holds would be found out only by
  * the clock. */
 static void plans_hold(void **state) {
-    const struct detection d = {3, 5, 5, NAN, 4, 1, false, 0, 0, 0};
+    const struct detection d = detection_with(3);
     struct random r = {5};
     (void)state;
     for (int i = 0; i < 20; i++) {

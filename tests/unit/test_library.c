@@ -34,13 +34,27 @@ static char *text_of(const struct srcfind_catalogue *catalogue, const char *form
 /* --- options --- */
 
 static void all_options_have_a_round_trip(void **state) {
-    static const char *const given[][2] = {
-        {"kappa", "2.5"},        {"threshold", "6.1"},  {"island", "3.3000000000000003"},
-        {"background", "zero"},  {"connectivity", "8"}, {"min-pixels", "3"},
-        {"beam", "10.1,7,40.3"}, {"hdu", "SCI"},        {"plane", "2,7"},
-        {"device", "all"},       {"device", "3"},       {"device-memory", "100"},
-        {"threads", "5"},        {"local", "yes"},      {"rms-box", "60,20"},
-        {"rms", "0.25"},         {"blank", "-0.5"},     {"negative", "yes"}};
+    static const char *const given[][2] = {{"kappa", "2.5"},
+                                           {"threshold", "6.1"},
+                                           {"island", "3.3000000000000003"},
+                                           {"background", "zero"},
+                                           {"connectivity", "8"},
+                                           {"min-pixels", "3"},
+                                           {"beam", "10.1,7,40.3"},
+                                           {"hdu", "SCI"},
+                                           {"plane", "2,7"},
+                                           {"device", "all"},
+                                           {"device", "3"},
+                                           {"device-memory", "100"},
+                                           {"threads", "5"},
+                                           {"local", "yes"},
+                                           {"rms-box", "60,20"},
+                                           {"rms", "0.25"},
+                                           {"blank", "-0.5"},
+                                           {"rms-map", "a/rms.fits"},
+                                           {"mask", "masks"},
+                                           {"background-map", "b.fits"},
+                                           {"negative", "yes"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -375,6 +389,37 @@ static void wrong_shapes(void **state) {
     srcfind_destroy(finder);
 }
 
+/* Maps are of images in files. */
+static void maps_need_files(void **state) {
+    struct srcfind_options *options = srcfind_options_create();
+    struct srcfind_catalogue *catalogue = NULL;
+    struct srcfind *finder;
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    const struct srcfind_pixels pixels = {
+        .size = sizeof pixels, .values = values, .width = 3, .height = 2};
+    (void)state;
+    assert_string_equal(srcfind_map(0), "rms");
+    assert_null(srcfind_map(-1));
+    assert_null(srcfind_map(4));
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rms", "/dev/null"),
+                     SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "images in files"));
+    assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rm", "/dev/null"),
+                     SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "no map rm"));
+    srcfind_catalogue_destroy(catalogue);
+    srcfind_destroy(finder);
+    srcfind_options_set(options, "mask", "mask.fits");
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "mask"));
+    assert_null(catalogue);
+    srcfind_destroy(finder);
+    srcfind_options_destroy(options);
+}
+
 static void formats(void **state) {
     struct random r = {2};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
@@ -437,6 +482,7 @@ int main(void) {
         cmocka_unit_test(missing_device),
         cmocka_unit_test(chosen_backend),
         cmocka_unit_test(wrong_shapes),
+        cmocka_unit_test(maps_need_files),
         cmocka_unit_test(formats),
         cmocka_unit_test(finders_in_threads),
     };

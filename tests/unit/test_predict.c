@@ -91,7 +91,7 @@ static void right_or_refused(void **state) {
     int n_done = 0, n_refused = 0;
     (void)state;
     for (int i = 0; i < 3000; i++) {
-        const struct detection d = {kappas[i % 3], 5, 5, NAN, 4, 1, false, 0, 0, 0};
+        const struct detection d = detection_with(kappas[i % 3]);
         struct picture p =
             picture_make(kinds[random_below(&r, 7)], 30 + random_below(&r, 40), 40, &r);
         if (i % 8 == 0)
@@ -116,7 +116,7 @@ static void right_or_refused(void **state) {
 /* Zeros that are only counted, values within the median bracket and beyond the inliers, and none
  * between: the bracket has the least of all. */
 static void no_inliers(void **state) {
-    const struct detection d = {3, 5, 5, NAN, 4, 1, false, 0, 0, 0};
+    const struct detection d = detection_with(3);
     const struct scan_plan plan = {.inlier_low = -0.5f,
                                    .inlier_high = 0.5f,
                                    .median_low = -0.01f,
@@ -163,7 +163,7 @@ static void whole_lists(void **state) {
     struct random r = {3};
     (void)state;
     for (int i = 0; i < 300; i++) {
-        const struct detection d = {kappas[i % 3], 5, 5, NAN, 4, 1, false, 0, 0, 0};
+        const struct detection d = detection_with(kappas[i % 3]);
         struct picture p = picture_make(i % 12, 30 + random_below(&r, 40), 40, &r);
         if (i % 4 == 0)
             add_zeros(&p, &r);
@@ -181,7 +181,7 @@ static void samples_are_clipped(void **state) {
     struct random r = {2};
     (void)state;
     for (int i = 0; i < 7; i++) {
-        const struct detection d = {3, 5, 5, NAN, 4, 1, false, 0, 0, 0};
+        const struct detection d = detection_with(3);
         struct picture p = picture_make(kinds[i], 250, 240, &r);
         struct oracle_result expected = oracle_detect(&p, &d);
         const struct srcfind_background *b = &expected.background;
@@ -224,7 +224,7 @@ static const uint32_t *read_some(void *state, int64_t first, int64_t count, uint
 /* Noise of 32768 squared with a pixel in 100 far above it: its list is not too long, so that the
  * image is read once. */
 static void large_images_are_planned(void **state) {
-    const struct detection d = {3, 5, 5, NAN, 4, 1, false, 0, 0, 0};
+    const struct detection d = detection_with(3);
     uint32_t *noise = malloc(2 * SAME * sizeof *noise);
     const struct pixel_source source = {.width = 1 << 15,
                                         .height = 1 << 15,

@@ -16,7 +16,12 @@ static bool random_plan(struct random *r, struct scan_plan *plan) {
     const double median = random_below(r, 3) * random_real(r, -reach, reach) * rms;
     const struct clip_path path = {median - 0.01 * rms, median + 0.02 * rms, median - 3 * rms,
                                    median + 3 * rms};
-    const struct detection d = {3, 5, 4, NAN, 4, 1, false, 0, 0, 0};
+    const struct detection d = {.kappa = 3,
+                                .threshold = 5,
+                                .island = 4,
+                                .background = NAN,
+                                .connectivity = 4,
+                                .min_pixels = 1};
     return scan_plan_predict(plan, &path, median, rms, 1000 + random_below(r, 200000), &d);
 }
 

@@ -39,7 +39,7 @@ enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, i
 
 enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,
                                     struct error *error) {
-    *reached = end <= file->size;
+    *reached = end <= file->version.size;
     return file->gunzip ? gunzip_reach(file->gunzip, file->path, end, reached, error) : SRCFIND_OK;
 }
 
@@ -47,10 +47,12 @@ enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *err
     return file->gunzip ? gunzip_check(file->gunzip, file->path, error) : SRCFIND_OK;
 }
 
-enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error) {
+enum srcfind_status fits_file_unchanged(const struct fits_file *file,
+                                        const struct fits_version *version, struct error *error) {
     struct stat info;
-    if (fstat(file->descriptor, &info) == 0 && info.st_size == file->size &&
-        info.st_mtim.tv_sec == file->time.tv_sec && info.st_mtim.tv_nsec == file->time.tv_nsec)
+    if (fstat(file->descriptor, &info) == 0 && info.st_size == version->size &&
+        info.st_mtim.tv_sec == version->time.tv_sec &&
+        info.st_mtim.tv_nsec == version->time.tv_nsec)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the file was changed while it was read: is it still being written?",
@@ -58,7 +60,7 @@ enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct err
 }
 
 int64_t fits_file_size(const struct fits_file *file) {
-    return file->gunzip ? gunzip_size(file->gunzip) : file->size;
+    return file->gunzip ? gunzip_size(file->gunzip) : file->version.size;
 }
 
 /* Names the program that packed the file as a whole, by the file's first bytes: "" for a FITS file,
@@ -85,7 +87,7 @@ static const char *packing_of(const char *start, int64_t count) {
 
 static enum srcfind_status look_at_start(struct fits_file *file, struct error *error) {
     char start[9] = "";
-    const int64_t count = file->size < 9 ? file->size : 9;
+    const int64_t count = file->version.size < 9 ? file->version.size : 9;
     const enum srcfind_status status = fits_file_read(file, start, count, 0, error);
     if (status != SRCFIND_OK)
         return status;
@@ -94,7 +96,7 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: not a FITS file: it does not begin with SIMPLE", file->path);
     if (strcmp(packing, "gzip") == 0)
-        return gunzip_open(&file->gunzip, file->descriptor, file->size, error);
+        return gunzip_open(&file->gunzip, file->descriptor, file->version.size, error);
     if (*packing)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: packed by %s: unpack it first, or pack it with gzip or fpack",
@@ -127,8 +129,8 @@ enum srcfind_status fits_file_open(struct fits_file *file, const char *path, str
         return not_regular(path, S_ISDIR(info.st_mode), error);
     if (info.st_size == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
-    file->size = info.st_size;
-    file->time = info.st_mtim;
+    file->version.size = info.st_size;
+    file->version.time = info.st_mtim;
     return look_at_start(file, error);
 }
 

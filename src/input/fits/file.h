@@ -9,11 +9,16 @@
 
 struct gunzip;
 
+/* Tells a file from what it is after a change. */
+struct fits_version {
+    int64_t size;         /* bytes on the disk */
+    struct timespec time; /* of the last modification */
+};
+
 struct fits_file {
     const char *path; /* not owned */
     int descriptor;
-    int64_t size;          /* bytes on the disk */
-    struct timespec time;  /* of the last modification */
+    struct fits_version version;
     struct gunzip *gunzip; /* NULL unless the file is gzipped as a whole */
 };
 
@@ -31,8 +36,10 @@ enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *r
  * bytes after it. */
 enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *error);
 
-/* Returns an error if the file's size or modification time has changed since it was opened. */
-enum srcfind_status fits_file_unchanged(const struct fits_file *file, struct error *error);
+/* Returns an error if the file is no longer this version of it: its size or modification time has
+ * changed. */
+enum srcfind_status fits_file_unchanged(const struct fits_file *file,
+                                        const struct fits_version *version, struct error *error);
 
 /* The size of the file in bytes; of a gzipped file, the number of bytes unpacked so far. */
 int64_t fits_file_size(const struct fits_file *file);

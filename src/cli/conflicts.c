@@ -1,0 +1,132 @@
+#include "cli/conflicts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/exit_status.h"
+#include "common/arrays.h"
+
+/* Identifies a file, whatever its path. */
+struct identity {
+    dev_t device;
+    ino_t number;
+};
+
+/* A file that is read or written. */
+struct use {
+    struct identity identity; /* 0 if there is no such file yet */
+    const char *path, *image; /* the file, and the image that it belongs to */
+    const char *what;         /* "catalogue", "map", "image", "list of images" */
+    bool is_output, is_link;
+};
+
+struct uses {
+    struct use *use;
+    int64_t n, capacity;
+};
+
+static bool identify(const char *path, struct identity *identity) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *identity = (struct identity){info.st_dev, info.st_ino};
+    return true;
+}
+
+/* Adds a file, unless its path is NULL. False where memory ran out. */
+static bool add_use(struct uses *u, const char *path, const char *image, const char *what,
+                    bool is_output) {
+    struct stat info;
+    struct use use = {.path = path, .image = image, .what = what, .is_output = is_output};
+    if (!path)
+        return true;
+    if (!GROW(u->use, u->capacity, u->n + 1))
+        return false;
+    identify(path, &use.identity);
+    use.is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    u->use[u->n++] = use;
+    return true;
+}
+
+static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
+    bool ok = add_use(u, cli->files_from, NULL, "the list of images", false);
+    for (int64_t i = 0; ok && i < t->n; i++) {
+        const struct target *target = &t->target[i];
+        ok = add_use(u, target->image, target->image, "an image", false) &&
+             add_use(u, target->catalogue, target->image, "catalogue", true);
+        for (int map = 0; ok && map < MOST_MAPS; map++)
+            ok = add_use(u, target->maps[map], target->image, "map", true);
+        for (int kind = 0; ok && kind < GIVEN_KINDS; kind++)
+            ok =
+                add_use(u, target->given[kind], target->image, "a mask or map that is read", false);
+    }
+    return ok;
+}
+
+/* Outputs come first, then inputs. */
+static int by_path(const void *a, const void *b) {
+    const struct use *x = a, *y = b;
+    return x->is_output != y->is_output ? y->is_output - x->is_output : strcmp(x->path, y->path);
+}
+
+/* Files that exist come first; of a file, outputs before inputs. */
+static int by_identity(const void *a, const void *b) {
+    const struct use *x = a, *y = b;
+    if (x->identity.device != y->identity.device)
+        return x->identity.device > y->identity.device ? -1 : 1;
+    if (x->identity.number != y->identity.number)
+        return x->identity.number > y->identity.number ? -1 : 1;
+    return y->is_output - x->is_output;
+}
+
+/* Reports two outputs with one path. Returns the exit status. */
+static int complain_of_path(const struct use *a, const struct use *b) {
+    if (strcmp(a->image, b->image) == 0)
+        fprintf(stderr, "srcfind: %s is given twice\n", a->image);
+    else
+        fprintf(stderr,
+                "srcfind: %s and %s would both write %s: search them in two runs, with two "
+                "directories\n",
+                a->image, b->image, a->path);
+    return EXIT_USAGE;
+}
+
+/* Reports an output that is the same file as an input or another output. Returns the exit status.
+ */
+static int complain_of_file(const struct use *output, const struct use *other) {
+    fprintf(stderr, "srcfind: %s: the %s of %s would replace %s%s\n", output->path, output->what,
+            output->image, other->is_output ? "the " : "", other->what);
+    return EXIT_USAGE;
+}
+
+/* Whether an output would replace another file that exists. An output that is another name of
+ * another output, by a hard link, replaces only the name. */
+static bool replaces(const struct use *output, const struct use *other) {
+    const bool is_one = output->identity.number != 0 &&
+                        output->identity.number == other->identity.number &&
+                        output->identity.device == other->identity.device;
+    return output->is_output && is_one &&
+           (!other->is_output ||
+            ((output->is_link || other->is_link) && strcmp(output->path, other->path) != 0));
+}
+
+static int find_conflicts(struct uses *u) {
+    qsort(u->use, (size_t)u->n, sizeof *u->use, by_identity);
+    for (int64_t i = 1; i < u->n; i++)
+        if (replaces(&u->use[i - 1], &u->use[i]))
+            return complain_of_file(&u->use[i - 1], &u->use[i]);
+    qsort(u->use, (size_t)u->n, sizeof *u->use, by_path);
+    for (int64_t i = 1; i < u->n && u->use[i].is_output; i++)
+        if (strcmp(u->use[i - 1].path, u->use[i].path) == 0)
+            return complain_of_path(&u->use[i - 1], &u->use[i]);
+    return EXIT_OK;
+}
+
+bool conflicts_check(const struct cli *cli, const struct targets *t, int *status) {
+    struct uses uses = {0};
+    const bool ok = add_uses(&uses, cli, t);
+    *status = ok ? find_conflicts(&uses) : EXIT_IMAGE;
+    free(uses.use);
+    return ok;
+}

@@ -1,0 +1,34 @@
+#include "common/path.h"
+
+#include <stddef.h>
+#include <strings.h>
+
+static const char *const compressed_suffixes[] = {".gz", ".fz"};
+static const char *const image_suffixes[] = {".fits", ".fit", ".fts"};
+
+enum {
+    COMPRESSED_SUFFIXES = sizeof compressed_suffixes / sizeof *compressed_suffixes,
+    IMAGE_SUFFIXES = sizeof image_suffixes / sizeof *image_suffixes,
+};
+
+/* The length of a name without the first of n suffixes that it ends with; a name that has nothing
+ * else keeps it. */
+static size_t length_without(const char *name, size_t length, const char *const *suffixes, int n) {
+    for (int i = 0; i < n; i++) {
+        const size_t size = strlen(suffixes[i]);
+        if (length > size && strncasecmp(name + length - size, suffixes[i], size) == 0)
+            return length - size;
+    }
+    return length;
+}
+
+bool path_is_compressed(const char *path) {
+    const size_t length = strlen(path);
+    return length_without(path, length, compressed_suffixes, COMPRESSED_SUFFIXES) < length;
+}
+
+int path_stem(const char *name) {
+    const size_t length =
+        length_without(name, strlen(name), compressed_suffixes, COMPRESSED_SUFFIXES);
+    return (int)length_without(name, length, image_suffixes, IMAGE_SUFFIXES);
+}

@@ -1,0 +1,193 @@
+#define _GNU_SOURCE /* asprintf */
+#include "input/given.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/path.h"
+#include "input/chunks.h"
+#include "input/units.h"
+
+struct given_image {
+    struct image image;
+    struct srcfind_image metadata;
+};
+
+struct given {
+    struct given_image *images[GIVEN_KINDS]; /* NULL: not given */
+    struct pixel_source pixels;              /* of the image that they are given for */
+};
+
+/* --- pixels --- */
+
+/* Whether a pixel counts as blank where a mask or a map has this value. */
+static bool is_blank(enum given_kind kind, float value) {
+    return !isfinite(value) || (kind == GIVEN_MASK && value == 0) ||
+           (kind == GIVEN_RMS && value <= 0);
+}
+
+/* Makes pixels NaN by one of the given images; `values` is a buffer for its values. */
+static bool apply(const struct given *g, enum given_kind kind, int64_t first, int64_t count,
+                  uint32_t *values, uint32_t *pixels, struct error *error) {
+    const struct pixel_source *source = &g->images[kind]->image.source;
+    const uint32_t *read = source->read(source->state, first, count, values, error);
+    const float nan = NAN;
+    uint32_t blank;
+    memcpy(&blank, &nan, sizeof blank);
+    if (g->pixels.swapped)
+        blank = __builtin_bswap32(blank);
+    for (int64_t i = 0; read && i < count; i++)
+        if (is_blank(kind, pixel_value(read, i, source->swapped)))
+            pixels[i] = blank;
+    return read;
+}
+
+static const uint32_t *read_given(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    const struct given *g = state;
+    const size_t size = (size_t)count * sizeof *buffer;
+    const uint32_t *pixels = g->pixels.read(g->pixels.state, first, count, buffer, error);
+    uint32_t *values = pixels ? malloc(size + 1) : NULL;
+    bool ok = values;
+    if (pixels && !values)
+        error_memory(error, "reading a map");
+    if (ok && pixels != buffer)
+        memcpy(buffer, pixels, size);
+    for (int kind = 0; ok && kind < GIVEN_KINDS; kind++)
+        if (g->images[kind])
+            ok = apply(g, (enum given_kind)kind, first, count, values, buffer, error);
+    free(values);
+    return ok ? buffer : NULL;
+}
+
+/* Chunks are those of the image or of the map that has the largest: a part of a packed chunk costs
+ * as much as all of it. */
+static struct pixel_source source_of(struct given *g) {
+    struct pixel_source source = g->pixels;
+    for (int kind = 0; kind < GIVEN_KINDS; kind++) {
+        if (!g->images[kind])
+            continue;
+        const struct pixel_source *s = &g->images[kind]->image.source;
+        source.chunk_pixels =
+            s->chunk_pixels > source.chunk_pixels ? s->chunk_pixels : source.chunk_pixels;
+        source.sample_rows =
+            s->sample_rows < source.sample_rows ? s->sample_rows : source.sample_rows;
+        source.parallel = source.parallel && s->parallel;
+        source.packed = source.packed || s->packed;
+    }
+    source.state = g;
+    source.read = read_given;
+    return source;
+}
+
+/* --- opening --- */
+
+char *given_path(const char *path, const char *image) {
+    const char *name = image + path_directory(image);
+    const size_t length = strlen(path);
+    struct stat info;
+    char *inside;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return strdup(path);
+    return asprintf(&inside, "%s%s%.*s.fits", path, path[length - 1] == '/' ? "" : "/",
+                    path_stem(name), name) < 0
+               ? NULL
+               : inside;
+}
+
+/* Checks the shape; further axes have one plane. */
+static enum srcfind_status check_shape(const struct srcfind_image *map,
+                                       const struct srcfind_image *image, struct error *error) {
+    int64_t planes = 1;
+    for (int i = 2; i < map->n_axes; i++)
+        planes = map->axes[i] > planes ? map->axes[i] : planes;
+    if (map->width != image->width || map->height != image->height)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: %lld x %lld pixels, where the image has %lld x %lld: is it a map of "
+                         "another image?",
+                         map->path, (long long)map->width, (long long)map->height,
+                         (long long)image->width, (long long)image->height);
+    if (planes > 1)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: a map has two axes, and this is a cube: cut out the plane of the "
+                         "image",
+                         map->path);
+    return SRCFIND_OK;
+}
+
+/* Checks the unit. Without one, a map is in the image's unit. */
+static enum srcfind_status check_unit(const struct srcfind_image *map,
+                                      const struct srcfind_image *image, struct error *error) {
+    double factor;
+    if (!*map->unit || !*image->unit || strcmp(map->unit, image->unit) == 0 ||
+        (units_conform(map->unit, image->unit, &factor) && factor == 1))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the unit is %s, and that of the image is %s: convert the map", map->path,
+                     map->unit, image->unit);
+}
+
+static enum srcfind_status open_kind(struct given *g, enum given_kind kind, const char *option,
+                                     const struct srcfind_image *metadata, struct error *error) {
+    struct options defaults;
+    if (!*option)
+        return SRCFIND_OK;
+    char *path = given_path(option, metadata->path);
+    struct given_image *map = path ? calloc(1, sizeof *map) : NULL;
+    g->images[kind] = map;
+    options_default(&defaults);
+    enum srcfind_status status =
+        map ? image_open(&map->image, path, &defaults, &map->metadata, error)
+            : error_memory(error, "opening a map");
+    free(path);
+    if (status == SRCFIND_OK)
+        status = check_shape(&map->metadata, metadata, error);
+    if (status == SRCFIND_OK && kind != GIVEN_MASK)
+        status = check_unit(&map->metadata, metadata, error);
+    return status;
+}
+
+enum srcfind_status given_open(struct image *image, const struct options *options,
+                               const struct srcfind_image *metadata, struct error *error) {
+    const char *paths[GIVEN_KINDS] = {[GIVEN_MASK] = options->mask,
+                                      [GIVEN_RMS] = options->rms_map,
+                                      [GIVEN_BACKGROUND] = options->background_map};
+    enum srcfind_status status = SRCFIND_OK;
+    if (!*options->mask && !*options->rms_map && !*options->background_map)
+        return SRCFIND_OK;
+    struct given *g = image->given = calloc(1, sizeof *g);
+    if (!g)
+        return error_memory(error, "opening a map");
+    for (int kind = 0; status == SRCFIND_OK && kind < GIVEN_KINDS; kind++)
+        status = open_kind(g, (enum given_kind)kind, paths[kind], metadata, error);
+    if (status != SRCFIND_OK)
+        return status;
+    g->pixels = image->source;
+    image->source = source_of(g);
+    return SRCFIND_OK;
+}
+
+void given_close(struct given *given) {
+    for (int kind = 0; given && kind < GIVEN_KINDS; kind++) {
+        struct given_image *map = given->images[kind];
+        if (!map)
+            continue;
+        image_close(&map->image);
+        image_clear_metadata(&map->metadata);
+        free(map);
+    }
+    free(given);
+}
+
+const struct pixel_source *given_source(const struct given *given, enum given_kind kind) {
+    return given && given->images[kind] ? &given->images[kind]->image.source : NULL;
+}
+
+enum srcfind_status given_unchanged(const struct given *given, struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (int kind = 0; given && status == SRCFIND_OK && kind < GIVEN_KINDS; kind++)
+        if (given->images[kind])
+            status = image_unchanged(&given->images[kind]->image, error);
+    return status;
+}

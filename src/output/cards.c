@@ -1,0 +1,90 @@
+#include "output/cards.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "common/format_double.h"
+#include "input/fits/header.h"
+
+enum { COMMENTARY = 8, MOST_TEXT = 66 }; /* the first column of a comment; the longest text */
+
+/* Adds a card that begins with `length` characters, and has blanks after them. */
+static void add_card(struct cards *cards, const char *text, size_t length) {
+    const int64_t n_bytes = (cards->n + 1) * CARD;
+    cards->no_memory = cards->no_memory || !GROW(cards->text, cards->capacity, n_bytes);
+    if (cards->no_memory)
+        return;
+    char *card = cards->text + cards->n++ * CARD;
+    memset(card, ' ', CARD);
+    memcpy(card, text, length < CARD ? length : CARD);
+}
+
+/* Adds a card whose value ends in column 30, where fixed format wants it. */
+static void add_value(struct cards *cards, const char *keyword, const char *value) {
+    char card[CARD + 1];
+    const int length = snprintf(card, sizeof card, "%-8.8s= %20.60s", keyword, value);
+    add_card(cards, card, (size_t)length);
+}
+
+void cards_add_logical(struct cards *cards, const char *keyword, bool value) {
+    add_value(cards, keyword, value ? "T" : "F");
+}
+
+void cards_add_integer(struct cards *cards, const char *keyword, int64_t value) {
+    char text[FORMAT_TEXT];
+    format_integer(value, text);
+    add_value(cards, keyword, text);
+}
+
+void cards_add_real(struct cards *cards, const char *keyword, double value) {
+    char text[FORMAT_TEXT];
+    if (!isfinite(value))
+        return;
+    format_double(value, text);
+    for (char *c = text; *c; c++)
+        *c = (char)toupper((unsigned char)*c); /* FITS wants E in exponents */
+    add_value(cards, keyword, text);
+}
+
+void cards_add_text(struct cards *cards, const char *keyword, const char *value) {
+    char quoted[MOST_TEXT + 2] = "";
+    size_t n = 0;
+    for (; *value && n < MOST_TEXT; value++) {
+        quoted[n++] = *value;
+        if (*value == '\'')
+            quoted[n++] = '\''; /* two stand for one */
+    }
+    char card[CARD + 1];
+    const int length = snprintf(card, sizeof card, "%-8.8s= '%-8.*s'", keyword, (int)n, quoted);
+    if (n > 0)
+        add_card(cards, card, (size_t)length);
+}
+
+void cards_add_history(struct cards *cards, const char *text) {
+    const size_t length = strlen(text), most = CARD - COMMENTARY;
+    for (size_t at = 0; at < length; at += most) {
+        char card[CARD + 1];
+        const int n = snprintf(card, sizeof card, "%-8s%.*s", "HISTORY", (int)most, text + at);
+        add_card(cards, card, (size_t)n);
+    }
+}
+
+void cards_copy(struct cards *cards, const char *card) {
+    add_card(cards, card, CARD);
+}
+
+bool cards_end(struct cards *cards) {
+    add_card(cards, "END", 3);
+    while (!cards->no_memory && cards->n * CARD % FITS_BLOCK != 0)
+        add_card(cards, "", 0);
+    return !cards->no_memory;
+}
+
+void cards_clear(struct cards *cards) {
+    free(cards->text);
+    *cards = (struct cards){0};
+}

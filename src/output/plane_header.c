@@ -1,0 +1,74 @@
+#include "output/plane_header.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* Keywords of the coordinates of axis 1 or 2 alone. In a pattern, # stands for such an axis, and *
+ * for digits, letters and blanks up to the end of the keyword. */
+static const char *const patterns[] = {
+    "CTYPE#  ", "CUNIT#  ", "CNAME#  ", "CRPIX#  ", "CRVAL#  ", "CDELT#  ", "CROTA#  ",
+    "CD#_#   ", "PC#_#   ", "CD00#00#", "PC00#00#", "PV#_*   ", "PS#_*   ", "PROJP*  ",
+    "CPDIS#  ", "CQDIS#  ", "DP#     ", "DQ#     ", "A_*     ", "B_*     ", "AP_*    ",
+    "BP_*    ", "LONPOLE ", "LATPOLE ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   "};
+
+static bool fits_pattern(const char *card, const char *pattern) {
+    for (int i = 0; i < 8 && pattern[i] != '*'; i++)
+        if (pattern[i] == '#' ? card[i] != '1' && card[i] != '2' : card[i] != pattern[i])
+            return false;
+    return true;
+}
+
+/* Whether a card belongs to the coordinates of the first two axes. */
+static bool is_coordinate(const char *card) {
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fits_pattern(card, patterns[i]))
+            return true;
+    return false;
+}
+
+/* Whether the value of a card must be a number: all but names are. */
+static bool wants_number(const char *card) {
+    return strncmp(card, "CR", 2) == 0 || strncmp(card, "CD", 2) == 0 ||
+           strncmp(card, "PC", 2) == 0 || strncmp(card, "PV", 2) == 0;
+}
+
+/* Whether an axis is one of two that make a position on the sky. */
+static bool is_celestial(const struct header *header, const char *keyword) {
+    char type[SRCFIND_TEXT] = "";
+    header_text(header, keyword, type, sizeof type);
+    return strncmp(type, "RA--", 4) == 0 || strncmp(type, "DEC-", 4) == 0 ||
+           (isalpha((unsigned char)*type) &&
+            (strncmp(type + 1, "LON", 3) == 0 || strncmp(type + 1, "LAT", 3) == 0));
+}
+
+/* Copies the coordinates card by card, so that programs read the same of both. Coordinates on the
+ * sky that srcfind could not read, or of which one axis is not in the plane, are left out: programs
+ * refuse them. */
+static void copy_coordinates(struct cards *cards, const struct image *image) {
+    const struct header *header = &image->hdu.header;
+    int n = 0;
+    if (!image->wcs && (is_celestial(header, "CTYPE1") || is_celestial(header, "CTYPE2")))
+        return;
+    char *usable = header_for_wcslib(header, &n);
+    cards->no_memory = cards->no_memory || !usable;
+    for (int i = 0; usable && i < n; i++) {
+        const char *card = usable + (size_t)CARD * (size_t)i;
+        if (is_coordinate(card) && (header_card_is_number(card) || !wants_number(card)))
+            cards_copy(cards, card);
+    }
+    free(usable);
+}
+
+void plane_header_add(struct cards *cards, int bitpix, const struct image *image,
+                      const struct srcfind_image *metadata) {
+    cards_add_logical(cards, "SIMPLE", true);
+    cards_add_integer(cards, "BITPIX", bitpix);
+    cards_add_integer(cards, "NAXIS", 2);
+    cards_add_integer(cards, "NAXIS1", metadata->width);
+    cards_add_integer(cards, "NAXIS2", metadata->height);
+    copy_coordinates(cards, image);
+    cards_add_real(cards, "FREQ", metadata->frequency);
+    cards_add_real(cards, "BMAJ", metadata->beam.major);
+    cards_add_real(cards, "BMIN", metadata->beam.minor);
+    cards_add_real(cards, "BPA", metadata->beam.angle);
+}

@@ -1,0 +1,290 @@
+"""Maps that are saved (--save): the values, headers and names, and what happens where they cannot be written."""
+import os
+import shutil
+
+import numpy as np
+from astropy.io import fits
+from astropy.wcs import WCS
+from scipy import ndimage
+
+import oracle
+import srcfind_test as t
+
+MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
+NAMES = ("rms", "background", "snr", "islands")
+ALL = ",".join(NAMES)
+
+
+def noise_of(image, box=None):
+    """Background and rms of every pixel: of the whole image, or between the nodes of SIZE,STEP."""
+    if not box:
+        clip = oracle.clip(image)
+        return [np.full(image.shape, clip[name]) for name in ("median", "rms")]
+    nodes = oracle.noise_nodes(image, *box)
+    return [oracle.interpolate(nodes[:, :, i], image.shape, box[1]) for i in (0, 1)]
+
+
+def labels(image, background, rms, island=5, connectivity=4):
+    """The number of the island of each pixel, or 0."""
+    above = np.where(np.isfinite(image), image.astype(np.float64), np.nan) - background
+    found, n = ndimage.label(above > island * rms, np.ones((3, 3)) if connectivity == 8 else None)
+    core = np.bincount(found.ravel(), (above > 5 * rms).ravel(), n + 1) > 0
+    core[0] = False
+    number = np.where(core, np.cumsum(core), 0)
+    return number[found]
+
+
+class Save(t.Case):
+
+    def save(self, image, *options, names=ALL):
+        """The maps of an image, by their names."""
+        catalogue = self.path("saved.csv")
+        t.run(image, "-q", "-o", catalogue, "--save", names, *options, check=True)
+        maps = {}
+        for name in names.split(","):
+            with fits.open(self.path("saved.%s.fits" % name), memmap=False) as hdus:
+                hdus.verify("exception")
+                maps[name] = hdus[0].data.copy(), hdus[0].header.copy()
+        return maps
+
+    def check_values(self, path, box=None, island=5, connectivity=4):
+        image, _ = oracle.read(path)
+        options = ["--island", island, "--connectivity", connectivity] + (["--rms-box", "%d,%d" % box] if box else [])
+        maps = self.save(path, *options)
+        background, rms = noise_of(image, box)
+        blank = ~np.isfinite(image)
+        expected = {"background": background, "rms": rms, "snr": (image.astype(np.float64) - background) / rms}
+        for name, values in expected.items():
+            saved = maps[name][0]
+            self.assertEqual(saved.dtype, np.dtype(">f4"))
+            self.assertTrue(np.array_equal(np.isnan(saved), blank))
+            # the nearest float32, where the oracle's own error in float64 does not lead to another one
+            error = np.abs(saved.astype(np.float64) - values)[~blank]
+            most = 2.0 ** -24 * np.abs(values) + 1e-11 * (1 if name == "snr" else rms)
+            self.assertTrue((error <= most[~blank]).all())
+            self.assertGreater(np.mean(saved[~blank] == values.astype(np.float32)[~blank]), 0.999)
+        self.assertEqual(maps["islands"][0].dtype, np.dtype(">i4"))
+        self.assertTrue(np.array_equal(maps["islands"][0], labels(image, background, rms, island, connectivity)))
+        rows = t.read_csv(self.path("saved.csv"))
+        self.assertEqual(maps["islands"][0].max(), len(rows))
+        for row in rows:
+            self.assertEqual(maps["islands"][0][int(row["Ypeak"]), int(row["Xpeak"])], row["Isl_id"])
+            self.assertEqual(maps["rms"][0][int(row["Ypeak"]), int(row["Xpeak"])], np.float32(row["Isl_rms"]))
+        return len(rows)
+
+    def test_values(self):
+        with_blanks = t.noise(211, 307, seed=2)
+        with_blanks[:9, :] = np.nan
+        with_blanks[100:110, 200:220] = np.inf
+        n = 0
+        for image in (with_blanks, t.noise(70, 1000, seed=3), t.noise(400, 41, seed=4)):
+            path = self.write("image.fits", image, t.sky_header())
+            for box in (None, (24, 8)):
+                for island, connectivity in ((5, 4), (3, 8)):
+                    with self.subTest(shape=image.shape, box=box, island=island):
+                        n += self.check_values(path, box, island, connectivity)
+        self.assertGreater(n, 40)
+
+    def test_real_maps(self):
+        for name in ("lofar", "magpis", "parkes"):
+            for box in (None, (51, 10)):
+                with self.subTest(name, box=box):
+                    self.check_values(os.path.join(MAPS, name + ".fits"), box)
+
+    @t.unittest.skipUnless(t.SHARED, "needs SRCFIND_TEST_DATA")
+    def test_reference(self):
+        """The maps of a program that stands beside: every pixel is the nearest float32, or that of a double next to it."""
+        path = os.path.join(MAPS, "lofar.fits")
+        maps = self.save(path, "--rms-box", "48,16", names="rms,background")
+        tool = os.path.join(t.SHARED, "tools", "local_reference.py")
+        t.subprocess.run([t.sys.executable, tool, path, "48,16", "--maps", self.path("ref")], check=True, capture_output=True)
+        for name, (saved, _) in maps.items():
+            expected = np.load(self.path("ref.%s.npy" % name))
+            self.assertGreater(np.mean(saved == expected.astype(np.float32)), 0.999)
+            self.assertTrue(np.allclose(saved, expected, rtol=2.0 ** -23, atol=0))
+
+    def test_given_noise(self):
+        image = t.noise(80, 90)
+        maps = self.save(self.write("image.fits", image), "--rms", "0.7", "--background", "0.25")
+        self.assertTrue((maps["rms"][0] == np.float32(0.7)).all())
+        self.assertTrue((maps["background"][0] == 0.25).all())
+        self.assertTrue(np.array_equal(maps["snr"][0], ((image.astype(np.float64) - 0.25) / 0.7).astype(np.float32)))
+
+    def test_flat_image(self):
+        """Without noise there is no SNR, and no island."""
+        maps = self.save(self.write("flat.fits", np.full((30, 40), 3, np.float32)))
+        self.assertTrue((maps["rms"][0] == 0).all())
+        self.assertTrue(np.isnan(maps["snr"][0]).all())
+        self.assertTrue((maps["islands"][0] == 0).all())
+
+    def saved_bytes(self, image, *options, **environment):
+        t.run(image, "-q", "-o", self.path("saved.csv"), "--save", ALL, *options, check=True, env={**os.environ, **environment})
+        result = []
+        for name in NAMES:
+            with open(self.path("saved.%s.fits" % name), "rb") as stream:
+                result.append(stream.read())
+        return result
+
+    def test_same_bytes(self):
+        """On any number of threads, with any variant of the scan, and from tiles and gzip."""
+        image = t.noise(500, 610, seed=2)
+        image[:60, :] = np.nan
+        plain, packed, tiles = self.path("image.fits"), self.path("image.fits.gz"), self.path("tiled.fits")
+        for path in (plain, packed):
+            fits.PrimaryHDU(image, t.sky_header()).writeto(path)
+        hdu = t.tiled(image, "GZIP_1", (100, 70), t.sky_header(), quantize_level=0)
+        fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(tiles)
+        for options in ([], ["--rms-box", "40,13", "-i", "3"]):
+            expected = self.saved_bytes(plain, "--threads", 1, *options)
+            for path in (plain, packed, tiles):
+                for threads in (1, 2, 7):
+                    with self.subTest(path, threads=threads):
+                        self.assertEqual(self.saved_bytes(path, "--threads", threads, *options), expected)
+            for variant in ("AVX2", "SSE2", "plain"):
+                with self.subTest(variant):
+                    self.assertEqual(self.saved_bytes(plain, *options, SRCFIND_SIMD=variant), expected)
+
+    def test_plane(self):
+        cube = np.stack([t.noise(60, 70, seed=s) for s in range(6)]).reshape(2, 3, 60, 70)
+        cards = dict(CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0, CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)
+        path = self.path("cube.fits")
+        fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(cube, t.sky_header(**cards), name="S" * 60)]).writeto(path)
+        plane = self.write("plane.fits", cube[1, 2], t.sky_header())
+        one, other = self.save(path, "--hdu", "S" * 60, "--plane", "3,2"), self.save(plane)
+        for name in NAMES:
+            self.assertTrue(np.array_equal(one[name][0], other[name][0]))
+            self.assertEqual(one[name][1]["FREQ"], 1.002e9)
+            self.assertEqual(one[name][1]["NAXIS"], 2)
+            self.assertIn("srcfind option hdu: " + "S" * 60, "".join(one[name][1]["HISTORY"]))  # in two cards
+
+    def test_header(self):
+        path = self.write("image.fits", t.noise(100, 120), t.sky_header(FREQ=1.4e9, OBJECT="M 31"))
+        for name, (_, header) in self.save(path, "--blank=-1", "--beam", "12,9,-5", "-j", "2").items():
+            self.assertEqual(header.get("BUNIT"), "Jy/beam" if name in ("rms", "background") else None)
+            self.assertEqual([header[key] for key in ("BMAJ", "BMIN", "BPA", "FREQ")], [12 / 3600, 9 / 3600, -5, 1.4e9])
+            history = str(header["HISTORY"])
+            self.assertRegex(history, r"\Asrcfind [0-9.]+ map: %s\n" % name)
+            for option in ("kappa: 3", "threshold: 5", "background: median", "blank: -1", "beam: 12,9,-5"):
+                self.assertIn("srcfind option " + option + "\n", history + "\n")
+            for word in ("thread", "device", self.directory.name, "image"):
+                self.assertNotIn(word, history)
+        odd = self.write("odd.fits", t.noise(50, 60), t.sky_header(BUNIT="it's"))
+        self.assertEqual(self.save(odd, names="rms")["rms"][1]["BUNIT"], "it's")
+
+    def assert_wcs(self, path, header):
+        with fits.open(path) as hdus:
+            whole = WCS(next(h.header for h in hdus if h.header["NAXIS"] >= 2)).celestial
+        saved = WCS(header)
+        x, y = np.meshgrid(np.linspace(0, header["NAXIS1"] - 1, 7), np.linspace(0, header["NAXIS2"] - 1, 5))
+        self.assertTrue(np.array_equal(saved.all_pix2world(x, y, 0), whole.all_pix2world(x, y, 0), equal_nan=True))
+        self.assertEqual([saved.wcs.radesys, saved.wcs.lngtyp], [whole.wcs.radesys, whole.wcs.lngtyp])
+
+    def test_coordinates(self):
+        """astropy finds the same positions in the map as in the image."""
+        for name in ("lofar", "magpis", "parkes"):
+            path = os.path.join(MAPS, name + ".fits")
+            self.assert_wcs(path, self.save(path, names="rms")["rms"][1])
+        image, no = t.noise(60, 70), {"CDELT1": None, "CDELT2": None}
+        sip = {"CTYPE1": "RA---TAN-SIP", "CTYPE2": "DEC--TAN-SIP", "A_ORDER": 2, "A_2_0": 1e-6, "B_ORDER": 2, "B_0_2": -2e-6}
+        for cards in ({}, {"CROTA2": 30.0}, {"PC1_2": 0.1, "PC2_1": -0.1}, sip, {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"},
+                      {**no, "CD1_1": -5e-4, "CD1_2": 1e-5, "CD2_1": 2e-5, "CD2_2": 5e-4}, {"LONPOLE": 170.0},
+                      {"CTYPE1": "RA---ZPN", "CTYPE2": "DEC--ZPN", "PV2_1": 1.0, "PV2_3": 40.0},
+                      {"CTYPE1": "DEC--SIN", "CTYPE2": "RA---SIN", "CRVAL1": 2.0, "CRVAL2": 150.0}, {"RADESYS": None, "EQUINOX": 1950.0}):
+            path = self.write("image.fits", image, t.sky_header(**cards))
+            with self.subTest(**{key: str(value) for key, value in cards.items()}):
+                self.assert_wcs(path, self.save(path, names="rms")["rms"][1])
+
+    def test_coordinates_that_are_none(self):
+        """Half of a position, or one that srcfind could not read, is not handed on; other axes are."""
+        image = t.noise(60, 70)
+        for cards in ({"CTYPE2": "FREQ"}, {"CRVAL1": "somewhere"}):
+            header = self.save(self.write("image.fits", image, t.sky_header(**cards)), names="rms")["rms"][1]
+            self.assertNotIn("CTYPE1", header)
+        header = self.save(self.write("image.fits", image, t.sky_header(CTYPE1="OFFSET", CTYPE2="FREQ")), names="rms")["rms"][1]
+        self.assertEqual([header["CTYPE1"], header["CTYPE2"], header["CRVAL1"]], ["OFFSET", "FREQ", 150])
+
+    def test_names(self):
+        path = self.write("field.v2.fits", t.noise(60, 70), t.sky_header())
+        shutil.copy(path, self.path("b.fits.gz"))
+        out = self.path("out")
+        for arguments, names in (([path, "-o", out + "/"], ["field.v2.csv", "field.v2.rms.fits"]),
+                                 ([path, "-o", out + "/c.json"], ["c.json", "c.rms.fits"]),
+                                 ([path, "-o", out + "/c"], ["c", "c.rms.fits"]),
+                                 ([path, "-f", "csv", "-o", out + "/c.txt"], ["c.txt", "c.rms.fits"]),
+                                 ([path], ["field.v2.rms.fits"]),
+                                 ([path, self.path("b.fits.gz"), "-o", out], ["b.csv", "b.rms.fits", "field.v2.csv", "field.v2.rms.fits"])):
+            shutil.rmtree(out, ignore_errors=True)
+            os.mkdir(out)
+            with self.subTest(arguments[1:]):
+                t.run(*arguments, "--save", "rms", "-q", check=True, cwd=out)
+                self.assertEqual(sorted(os.listdir(out)), sorted(names))
+
+    def test_catalogue_is_as_ever(self):
+        path = self.write("image.fits", t.noise(100, 120), t.sky_header())
+        self.assertEqual(t.run(path, "--save", ALL, "-q", cwd=self.directory.name).stdout, t.run(path, "-q").stdout)
+
+    def test_wrong_usage(self):
+        path = self.write("image.fits", t.noise(60, 70))
+        for name in ("model", "rms,", ",rms", "", "RMS", "rms,picture", "rms;snr"):
+            result = t.run(path, "--save", name)
+            self.assertEqual([result.returncode, result.stdout], [2, ""], name)
+            self.assertIn("rms, background, snr, islands", result.stderr)
+        for option in ("--bench", "--compare-cpu"):
+            result = t.run(path, option, "--save", "rms")
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn("--save", result.stderr)
+
+    def test_nothing_is_replaced(self):
+        """Neither an image nor a list, and no other output, whatever names they have."""
+        image = t.noise(60, 70)
+        path, victim = self.write("c.fits", image), self.write("c.rms.fits", image)
+        before = open(victim, "rb").read()
+        cases = [([path, victim, "-o", self.directory.name], "an image"), ([victim, "-o", self.path("c.csv")], "an image")]
+        os.symlink(path, self.path("link.rms.fits"))
+        cases.append(([path, "-o", self.path("link.csv")], "an image"))
+        with open(self.path("list.rms.fits"), "w") as stream:
+            stream.write(path + "\n")
+        os.mkdir(self.path("d"))
+        os.symlink(self.path("list.rms.fits"), self.path("d/c.rms.fits"))
+        cases.append((["--files-from", self.path("list.rms.fits"), "-o", self.path("d")], "the list of images"))
+        open(self.path("both.csv"), "w").close()
+        os.symlink(self.path("both.csv"), self.path("both.rms.fits"))
+        cases.append(([path, "-o", self.path("both.csv")], "catalogue"))
+        for arguments, what in cases:
+            result = t.run(*arguments, "--save", "rms")
+            with self.subTest(what, arguments=arguments):
+                self.assertEqual([result.returncode, result.stdout], [2, ""])
+                self.assertIn("would replace", result.stderr)
+                self.assertIn(what, result.stderr)
+        self.assertEqual(open(victim, "rb").read(), before)
+
+    def test_skip_existing(self):
+        """With --save, an image is left only where its maps are there, too, and whole."""
+        path, out = self.write("image.fits", t.noise(60, 70), t.sky_header()), self.path("out")
+        saved = os.path.join(out, "image.rms.fits")
+        def skips(*options):
+            return "skipped" in t.run(path, "-o", out + "/", "--skip-existing", *options, check=True).stderr
+        self.assertFalse(skips())
+        self.assertTrue(skips())
+        self.assertFalse(skips("--save", "rms"))
+        self.assertTrue(skips("--save", "rms"))
+        self.assertFalse(skips("--save", "rms,snr"))
+        for size in (0, 100, 2880, os.path.getsize(saved) - 2880):
+            os.truncate(saved, size)
+            self.assertFalse(skips("--save", "rms,snr"), size)
+        self.assertTrue(skips("--save", "rms,snr"))
+
+    def test_maps_go_with_a_catalogue(self):
+        """Where the catalogue or a later map cannot be written, the maps do not stay, and no temporary file does."""
+        path, out = self.write("image.fits", t.noise(60, 70), t.sky_header()), self.path("out")
+        for blocked in ("image.csv", "image.snr.fits"):
+            os.makedirs(os.path.join(out, blocked))
+            result = t.run(path, "-o", out + "/", "--save", "rms,snr")
+            self.assertEqual([result.returncode, result.stdout], [1, ""])
+            self.assertIn("the %s cannot be written" % ("map" if "snr" in blocked else "catalogue"), result.stderr)
+            self.assertEqual(os.listdir(out), [blocked])
+            os.rmdir(os.path.join(out, blocked))
+
+
+if __name__ == "__main__":
+    t.main()
