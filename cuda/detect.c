@@ -8,6 +8,7 @@
 #include "cpu/clip_histogram.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
+#include "input/blanked.h"
 #include "noise.h"
 #include "upload.h"
 
@@ -536,15 +537,38 @@ static enum srcfind_status check_pixels(const struct search *s) {
                      s->cuda->device, s->cuda->name);
 }
 
+static bool are_changed(const struct device_pixels *pixels) {
+    return pixels->negated || pixels->has_blank;
+}
+
+/* Copies the pixels, with the changes that were asked for. */
+static cudaError_t change_pixels(struct search *s) {
+    const struct device_pixels *p = s->on_device;
+    const float zero = -0.0f, other = p->blank == 0 ? -p->blank : p->blank;
+    const struct pixel_change change = {.has_blank = p->has_blank,
+                                        .value = blanked_bits(p->blank, p->swapped),
+                                        .other = blanked_bits(other, p->swapped),
+                                        .blank = blanked_bits(NAN, p->swapped),
+                                        .sign = p->negated ? blanked_bits(zero, p->swapped) : 0};
+    uint32_t *image = s->cuda->buffers[BUFFER_IMAGE].memory;
+    s->params.pixels = image;
+    return launch_change((const uint32_t *)(const void *)p->pixels, p->row_stride, p->width,
+                         p->height, &change, image, s->cuda->stream);
+}
+
 static enum srcfind_status prepare_pixels(struct search *s) {
     enum srcfind_status status = check_pixels(s);
+    const bool changed = are_changed(s->on_device);
     s->params.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
     s->params.swapped = s->on_device->swapped;
+    s->params.image_size = changed ? s->params.n_pixels * (int64_t)sizeof(uint32_t) : 0;
     if (!buffers_fit(s->cuda, &s->params))
         noise_leave_to_host(&s->params);
     if (status == SRCFIND_OK)
         status = search_check(s, cudaStreamWaitEvent(s->cuda->stream, s->cuda->before, 0));
-    return status == SRCFIND_OK ? buffers_reserve(s->cuda, &s->params, true, s->error) : status;
+    if (status == SRCFIND_OK)
+        status = buffers_reserve(s->cuda, &s->params, true, s->error);
+    return status == SRCFIND_OK && changed ? search_check(s, change_pixels(s)) : status;
 }
 
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
@@ -565,5 +589,6 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .state = &s,
                                         .read = read_device};
     s.source = &source;
-    return run_search(&s, pixels->width, pixels->height, pixels->row_stride, prepare_pixels);
+    return run_search(&s, pixels->width, pixels->height,
+                      are_changed(pixels) ? pixels->width : pixels->row_stride, prepare_pixels);
 }

@@ -303,6 +303,7 @@ static __device__ rank_values pick_ranks(const params &params, const box &b, con
                                          int lower, int upper, uint32_t *gathered) {
     const int lane = lane_of_team();
     int n = 0;
+    __syncwarp(b.lanes); /* the keys of an earlier call have been read */
     for (int first = 0; first < b.n; first += TEAM) { /* all lanes make as many turns */
         const int k = first + lane;
         const cell c = k < b.n ? cell_of_box(params, b, k) : cell{};

@@ -4,7 +4,8 @@
 
 void negative_make(struct negated_image *n, const struct pixel_source *source,
                    const struct detection *detection) {
-    n->source = negated_source(&n->pixels, source);
+    if (source)
+        n->source = negated_source(&n->pixels, source);
     n->detection = *detection;
     n->detection.background = -detection->background;
     if (!detection->maps.background)

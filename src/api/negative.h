@@ -16,11 +16,13 @@ struct negated_image {
     struct pixel_source background_source;
 };
 
-/* The source and the maps of `detection` must outlive the negated image. */
+/* The source and the maps of `detection` must outlive the negated image. The source is NULL where
+ * the pixels are on a device. */
 void negative_make(struct negated_image *negative, const struct pixel_source *source,
                    const struct detection *detection);
 
-/* Sets *negated to the noise of the negated image; the caller clears it. False where memory ran out.
+/* Sets *negated to the noise of the negated image; the caller clears it. False where memory ran
+ * out.
  */
 bool negative_noise(const struct noise_map *noise, struct noise_map *negated);
 

@@ -245,13 +245,21 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct in
                                          const struct detection *detection,
                                          struct srcfind_catalogue *catalogue) {
     struct negated_image negative;
+    struct device_pixels on_device;
+    struct input negated_input = {.image = input->image};
     negative_make(&negative, input->source, detection);
-    const struct input negated_input = {.source = &negative.source, .image = input->image};
+    if (input->on_device) {
+        on_device = *input->on_device;
+        on_device.negated = true;
+        negated_input.on_device = &on_device;
+    } else {
+        negated_input.source = &negative.source;
+    }
     struct detection_result result = {0};
     struct srcfind_source *rows = NULL;
     int64_t n;
-    enum srcfind_status status =
-        detect_and_measure(finder, &negated_input, &negative.detection, catalogue, &result, &rows, &n);
+    enum srcfind_status status = detect_and_measure(finder, &negated_input, &negative.detection,
+                                                    catalogue, &result, &rows, &n);
     if (status == SRCFIND_OK && !negative_add(catalogue, rows, n))
         status = error_memory(&finder->error, "adding negative sources");
     free(rows);
@@ -411,19 +419,14 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
     if (!finder->gpu)
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
                          "pixels on a device cannot be searched by the CPU");
-    if (!isnan(finder->options.blank))
-        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                         "blank: write NaN to the pixels, where they are on a device");
-    if (finder->options.negative)
-        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                         "negative: negate the pixels for a second search, where they are on a "
-                         "device");
     const struct device_pixels on_device = {.pixels = p.values,
                                             .width = p.width,
                                             .height = p.height,
                                             .row_stride = p.row_stride,
                                             .swapped = p.swapped,
-                                            .stream = stream};
+                                            .stream = stream,
+                                            .has_blank = !isnan(finder->options.blank),
+                                            .blank = (float)finder->options.blank};
     struct input input = {.on_device = &on_device};
     return find_in_memory(finder, &input, &p, result);
 }

@@ -75,6 +75,8 @@ struct device_pixels {
     int64_t width, height, row_stride;
     bool swapped;
     void *stream;
+    bool negated, has_blank; /* the pixels are searched negated; those equal to `blank` are blank */
+    float blank;
 };
 
 /* The error message for an image without a finite pixel; takes the number of pixels. */

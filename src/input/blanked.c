@@ -1,13 +1,6 @@
 #include "input/blanked.h"
 
 #include <math.h>
-#include <string.h>
-
-static uint32_t bits_of(float value, bool swapped) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return swapped ? __builtin_bswap32(bits) : bits;
-}
 
 static const uint32_t *read_blanked(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error) {
@@ -23,9 +16,9 @@ struct pixel_source blanked_source(struct blanked *b, const struct pixel_source 
     const float pixel = (float)value;
     struct pixel_source source = *stored;
     b->stored = *stored;
-    b->value = bits_of(pixel, stored->swapped);
-    b->other = bits_of(pixel == 0 ? -pixel : pixel, stored->swapped);
-    b->blank = bits_of(NAN, stored->swapped);
+    b->value = blanked_bits(pixel, stored->swapped);
+    b->other = blanked_bits(pixel == 0 ? -pixel : pixel, stored->swapped);
+    b->blank = blanked_bits(NAN, stored->swapped);
     source.state = b;
     source.read = read_blanked;
     return source;

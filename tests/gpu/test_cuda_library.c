@@ -12,11 +12,15 @@
 
 enum { WIDTH = 700, HEIGHT = 500 };
 
+/* The sources, and what the clip found. (JSON also has figures that pixels on a device lack.) */
 static char *text_of(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
+    const struct srcfind_background *b = srcfind_catalogue_background(catalogue);
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    assert_int_equal(srcfind_catalogue_write(finder, catalogue, "json", stream), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_write(finder, catalogue, "csv", stream), SRCFIND_OK);
+    fprintf(stream, "%a %a %a %a %a %lld %lld %d\n", b->median, b->rms, b->mean, b->min, b->max,
+            (long long)b->n_kept, (long long)b->n_blank, b->rounds);
     fclose(stream);
     return text;
 }
@@ -43,10 +47,16 @@ static char *search_device(struct srcfind *finder, const struct srcfind_pixels *
     return text;
 }
 
-/* rms_box: NULL for one noise. */
-static char *find_on_host(const struct picture *p, const char *device, const char *rms_box) {
+/* An option and its value. */
+struct option {
+    const char *name, *value;
+};
+
+static const struct option none = {"kappa", "3"};
+
+static char *find_on_host(const struct picture *p, const char *device, struct option option) {
     struct srcfind_options *options =
-        options_with("device", device, rms_box ? "rms-box" : NULL, rms_box, NULL);
+        options_with("device", device, option.name, option.value, NULL);
     const struct srcfind_pixels pixels = pixels_of(p);
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
@@ -60,14 +70,14 @@ static char *find_on_host(const struct picture *p, const char *device, const cha
  * stream without waiting for the copy. The pixels between the rows are garbage, which the search
  * must not read. */
 static char *find_on_device(const struct picture *p, int64_t stride, bool with_stream,
-                            const char *rms_box) {
+                            struct option option) {
     const size_t pitch = (size_t)stride * sizeof(float), row = (size_t)p->width * sizeof(float);
     struct srcfind_pixels pixels = pixels_of(p);
     struct srcfind *finder;
     cudaStream_t stream = NULL;
     float *values, *pinned;
     struct srcfind_options *options =
-        options_with("device", "auto", rms_box ? "rms-box" : NULL, rms_box, NULL);
+        options_with("device", "auto", option.name, option.value, NULL);
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
     srcfind_options_destroy(options);
     assert_int_equal(cudaMalloc((void **)&values, pitch * (size_t)p->height), cudaSuccess);
@@ -98,18 +108,22 @@ static void assert_same_text(char *text, const char *expected) {
 
 static void device_pixels(void **state) {
     static const int kinds[] = {0, 5, 6, 7, 11};
+    static const struct option options[] = {
+        {"kappa", "3"}, {"rms-box", "48"}, {"blank", "0"}, {"negative", "yes"}};
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < 10; i++) {
-        const char *rms_box = i < 5 ? NULL : "48";
+    for (int i = 0; i < 20; i++) {
+        const struct option option = options[i / 5];
         struct picture p = picture_make(kinds[i % 5], WIDTH, HEIGHT, &r);
-        char *expected = find_on_host(&p, "cpu", rms_box);
-        assert_same_text(find_on_host(&p, "0", rms_box), expected);
-        assert_same_text(find_on_device(&p, WIDTH, false, rms_box), expected);
-        assert_same_text(find_on_device(&p, WIDTH, true, rms_box), expected);
-        assert_same_text(find_on_device(&p, WIDTH + 1, true, rms_box), expected);
-        assert_same_text(find_on_device(&p, WIDTH + 333, false, rms_box), expected);
-        assert_same_text(find_on_device(&p, 3 * WIDTH, true, rms_box), expected);
+        for (int k = 0; k < 3 * WIDTH; k++)
+            p.pixels[k] = k % 2 ? 0.25f : -0.0f;
+        char *expected = find_on_host(&p, "cpu", option);
+        assert_same_text(find_on_host(&p, "0", option), expected);
+        assert_same_text(find_on_device(&p, WIDTH, false, option), expected);
+        assert_same_text(find_on_device(&p, WIDTH, true, option), expected);
+        assert_same_text(find_on_device(&p, WIDTH + 1, true, option), expected);
+        assert_same_text(find_on_device(&p, WIDTH + 333, false, option), expected);
+        assert_same_text(find_on_device(&p, 3 * WIDTH, true, option), expected);
         free(expected);
         picture_free(&p);
     }
@@ -120,9 +134,9 @@ static void narrow_device_pixels(void **state) {
     (void)state;
     for (int width = 1; width < 9; width++) {
         struct picture p = picture_make(5, width, 3000 / width, &r);
-        char *expected = find_on_host(&p, "cpu", NULL);
-        assert_same_text(find_on_device(&p, width, true, NULL), expected);
-        assert_same_text(find_on_device(&p, width + 2, true, NULL), expected);
+        char *expected = find_on_host(&p, "cpu", none);
+        assert_same_text(find_on_device(&p, width, true, none), expected);
+        assert_same_text(find_on_device(&p, width + 2, true, none), expected);
         free(expected);
         picture_free(&p);
     }
@@ -142,7 +156,7 @@ static void same_address(void **state) {
     for (int i = 0; i < 6; i++) {
         struct picture p = picture_make(5 + i % 3, WIDTH, HEIGHT, &r);
         struct srcfind_pixels pixels = pixels_of(&p);
-        char *expected = find_on_host(&p, "cpu", NULL);
+        char *expected = find_on_host(&p, "cpu", none);
         cudaMemcpy(values, p.pixels, size, cudaMemcpyHostToDevice);
         pixels.values = values;
         assert_same_text(search_device(finder, &pixels, NULL), expected);
@@ -156,10 +170,10 @@ static void same_address(void **state) {
 }
 
 static int find_often(void *picture) {
-    char *expected = find_on_host(picture, "cpu", NULL);
+    char *expected = find_on_host(picture, "cpu", none);
     for (int i = 0; i < 8; i++) {
-        assert_same_text(find_on_host(picture, "0", NULL), expected);
-        assert_same_text(find_on_device(picture, WIDTH + i, true, NULL), expected);
+        assert_same_text(find_on_host(picture, "0", none), expected);
+        assert_same_text(find_on_device(picture, WIDTH + i, true, none), expected);
     }
     free(expected);
     return 0;
@@ -209,7 +223,7 @@ static void finders_made_together(void **state) {
     struct srcfind_options *options = options_with("threads", "12", NULL);
     struct random r = {6};
     struct picture p = picture_make(6, WIDTH, HEIGHT, &r);
-    char *expected = find_on_host(&p, "cpu", NULL);
+    char *expected = find_on_host(&p, "cpu", none);
     (void)state;
     setenv("SRCFIND_PIXELS_A_THREAD", "0", 1); /* with test hooks */
     for (int i = 0; i < 3; i++) {
@@ -288,7 +302,7 @@ static void falls_back(void **state) {
     struct random r = {3};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
     const struct srcfind_pixels pixels = pixels_of(&p);
-    char *expected = find_on_host(&p, "cpu", NULL);
+    char *expected = find_on_host(&p, "cpu", none);
     (void)state;
     setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
     for (int i = 0; i < 2; i++) {

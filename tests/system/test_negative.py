@@ -71,6 +71,31 @@ class Negative(t.Case):
         for options, other in ((["--blank=-7"], ["--blank=7"]), (["--blank=-7", "-l"], ["--blank=7", "-l"])):
             self.assertGreater(self.check(path, options, other), 3)
 
+    def test_given_maps(self):
+        """A map of the background is negated with the image; a map of the rms is not."""
+        path = self.image()
+        x = np.arange(260, dtype=np.float32) / 260
+        background = np.tile(0.7 + x, (230, 1)).astype(np.float32)
+        maps = {"rms": np.tile(1.2 + x, (230, 1)), "background": background, "negated": -background}
+        given = {name: self.write(name + "-map.fits", values.astype(np.float32)) for name, values in maps.items()}
+        for others in ([], ["--rms-map", given["rms"]], ["--local"]):
+            options, negated = (["--background-map", given[name], *others] for name in ("background", "negated"))
+            self.assertGreater(self.check(path, options, negated), 3)
+
+    def test_map_of_islands(self):
+        """The numbers of the negative islands follow those of the others."""
+        path = self.image()
+        for options in ([], ["--local", "-i", "3"]):
+            output = self.path("saved.csv")
+            self.assertEqual(t.run(path, "-q", "--negative", "--save", "islands", *options, "-o", output).returncode, 0)
+            with open(output) as stream:
+                rows = rows_of(stream.read())
+            islands = fits.getdata(self.path("saved.islands.fits"))
+            self.assertEqual(islands.max(), len(rows))
+            for row in rows:
+                self.assertEqual(islands[int(row["Ypeak"]), int(row["Xpeak"])], int(row["Isl_id"]))
+                self.assertEqual((islands == int(row["Isl_id"])).sum(), int(row["N_pix"]))
+
     def test_maps(self):
         for name in ("lofar", "magpis", "parkes"):
             for options in (["-i", "3"], ["--local"]):

@@ -1,0 +1,28 @@
+/* Copies pixels that the caller has on the device, where some become blank or all are negated: the
+ * caller's own pixels stay as they are. */
+#include "device.cuh"
+
+enum { THREADS = 256 };
+
+static __global__ void __launch_bounds__(THREADS)
+    change(const uint32_t *from, int64_t row_stride, int64_t width, int64_t height,
+           pixel_change change, uint32_t *to) {
+    const int64_t n = width * height, step = (int64_t)gridDim.x * THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
+        const int64_t y = i / width;
+        const uint32_t bits = from[y * row_stride + (i - y * width)];
+        const bool blank = change.has_blank && (bits == change.value || bits == change.other);
+        to[i] = (blank ? change.blank : bits) ^ change.sign;
+    }
+}
+
+cudaError_t launch_change(const uint32_t *from, int64_t row_stride, int64_t width, int64_t height,
+                          const struct pixel_change *how, uint32_t *to, cudaStream_t stream) {
+    unsigned blocks;
+    const int64_t work = (width * height + THREADS - 1) / THREADS;
+    const cudaError_t status = blocks_for(change, THREADS, work, &blocks);
+    if (status)
+        return status;
+    change<<<blocks, THREADS, 0, stream>>>(from, row_stride, width, height, *how, to);
+    return cudaGetLastError();
+}
