@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cli/plural.h"
 #include "input/units.h"
 #include "output/catalogue.h"
 
@@ -41,39 +42,63 @@ static void note_zeros(const struct report *report, const struct srcfind_catalog
                     c->image.path, 100 * c->quality.zeros);
 }
 
-static void note_noise(const struct report *report, const struct srcfind_catalogue *c) {
-    const struct srcfind_quality *q = &c->quality;
-    const bool rms_map = *c->options.rms_map;
-    const bool measured_once =
-        !c->options.local && !rms_map && c->background.box == 0 && c->options.rms == 0;
-    if (c->options.local && !rms_map && c->background.box == 0)
+/* Whether boxes left the noise of the whole image everywhere. */
+static bool has_no_nodes(const struct srcfind_catalogue *c) {
+    const struct srcfind_background *b = &c->background;
+    return b->box > 0 && b->rms_least == b->rms && b->rms_most == b->rms;
+}
+
+/* Notes where local noise was asked for, but there is one noise. */
+static void note_no_local_noise(const struct report *report, const struct srcfind_catalogue *c) {
+    if (c->options.local && !*c->options.rms_map && c->background.box == 0)
         report_note(report,
                     "%s: the image is too small for local noise, one rms is used: boxes have 48 "
                     "pixels at least, and at most half of its shorter side; --rms-box sets another "
                     "size",
                     c->image.path);
-    else if (measured_once && q->rms_p90 > MOST_SPREAD * q->rms_p10)
+    else if (has_no_nodes(c))
+        report_note(report,
+                    "%s: no box of %lld pixels has noise and is blank in less than three quarters: "
+                    "one rms is used; --rms-box sets another size",
+                    c->image.path, (long long)c->background.box);
+}
+
+/* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
+ * the whole image larger than that of its parts. */
+static void note_one_noise(const struct report *report, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
+    if (c->options.local || *c->options.rms_map || c->background.box > 0 || c->options.rms > 0)
+        return;
+    if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
         report_note(report,
                     "%s: the noise differs from place to place, from %.2g to %.2g %s: --local "
                     "measures it around each source",
-                    c->image.path, q->rms_p10, q->rms_p90,
-                    *c->image.unit ? c->image.unit : "(no unit)");
+                    c->image.path, q->rms_p10, q->rms_p90, unit);
+    else if (c->background.rms > MOST_SPREAD * q->rms_p90)
+        report_note(report,
+                    "%s: the background differs from place to place, and the rms of the whole "
+                    "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
+                    "measures both around each source",
+                    c->image.path, c->background.rms, unit, q->rms_p90);
 }
 
 static void note_negative(const struct report *report, const struct srcfind_catalogue *c) {
     const int64_t n_positive = c->n_sources - c->n_negative;
+    const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
     if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
         report_note(report,
-                    "%s: %lld negative and %lld positive sources, and as many of these may be "
+                    "%s: %lld negative source%s beside %lld positive, of which as many may be "
                     "false: %sa higher --threshold leaves fewer",
-                    c->image.path, (long long)c->n_negative, (long long)n_positive,
-                    c->background.box > 0 ? "" : "--local or ");
+                    c->image.path, (long long)c->n_negative, plural(c->n_negative),
+                    (long long)n_positive, local ? "" : "--local or ");
 }
 
 void notes_write(const struct report *report, const struct srcfind_catalogue *c) {
     note_unit(report, &c->image);
     note_beam(report, c);
     note_zeros(report, c);
-    note_noise(report, c);
+    note_no_local_noise(report, c);
+    note_one_noise(report, c);
     note_negative(report, c);
 }

@@ -144,37 +144,48 @@ static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
                 ", no noise to measure: --kappa too small, no pixel is so close to the median");
 }
 
-/* Writes the noise that was used. */
-static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
+/* Writes the rms that was used; `unit` follows, if the background has no number for it to follow.
+ */
+static void write_rms(const struct srcfind_catalogue *c, bool local, const char *unit,
+                      FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
-    const char *unit = srcfind_catalogue_image(c)->unit;
-    const bool given_rms = c->options.rms > 0, given_background = !isnan(c->options.background);
-    const bool rms_map = *c->options.rms_map, background_map = *c->options.background_map;
-    const bool local = b->box > 0 && isfinite(b->rms_most);
-    if (b->empty && !local && !given_rms && !rms_map) {
-        write_no_noise(b, stream);
+    if (*c->options.rms_map) {
+        fputs(", rms from the map", stream);
         return;
     }
-    if (given_rms)
+    if (c->options.rms > 0)
         fprintf(stream, ", rms %.4g (given)", c->options.rms);
-    else if (rms_map)
-        fputs(", rms from the map", stream);
     else if (local)
         fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
                 b->rms_median);
     else
         fprintf(stream, ", rms %.4g", b->rms);
+    fputs(unit, stream);
+}
+
+/* Writes the noise that was used. */
+static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
+    const struct srcfind_background *b = srcfind_catalogue_background(c);
+    const char *name = srcfind_catalogue_image(c)->unit;
+    const bool given_rms = c->options.rms > 0 || *c->options.rms_map;
+    const bool given_background = !isnan(c->options.background), local = b->box > 0;
+    const bool local_background = local || *c->options.background_map;
+    char unit[SRCFIND_TEXT + 1];
+    snprintf(unit, sizeof unit, " %s", *name ? name : "(no unit)");
+    if (b->empty && !(local && isfinite(b->rms_most)) && !given_rms) {
+        write_no_noise(b, stream);
+        return;
+    }
+    write_rms(c, local, given_background || !local_background ? "" : unit, stream);
     if (given_background)
-        fprintf(stream, ", background %.4g (given)", c->options.background);
-    else if (background_map)
+        fprintf(stream, ", background %.4g (given)%s", c->options.background, unit);
+    else if (*c->options.background_map)
         fputs(", background from the map", stream);
     else if (!local)
-        fprintf(stream, ", median %.4g", b->median);
-    if (!rms_map || given_background || !(background_map || local))
-        fprintf(stream, " %s", *unit ? unit : "(no unit)");
-    if (local && !(given_rms && given_background))
-        fprintf(stream, ", %sin boxes of %lld pixels every %lld",
-                given_rms || rms_map ? "background " : "", (long long)b->box, (long long)b->step);
+        fprintf(stream, ", median %.4g%s", b->median, unit);
+    if (local && !(given_rms && (given_background || *c->options.background_map)))
+        fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
+                (long long)b->box, (long long)b->step);
 }
 
 static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {

@@ -93,6 +93,21 @@ class Quality(t.Case):
             self.assertEqual(self.notes(path, *options), [])
             self.assertEqual(self.quality(path, *options)["rms_p90"], found["rms_p90"])
 
+    def test_background_that_slopes(self):
+        """It makes the clip's rms larger than that of any part."""
+        image = sky(400, 600, 6) + np.linspace(-8, 8, 600)
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header())
+        self.assert_note(path, "the background differs from place to place, and the rms of the whole image, 4")
+        for options in (["--local"], ["--rms-box", "60"], ["--rms", "2"]):
+            self.assertEqual(self.notes(path, *options), [])
+
+    def test_boxes_without_noise(self):
+        """Where all of them are nearly blank, local noise is one noise."""
+        image = sky(300, 300, 6)
+        image[np.random.default_rng(2).uniform(size=image.shape) < 0.9] = np.nan
+        path = self.write("image.fits", image, t.sky_header())
+        self.assert_note(path, "no box of 60 pixels has noise and is blank in less than three quarters", "--rms-box", "60")
+
     def test_noise_of_few_cells(self):
         """Too small an image, or one with too few pixels, has no figures; blank parts, zeros and sources do not count."""
         for image in (sky(90, 900), sky(900, 90)):
@@ -126,7 +141,7 @@ class Quality(t.Case):
         image[330, 300:303] = -9
         path = self.write("image.fits", image, t.sky_header())
         self.assertEqual(self.notes(path), [])
-        self.assert_note(path, "2 negative and 10 positive sources, and as many of these may be false: --local or a higher "
+        self.assert_note(path, "2 negative sources beside 10 positive, of which as many may be false: --local or a higher "
                          "--threshold leaves fewer", "--negative")
         self.assert_note(path, "may be false: a higher --threshold", "--negative", "--local")
 
