@@ -89,6 +89,23 @@ static void lay_out_nodes(struct params *params, struct layout *l) {
     params->node_keys = layout_take(l, params->width * params->height, sizeof *params->node_keys);
 }
 
+static void lay_out_runs(struct params *params, struct layout *l) {
+    params->runs = layout_take(l, params->runs_capacity, sizeof *params->runs);
+    params->parent = layout_take(l, params->runs_capacity, sizeof *params->parent);
+    params->extents = layout_take(l, params->runs_capacity, sizeof *params->extents);
+    params->island_index = layout_take(l, params->runs_capacity, sizeof *params->island_index);
+    params->local =
+        layout_take(l, params->noise.n_x > 0 ? params->runs_capacity : 0, sizeof *params->local);
+}
+
+static void lay_out_blocks(struct params *params, struct layout *l) {
+    params->tile_words = params->n_tiles / TILES_A_BLOCK + 2;
+    params->run_words = params->runs_capacity / RUNS_A_BLOCK + 2;
+    params->tile_blocks =
+        layout_take(l, params->tile_words + params->run_words, sizeof *params->tile_blocks);
+    params->run_blocks = params->tile_blocks + params->tile_words;
+}
+
 /* Sets the pointers of params to the ranges of one buffer, and returns its size in bytes. With
  * memory == NULL only the size is meaningful. */
 static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memory) {
@@ -132,19 +149,10 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
         lay_out_nodes(params, &l);
         break;
     case BUFFER_RUNS:
-        params->runs = layout_take(&l, params->runs_capacity, sizeof *params->runs);
-        params->parent = layout_take(&l, params->runs_capacity, sizeof *params->parent);
-        params->extents = layout_take(&l, params->runs_capacity, sizeof *params->extents);
-        params->island_index = layout_take(&l, params->runs_capacity, sizeof *params->island_index);
-        params->local = layout_take(&l, params->noise.n_x > 0 ? params->runs_capacity : 0,
-                                    sizeof *params->local);
+        lay_out_runs(params, &l);
         break;
     case BUFFER_BLOCKS:
-        params->tile_words = params->n_tiles / TILES_A_BLOCK + 2;
-        params->run_words = params->runs_capacity / RUNS_A_BLOCK + 2;
-        params->tile_blocks =
-            layout_take(&l, params->tile_words + params->run_words, sizeof *params->tile_blocks);
-        params->run_blocks = params->tile_blocks + params->tile_words;
+        lay_out_blocks(params, &l);
         break;
     case BUFFER_ISLANDS:
         params->islands = layout_take(&l, params->counting_capacity, sizeof *params->islands);

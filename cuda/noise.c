@@ -6,7 +6,7 @@
 #include "cpu/noise_nodes.h"
 
 enum {
-    CLIPPED_PIXELS = 1 << 19, /* a box of more is clipped by the host: the sums of its cells would
+    CLIPPED_PIXELS = 1 << 17, /* a box of more is clipped by the host: the sums of its cells would
                                  be too inaccurate (value_sums.h) */
 };
 

@@ -1,5 +1,7 @@
 #include "api/noise.h"
 
+#include "common/arrays.h"
+
 /* Boxes of 10 to 15 beams gave the fewest detections in the negated images of 23 real maps. */
 enum { BEAMS_A_STEP = 5, STEPS_A_BOX = 3, LEAST_BOX = 48 };
 
@@ -18,13 +20,15 @@ static int64_t default_box(const struct srcfind_image *image) {
     return box < LEAST_BOX ? 0 : box;
 }
 
+bool noise_is_given(const struct options *options) {
+    return (options->rms > 0 || *options->rms_map) &&
+           (!isnan(options->background) || *options->background_map);
+}
+
 void noise_choose_box(const struct options *options, const struct srcfind_image *image,
                       struct detection *detection) {
-    const bool knows_rms = options->rms > 0 || *options->rms_map;
-    const bool knows_background = !isnan(options->background) || *options->background_map;
-    const bool has_map = *options->rms_map || *options->background_map;
     detection->box = detection->step = 0;
-    if (has_map && knows_rms && knows_background)
+    if (noise_is_given(options))
         return;
     if (options->rms_box.size > 0) {
         detection->box = options->rms_box.size;
@@ -35,11 +39,6 @@ void noise_choose_box(const struct options *options, const struct srcfind_image 
     }
 }
 
-static int compare_rms(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
                     struct srcfind_background *background) {
     const size_t n = (size_t)(map->n_x * map->n_y);
@@ -48,7 +47,7 @@ bool noise_describe(const struct detection *detection, const struct noise_map *m
         return !map->nodes;
     for (size_t i = 0; i < n; i++)
         rms[i] = map->nodes[i].rms;
-    qsort(rms, n, sizeof *rms, compare_rms);
+    qsort(rms, n, sizeof *rms, arrays_compare_doubles);
     background->box = detection->box;
     background->step = detection->step;
     background->rms_least = rms[0];

@@ -233,12 +233,13 @@ static bool has_gpu(const struct cli *cli) {
 }
 
 /* Chooses the devices to measure and returns their number: the one that the options name, or else
- * the CPU and, if there is one, a GPU. NULL stands for the device of the options. */
+ * the CPU and, if there is one that can do the search, a GPU. NULL stands for the device of the
+ * options. */
 static int choose_devices(const struct cli *cli, const char *devices[2]) {
     devices[0] = "cpu";
     devices[1] = "0";
     if (command_line_has_device(cli, "auto"))
-        return has_gpu(cli) ? 2 : 1;
+        return has_gpu(cli) && !command_line_has_noise_map(cli) ? 2 : 1;
     devices[0] = command_line_has_device(cli, "all") ? "0" : NULL;
     return 1;
 }

@@ -178,12 +178,12 @@ static cJSON *bench_json(const struct bench_report *report) {
     const struct srcfind_image *image = srcfind_catalogue_image(c);
     const struct srcfind_run *run = srcfind_catalogue_run(c);
     struct json_tree json = json_object();
-    json_add(&json, "image", cJSON_CreateString(image->path));
+    json_add(&json, "image", json_string(image->path));
     json_add(&json, "width", cJSON_CreateNumber((double)image->width));
     json_add(&json, "height", cJSON_CreateNumber((double)image->height));
     json_add(&json, "sources", cJSON_CreateNumber((double)srcfind_catalogue_size(c)));
-    json_add(&json, "backend", cJSON_CreateString(run->backend));
-    json_add(&json, "device", cJSON_CreateString(run->device));
+    json_add(&json, "backend", json_string(run->backend));
+    json_add(&json, "device", json_string(run->device));
     json_add(&json, "threads", cJSON_CreateNumber(run->threads));
     json_add(&json, "options", options_json(&c->options));
     json_add(&json, "rounds", cJSON_CreateNumber(srcfind_bench_rounds(report->bench)));

@@ -290,6 +290,11 @@ bool command_line_has_device(const struct cli *cli, const char *device) {
     return strcmp(srcfind_options_get(cli->find, "device"), device) == 0;
 }
 
+bool command_line_has_noise_map(const struct cli *cli) {
+    return *srcfind_options_get(cli->find, "rms-map") ||
+           *srcfind_options_get(cli->find, "background-map");
+}
+
 static bool options_go_together(const struct cli *cli) {
     if (srcfind_options_check(cli->find) != SRCFIND_OK)
         return complain("--%s", srcfind_options_message(cli->find));
@@ -297,6 +302,9 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--bench and --compare-cpu: one at a time");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
+    if (cli->compare_cpu && command_line_has_noise_map(cli))
+        return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
+                        "is nothing to compare: leave --rms-map and --background-map out");
     return (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
            (!cli->bench || writes_no_catalogue(cli, "--bench"));
 }

@@ -25,6 +25,9 @@ void command_line_clear(struct cli *cli);
 /* True if the option `device` has this value. */
 bool command_line_has_device(const struct cli *cli, const char *device);
 
+/* True if a map of rms or background is given, which only the CPU uses. */
+bool command_line_has_noise_map(const struct cli *cli);
+
 /* Writes the text of --help. */
 void command_line_help(FILE *stream);
 

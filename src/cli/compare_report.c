@@ -240,9 +240,9 @@ static cJSON *seconds_json(const struct compare_report *report) {
 static cJSON *difference_json(const struct difference *d) {
     struct json_tree json = json_object();
     json_add(&json, "row", cJSON_CreateNumber((double)d->row));
-    json_add(&json, "column", cJSON_CreateString(d->column));
+    json_add(&json, "column", json_string(d->column));
     for (int side = 0; side < SIDES; side++)
-        json_add(&json, side_names[side], cJSON_CreateString(d->cell[side]));
+        json_add(&json, side_names[side], json_string(d->cell[side]));
     return json_end(&json);
 }
 
@@ -258,11 +258,11 @@ static cJSON *compare_json(const struct compare_report *report) {
     const struct srcfind_run *cpu = srcfind_catalogue_run(report->catalogue[SIDE_CPU]);
     const struct srcfind_run *gpu = srcfind_catalogue_run(report->catalogue[SIDE_GPU]);
     struct json_tree json = json_object();
-    json_add(&json, "image", cJSON_CreateString(image->path));
+    json_add(&json, "image", json_string(image->path));
     json_add(&json, "width", cJSON_CreateNumber((double)image->width));
     json_add(&json, "height", cJSON_CreateNumber((double)image->height));
     json_add(&json, "threads", cJSON_CreateNumber(cpu->threads));
-    json_add(&json, "device", cJSON_CreateString(gpu->device));
+    json_add(&json, "device", json_string(gpu->device));
     json_add(&json, "options", options_json(&report->catalogue[SIDE_CPU]->options));
     json_add(&json, "same", cJSON_CreateBool(report->same));
     json_add(&json, "statistics", statistics_json(report));

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "api/noise.h"
 #include "cli/plural.h"
 #include "input/units.h"
 #include "output/catalogue.h"
@@ -50,7 +51,7 @@ static bool has_no_nodes(const struct srcfind_catalogue *c) {
 
 /* Notes where local noise was asked for, but there is one noise. */
 static void note_no_local_noise(const struct report *report, const struct srcfind_catalogue *c) {
-    if (c->options.local && !*c->options.rms_map && c->background.box == 0)
+    if (c->options.local && !noise_is_given(&c->options) && c->background.box == 0)
         report_note(report,
                     "%s: the image is too small for local noise, one rms is used: boxes have 48 "
                     "pixels at least, and at most half of its shorter side; --rms-box sets another "

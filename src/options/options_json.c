@@ -10,7 +10,7 @@ static cJSON *value_json(const char *text, bool is_name) {
     if (!*text)
         return cJSON_CreateNull();
     strtod(text, &end);
-    return is_name || *end ? cJSON_CreateString(text) : cJSON_CreateRaw(text);
+    return is_name || *end ? json_string(text) : cJSON_CreateRaw(text);
 }
 
 cJSON *options_json(const struct options *options) {

@@ -27,44 +27,9 @@ static void add_integer(struct json_tree *tree, const char *name, int64_t value)
     json_add(tree, name, cJSON_CreateRaw(text));
 }
 
-/* Whether c may follow the first byte of a UTF-8 character. The second byte is limited where the
- * character would otherwise be longer than needed, half of a UTF-16 pair, or above U+10FFFF (RFC
- * 3629, section 4). */
-static bool may_follow(unsigned char first, unsigned char c, bool is_second) {
-    const int least = !is_second ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const int most = !is_second ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    return c >= least && c <= most;
-}
-
-/* The length of the UTF-8 character at c, in bytes; 0 if the bytes are not UTF-8. */
-static int utf8_length(const unsigned char *c) {
-    const int n = *c < 0x80                 ? 1
-                  : *c >= 0xc2 && *c < 0xe0 ? 2
-                  : *c >= 0xe0 && *c < 0xf0 ? 3
-                  : *c >= 0xf0 && *c < 0xf5 ? 4
-                                            : 0;
-    for (int i = 1; i < n; i++)
-        if (!may_follow(*c, c[i], i == 1))
-            return 0;
-    return n;
-}
-
-/* Replaces bytes that are not UTF-8, which a path may contain, by `?`. */
-static void replace_invalid_utf8(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c;) {
-        const int n = utf8_length(c);
-        if (n == 0)
-            *c = '?';
-        c += n > 0 ? n : 1;
-    }
-}
-
 /* Adds a string, or null for an empty text. */
 static void add_text(struct json_tree *object, const char *name, const char *text) {
-    cJSON *value = text && *text ? cJSON_CreateString(text) : cJSON_CreateNull();
-    if (cJSON_IsString(value))
-        replace_invalid_utf8(value->valuestring);
-    json_add(object, name, value);
+    json_add(object, name, text && *text ? json_string(text) : cJSON_CreateNull());
 }
 
 static void add_integers(struct json_tree *object, const char *name, const int64_t *values, int n) {
@@ -202,7 +167,7 @@ static bool write_member(const char *name, cJSON *value, FILE *stream) {
 
 static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     fputs("{", stream);
-    const bool ok = write_member("srcfind", cJSON_CreateString(SRCFIND_VERSION), stream) &&
+    const bool ok = write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
                     write_member("image", image_json(&catalogue->image), stream) &&
                     write_member("options", options_json(&catalogue->options), stream) &&
                     write_member("background", background_json(catalogue), stream) &&

@@ -252,6 +252,28 @@ class Given(t.Case):
         detection = t.find(self.path_of["image"], *self.given)["detection"]
         self.assertEqual([detection["background"], detection["rms"]], ["map", "map"])
 
+    def test_nothing_to_measure(self):
+        """Where rms and background are given, by values or maps, there are no boxes, and no word of an image too small for them."""
+        small = self.write("small.fits", self.image[:60, :70])
+        maps = {name: self.write(name + "-small.fits", fits.getdata(path)[:60, :70]) for name, path in self.path_of.items()
+                if name in ("rms", "background")}
+        for given in (["--rms", "1", "--background", "0"], ["--rms", "1", "--background-map", maps["background"]],
+                      ["--rms-map", maps["rms"], "--background", "0.5"]):
+            result = t.run(small, "--local", *given, "-o", self.path("c.csv"))
+            self.assertEqual([result.returncode, result.stderr.count("\n"), "boxes" in result.stderr], [0, 1, False], result.stderr)
+            self.assertNotIn("local", t.find(small, "--rms-box", "20", *given)["background"])
+
+    def test_name_that_is_not_utf_8(self):
+        mask = os.fsencode(self.path("mask-")) + b"\xff.fits"
+        os.rename(self.write("mask.fits", np.ones_like(self.image)), mask)
+        options = t.find(self.path_of["image"], "--mask", mask)["options"]
+        self.assertEqual(options["mask"], self.path("mask-") + "?.fits")
+
+    def test_compared_with_a_gpu(self):
+        result = t.run(self.path_of["image"], *self.given, "--compare-cpu")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("leave --rms-map and --background-map out", result.stderr)
+
     def test_bench(self):
         report = t.run(self.path_of["image"], *self.given, "--bench=1", "--cpu", check=True).stdout
         self.assertIn("islands", report)
