@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "api/noise.h"
-#include "common/arrays.h"
 
 /* The noise is compared between the cells of a grid. */
 enum {
@@ -72,11 +71,16 @@ static double clip_values(float *values, int64_t n) {
     }
 }
 
+static int compare_rms(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Sets the percentiles of the rms of n cells. */
 static void set_percentiles(double *rms, int64_t n, struct srcfind_quality *quality) {
     if (n < LEAST_CELLS)
         return;
-    qsort(rms, (size_t)n, sizeof *rms, arrays_compare_doubles);
+    qsort(rms, (size_t)n, sizeof *rms, compare_rms);
     quality->rms_p10 = rms[(n - 1) / 10];
     quality->rms_p90 = rms[(n - 1) * 9 / 10];
 }

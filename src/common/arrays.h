@@ -1,4 +1,4 @@
-/* Growing arrays, huge pages for large ones, and their order. */
+/* Growing arrays, and huge pages for large ones. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 
@@ -46,12 +46,6 @@ static inline bool arrays_grow(void *array, int64_t *capacity, int64_t n, size_t
     memcpy(array, &elements, sizeof elements);
     *capacity = new_capacity;
     return true;
-}
-
-/* Compares doubles for qsort. */
-static inline int arrays_compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 #endif

@@ -266,7 +266,7 @@ class Given(t.Case):
     def test_name_that_is_not_utf_8(self):
         mask = os.fsencode(self.path("mask-")) + b"\xff.fits"
         os.rename(self.write("mask.fits", np.ones_like(self.image)), mask)
-        options = t.find(self.path_of["image"], "--mask", mask)["options"]
+        options = t.find(self.path_of["image"], "--mask", os.fsdecode(mask))["options"]
         self.assertEqual(options["mask"], self.path("mask-") + "?.fits")
 
     def test_compared_with_a_gpu(self):

@@ -112,6 +112,15 @@ class LocalNoise(t.Case):
         flat = t.find(self.write("flat.fits", np.full((200, 200), 3, np.float32)), "--rms-box", "48")
         self.assertEqual(flat["sources"], [])
 
+    def test_rms_of_the_nodes(self):
+        """The least, the lower median and the most of all nodes."""
+        for height, width in ((150, 150), (180, 230), (97, 311)):
+            image = (t.noise(height, width, seed=8) * np.linspace(1, 3, width)).astype(np.float32)
+            rms = np.sort(oracle.noise_nodes(image, 48, 16)[:, :, 1], axis=None)
+            local = t.find(self.write("image.fits", image), "--rms-box", "48,16")["background"]["local"]
+            expected = rms[0], rms[(rms.size - 1) // 2], rms[-1]
+            np.testing.assert_allclose([local["rms_" + name] for name in ("least", "median", "most")], expected, rtol=1e-12)
+
     def test_given_noise(self):
         """In place of the clip's, for the whole image and with --local."""
         image = t.noise(200, 220, seed=5)
