@@ -234,6 +234,30 @@ class Save(t.Case):
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn("--save", result.stderr)
 
+    def test_again(self):
+        """The maps of a run are skipped by the next one, and replaced; where they are really searched, or read, they are not."""
+        os.mkdir(self.path("d"))
+        for directory in ("", "d/"):
+            self.write(directory + "a.fits", t.noise(60, 70), t.sky_header())
+        self.write("b.fits", t.noise(60, 70, seed=2), t.sky_header())
+        def search(*options):
+            images = sorted(name for name in os.listdir(self.directory.name) if name.endswith(".fits"))
+            return t.run(*images, "--save", "rms,snr", "-o", ".", *options, cwd=self.directory.name)
+        def saved():
+            return {name: os.stat(self.path(name)).st_ino for name in os.listdir(self.directory.name) if ".rms." in name}
+        self.assertEqual(search().returncode, 0)
+        before, again = saved(), search()
+        self.assertEqual([again.returncode, sorted(before)], [0, ["a.rms.fits", "b.rms.fits"]])
+        self.assertIn("4 maps that srcfind made are skipped (a.rms.fits, ...)", again.stderr)
+        self.assertEqual([sorted(saved()), set(saved().values()) & set(before.values())], [sorted(before), set()])
+        shutil.copy(self.path("a.rms.fits"), self.path("d"))
+        several = t.run(self.path("d/a.rms.fits"), self.path("a.rms.fits"), self.path("b.fits"), "-o", self.path("out"))
+        self.assertEqual(several.returncode, 0, several.stderr)
+        os.remove(self.path("d/a.fits"))
+        alone = t.run("a.rms.fits", "--save", "rms", "-o", "a.csv", cwd=self.directory.name)
+        self.assertEqual(alone.returncode, 2)
+        self.assertRegex(alone.stderr, "would replace an image: name another file or directory with -o\n")
+
     def test_nothing_is_replaced(self):
         """Neither an image nor a list, and no other output, whatever names they have."""
         image = t.noise(60, 70)
@@ -256,6 +280,8 @@ class Save(t.Case):
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
                 self.assertIn("would replace", result.stderr)
                 self.assertIn(what, result.stderr)
+                self.assertIn("with -o", result.stderr)
+                self.assertEqual("leave it out of the images" in result.stderr, arguments[1] == victim)
         self.assertEqual(open(victim, "rb").read(), before)
 
     def test_skip_existing(self):
