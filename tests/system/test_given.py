@@ -234,6 +234,8 @@ class Given(t.Case):
             result = t.run(self.path_of["image"], *options)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn("srcfind: --" + name, result.stderr)
+            if "map" in name:
+                self.assertIn(": --%s gives" % name[:-4], result.stderr)
 
     def test_no_output_replaces_a_map(self):
         before = open(self.path_of["rms"], "rb").read()
