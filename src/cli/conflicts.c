@@ -145,6 +145,32 @@ static bool find_conflict(struct uses *u, struct conflict *c) {
     return false;
 }
 
+/* Whether something would be lost if a map replaced this file. An empty file may be one that a power
+ * failure left. */
+static bool is_precious(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0 && !own_map_is(path);
+}
+
+/* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
+static int check_maps(const struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int map = 0; map < MOST_MAPS; map++) {
+            const char *path = t->target[i].maps[map];
+            struct identity identity;
+            if (!path || !identify(path, &identity) || !is_precious(path) ||
+                (t->n > 1 && own_map_is(t->target[i].image)))
+                continue;
+            fprintf(stderr,
+                    "srcfind: %s: the map of %s would replace this file, which is no map of "
+                    "srcfind: name another file or directory with -o, or remove it\n",
+                    path, t->target[i].image);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
 /* Leaves out what belongs to the maps of srcfind, which are skipped among several images. */
 static void drop_own_maps(struct uses *u) {
     int64_t n = 0;
@@ -164,7 +190,7 @@ bool conflicts_check(const struct cli *cli, const struct targets *t, int *status
         drop_own_maps(&uses);
         found = find_conflict(&uses, &conflict);
     }
-    *status = !ok ? EXIT_IMAGE : found ? complain(&conflict) : EXIT_OK;
+    *status = !ok ? EXIT_IMAGE : found ? complain(&conflict) : check_maps(t);
     free(uses.use);
     return ok;
 }

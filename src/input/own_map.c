@@ -27,14 +27,12 @@ static bool header_tells_of_map(const struct header *header) {
     return false;
 }
 
-/* Goes to the first image of a file. False if there is none. */
-static bool find_image(struct fits_file *file, struct hdu *hdu) {
+/* Goes to the first image of a file, or to what is left of it in a damaged one. */
+static void find_image(struct fits_file *file, struct hdu *hdu) {
     struct error ignored;
     bool found;
-    while (hdu_next(file, hdu, &found, &ignored) == SRCFIND_OK && found)
-        if (hdu->is_image)
-            return true;
-    return false;
+    while (hdu_next(file, hdu, &found, &ignored) == SRCFIND_OK && found && !hdu->is_image)
+        continue;
 }
 
 /* A gzipped file is not looked into: it would be unpacked twice. */
@@ -43,7 +41,9 @@ bool own_map_is(const char *path) {
     struct hdu hdu = {0};
     struct error ignored;
     const bool opened = fits_file_open(&file, path, &ignored) == SRCFIND_OK && !file.gunzip;
-    const bool is_map = opened && find_image(&file, &hdu) && header_tells_of_map(&hdu.header);
+    if (opened)
+        find_image(&file, &hdu);
+    const bool is_map = header_tells_of_map(&hdu.header);
     hdu_clear(&hdu);
     fits_file_close(&file);
     return is_map;

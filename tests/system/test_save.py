@@ -1,4 +1,5 @@
 """Maps that are saved (--save): the values, headers and names, and what happens where they cannot be written."""
+import filecmp
 import os
 import shutil
 
@@ -212,6 +213,7 @@ class Save(t.Case):
                                  ([path, "-o", out + "/c"], ["c", "c.rms.fits"]),
                                  ([path, "-f", "csv", "-o", out + "/c.txt"], ["c.txt", "c.rms.fits"]),
                                  ([path], ["field.v2.rms.fits"]),
+                                 ([path, "-o", "/dev/null"], ["field.v2.rms.fits"]),
                                  ([path, self.path("b.fits.gz"), "-o", out], ["b.csv", "b.rms.fits", "field.v2.csv", "field.v2.rms.fits"])):
             shutil.rmtree(out, ignore_errors=True)
             os.mkdir(out)
@@ -284,6 +286,33 @@ class Save(t.Case):
                 self.assertEqual("leave it out of the images" in result.stderr, arguments[1] == victim)
         self.assertEqual(open(victim, "rb").read(), before)
 
+    def test_maps_replace_maps_only(self):
+        """A map replaces a map, whole or damaged, but no other file, not even one that is no FITS file."""
+        image = t.noise(60, 70)
+        path, other, saved = self.write("c.fits", image), self.write("d.fits", image), self.path("c.rms.fits")
+        def save(*images, out=self.directory.name):
+            return t.run(*images or [path], "--save", "rms", "-o", out + "/")
+        with open(self.path("text"), "w") as stream:
+            stream.write("notes\n" * 1000)
+        for theirs in (other, self.path("text")):
+            shutil.copy(theirs, saved)
+            result = save()
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertRegex(result.stderr, r"\Asrcfind: .*c.rms.fits: the map of .* is no map of srcfind: .* -o, or remove it\n\Z")
+            self.assertFalse(os.path.exists(self.path("c.csv")))
+            self.assertTrue(filecmp.cmp(theirs, saved, shallow=False))
+        os.remove(saved)
+        whole = None
+        for size in (None, 2880, 0):
+            if whole:
+                os.truncate(saved, size)
+            self.assertEqual(save().returncode, 0)
+            whole = whole or os.path.getsize(saved)
+            self.assertEqual(os.path.getsize(saved), whole)
+        self.write("c.rms.rms.fits", image)  # would be the map of a map, which is skipped
+        self.assertEqual(save(path, saved).returncode, 0)
+        self.assertEqual(save(saved).returncode, 2)
+
     def test_skip_existing(self):
         """With --save, an image is left only where its maps are there, too, and whole."""
         path, out = self.write("image.fits", t.noise(60, 70), t.sky_header()), self.path("out")
@@ -295,7 +324,7 @@ class Save(t.Case):
         self.assertFalse(skips("--save", "rms"))
         self.assertTrue(skips("--save", "rms"))
         self.assertFalse(skips("--save", "rms,snr"))
-        for size in (0, 100, 2880, os.path.getsize(saved) - 2880):
+        for size in (0, 2880, os.path.getsize(saved) - 2880):
             os.truncate(saved, size)
             self.assertFalse(skips("--save", "rms,snr"), size)
         self.assertTrue(skips("--save", "rms,snr"))
