@@ -254,7 +254,7 @@ static int name_given(const struct cli *cli, const char *option, enum given_kind
                      "each",
                      option, path);
     for (int64_t i = 0; i < t->n; i++)
-        if (!(t->target[i].given[kind] = given_path(path, t->target[i].image)))
+        if (!(t->target[i].given[kind] = given_path(kind, path, t->target[i].image)))
             return targets_no_memory();
     return EXIT_OK;
 }

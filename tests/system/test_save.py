@@ -252,6 +252,7 @@ class Save(t.Case):
         self.assertEqual([again.returncode, sorted(before)], [0, ["a.rms.fits", "b.rms.fits"]])
         self.assertIn("4 maps that srcfind made are skipped (a.rms.fits, ...)", again.stderr)
         self.assertEqual([sorted(saved()), set(saved().values()) & set(before.values())], [sorted(before), set()])
+        self.assertIn("would replace a mask or map that is read", search("--rms-map", ".").stderr)
         shutil.copy(self.path("a.rms.fits"), self.path("d"))
         several = t.run(self.path("d/a.rms.fits"), self.path("a.rms.fits"), self.path("b.fits"), "-o", self.path("out"))
         self.assertEqual(several.returncode, 0, several.stderr)
