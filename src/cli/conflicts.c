@@ -145,8 +145,8 @@ static bool find_conflict(struct uses *u, struct conflict *c) {
     return false;
 }
 
-/* Whether something would be lost if a map replaced this file. An empty file may be one that a power
- * failure left. */
+/* Whether something would be lost if a map replaced this file. An empty file may be one that a
+ * power failure left. */
 static bool is_precious(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && info.st_size > 0 && !own_map_is(path);

@@ -133,14 +133,16 @@ static enum srcfind_status check_exists(enum given_kind kind, const char *option
 /* Checks that the map is not the image, and no map of srcfind of another kind. */
 static enum srcfind_status check_kind(enum given_kind kind, const struct image *map,
                                       const struct image *image, struct error *error) {
+    const char *stem = image->file.path + path_directory(image->file.path);
     struct stat one, other;
     char name[OWN_MAP_NAME];
     if (map->hdu.number == image->hdu.number && fstat(map->file.descriptor, &one) == 0 &&
         fstat(image->file.descriptor, &other) == 0 && one.st_dev == other.st_dev &&
         one.st_ino == other.st_ino)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: this is the image itself: --%s needs another file, with the %s",
-                         map->file.path, kinds[kind].option, kinds[kind].name);
+                         "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
+                         map->file.path, kinds[kind].option, path_stem(stem), stem,
+                         kinds[kind].name);
     if (kind != GIVEN_MASK && own_map_name(&map->hdu.header, name) &&
         strcmp(name, kinds[kind].name) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,

@@ -26,8 +26,8 @@ const struct pixel_source *given_source(const struct given *given, enum given_ki
 /* Returns an error if one of the files was changed since it was opened. */
 enum srcfind_status given_unchanged(const struct given *given, struct error *error);
 
-/* Sets the error of an image that has no pixel left, which may be due to what was given. Returns the
- * error's status. */
+/* Sets the error of an image that has no pixel left, which may be due to what was given. Returns
+ * the error's status. */
 enum srcfind_status given_explain_blank(const struct given *given, int64_t n_pixels,
                                         struct error *error);
 

@@ -239,7 +239,7 @@ class Given(t.Case):
             for path in (image, self.path("link.fits"), self.path("hard.fits"), self.directory.name):
                 result = t.run(image, option, path)
                 self.assertEqual([result.returncode, result.stdout], [1, ""])
-                self.assertIn("this is the image itself: %s needs another file" % option, result.stderr)
+                self.assertIn("this is the image itself: %s needs another file, as image." % option, result.stderr)
         both = self.path("both.fits")
         fits.HDUList([fits.PrimaryHDU(self.rms), fits.ImageHDU(self.image, t.sky_header())]).writeto(both)
         self.assertEqual(self.sources("--hdu", "1", "--rms-map", both, image=both), self.sources(*self.given[:2]))
