@@ -23,7 +23,7 @@ def pixel_ellipses(sources, wcs):
     """The sources' ellipses in pixels. The WCS says where an arcsecond along the major axis leads."""
     names = ("RA", "DEC") if "RA" in sources.colnames else ("GLON", "GLAT")
     for source in sources:
-        if np.isnan(source["Maj"]):
+        if np.ma.is_masked(source["Maj"]):
             continue
         x, y = source["Xposn"], source["Yposn"]
         angle = np.radians(source["PA"])

@@ -267,6 +267,11 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct in
     return status;
 }
 
+/* Whether all pixels of the image are blank, with a mask or map. */
+static bool is_blank_as_given(const struct input *input, const struct srcfind_background *b) {
+    return input->image->given && b->n_pixels > 0 && b->n_blank == b->n_pixels;
+}
+
 /* Finds the sources of the image, and describes its noise. */
 static enum srcfind_status find_positive(struct srcfind *finder, const struct input *input,
                                          const struct detection *detection,
@@ -276,6 +281,9 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct in
                                                     &catalogue->sources, &catalogue->n_sources);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
+    if (status == SRCFIND_ERROR_INPUT && is_blank_as_given(input, &result.background))
+        status =
+            given_explain_blank(input->image->given, result.background.n_pixels, &finder->error);
     segments_clear(&result.segments);
     catalogue->noise = result.noise;
     catalogue->background = result.background;

@@ -9,6 +9,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/notes.h"
+#include "cli/plural.h"
 #include "cli/signals.h"
 #include "cli/targets.h"
 #include "common/clock.h"
@@ -36,8 +37,9 @@ int batch_exit_status(enum srcfind_status status) {
 /* The result of an image. */
 struct outcome {
     bool done, skipped;
-    bool unusable; /* it failed because no device can be used any more */
-    int status;    /* an exit status */
+    bool is_own_map; /* skipped, since srcfind made it */
+    bool unusable;   /* it failed because no device can be used any more */
+    int status;      /* an exit status */
     int64_t sources;
     char *text; /* messages for standard error */
 };
@@ -52,6 +54,8 @@ struct batch {
     bool ended;               /* an image failed, with --fail-fast: report no others */
     bool given_up;            /* no device can be used any more: begin no others */
     int64_t n_unusable;
+    int64_t n_own_maps;
+    const char *own_map; /* the first of them */
     int worst;
     struct totals totals;
     struct report report;
@@ -97,6 +101,8 @@ static void report_outcome(struct batch *b, const struct outcome *o) {
     b->totals.failed += failed;
     b->worst = o->status > b->worst ? o->status : b->worst;
     b->ended = failed && b->cli->fail_fast;
+    if (o->is_own_map && b->n_own_maps++ == 0)
+        b->own_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
         report_text(&b->report, o->text);
 }
@@ -222,10 +228,7 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
                     target->catalogue);
         outcome.skipped = true;
     } else if (b->targets->n > 1 && own_map_is(target->image)) {
-        report_note(&report,
-                    "%s: skipped, since srcfind made this map; given alone, it is searched",
-                    target->image);
-        outcome.skipped = true;
+        outcome.skipped = outcome.is_own_map = true;
     } else {
         batch_search(b, finder, i, &report, &outcome);
     }
@@ -247,6 +250,16 @@ static int batch_no_memory(struct batch *b) {
     return EXIT_IMAGE;
 }
 
+static void note_own_maps(const struct batch *b) {
+    if (b->n_own_maps > 0)
+        report_note(&b->report,
+                    "%lld map%s that srcfind made %s skipped (%s%s): given "
+                    "alone, a map is searched",
+                    (long long)b->n_own_maps, plural(b->n_own_maps),
+                    b->n_own_maps == 1 ? "is" : "are", b->own_map,
+                    b->n_own_maps == 1 ? "" : ", ...");
+}
+
 static int run_workers(struct batch *b, int n_workers) {
     const double start = clock_seconds();
     struct threads *threads = threads_create(n_workers);
@@ -257,6 +270,7 @@ static int run_workers(struct batch *b, int n_workers) {
     b->totals.seconds = clock_seconds() - start;
     if (b->n_unusable > 0)
         report_given_up(&b->report, b->n_unusable - 1 + b->targets->n - b->begun);
+    note_own_maps(b);
     report_totals(&b->report, &b->totals);
     return b->worst;
 }

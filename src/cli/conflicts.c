@@ -6,6 +6,7 @@
 
 #include "cli/exit_status.h"
 #include "common/arrays.h"
+#include "input/own_map.h"
 
 /* Identifies a file, whatever its path. */
 struct identity {
@@ -80,8 +81,14 @@ static int by_identity(const void *a, const void *b) {
     return y->is_output - x->is_output;
 }
 
-/* Reports two outputs with one path. Returns the exit status. */
-static int complain_of_path(const struct use *a, const struct use *b) {
+/* Two files that conflict: an output, and an input or another output. */
+struct conflict {
+    const struct use *output, *other;
+    bool is_path; /* both are outputs with one path */
+};
+
+/* Reports two outputs with one path. */
+static void complain_of_path(const struct use *a, const struct use *b) {
     if (strcmp(a->image, b->image) == 0)
         fprintf(stderr, "srcfind: %s is given twice\n", a->image);
     else
@@ -89,14 +96,24 @@ static int complain_of_path(const struct use *a, const struct use *b) {
                 "srcfind: %s and %s would both write %s: search them in two runs, with two "
                 "directories\n",
                 a->image, b->image, a->path);
-    return EXIT_USAGE;
 }
 
-/* Reports an output that is the same file as an input or another output. Returns the exit status.
- */
-static int complain_of_file(const struct use *output, const struct use *other) {
-    fprintf(stderr, "srcfind: %s: the %s of %s would replace %s%s\n", output->path, output->what,
-            output->image, other->is_output ? "the " : "", other->what);
+/* Reports an output that is the same file as an input or another output. */
+static void complain_of_file(const struct use *output, const struct use *other) {
+    const bool is_other_image = other->image == other->path && other->image != output->image;
+    fprintf(stderr,
+            "srcfind: %s: the %s of %s would replace %s%s: name another file or directory with "
+            "-o%s\n",
+            output->path, output->what, output->image, other->is_output ? "the " : "", other->what,
+            is_other_image ? ", or leave it out of the images" : "");
+}
+
+/* Reports a conflict. Returns the exit status. */
+static int complain(const struct conflict *c) {
+    if (c->is_path)
+        complain_of_path(c->output, c->other);
+    else
+        complain_of_file(c->output, c->other);
     return EXIT_USAGE;
 }
 
@@ -111,22 +128,69 @@ static bool replaces(const struct use *output, const struct use *other) {
             ((output->is_link || other->is_link) && strcmp(output->path, other->path) != 0));
 }
 
-static int find_conflicts(struct uses *u) {
+/* Finds a conflict, if there is any. */
+static bool find_conflict(struct uses *u, struct conflict *c) {
     qsort(u->use, (size_t)u->n, sizeof *u->use, by_identity);
-    for (int64_t i = 1; i < u->n; i++)
-        if (replaces(&u->use[i - 1], &u->use[i]))
-            return complain_of_file(&u->use[i - 1], &u->use[i]);
+    for (int64_t i = 1; i < u->n; i++) {
+        *c = (struct conflict){&u->use[i - 1], &u->use[i], false};
+        if (replaces(c->output, c->other))
+            return true;
+    }
     qsort(u->use, (size_t)u->n, sizeof *u->use, by_path);
-    for (int64_t i = 1; i < u->n && u->use[i].is_output; i++)
-        if (strcmp(u->use[i - 1].path, u->use[i].path) == 0)
-            return complain_of_path(&u->use[i - 1], &u->use[i]);
+    for (int64_t i = 1; i < u->n && u->use[i].is_output; i++) {
+        *c = (struct conflict){&u->use[i - 1], &u->use[i], true};
+        if (strcmp(c->output->path, c->other->path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether something would be lost if a map replaced this file. An empty file may be one that a
+ * power failure left. */
+static bool is_precious(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0 && !own_map_is(path);
+}
+
+/* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
+static int check_maps(const struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int map = 0; map < MOST_MAPS; map++) {
+            const char *path = t->target[i].maps[map];
+            struct identity identity;
+            if (!path || !identify(path, &identity) || !is_precious(path) ||
+                (t->n > 1 && own_map_is(t->target[i].image)))
+                continue;
+            fprintf(stderr,
+                    "srcfind: %s: the map of %s would replace this file, which is no map of "
+                    "srcfind: name another file or directory with -o, or remove it\n",
+                    path, t->target[i].image);
+            return EXIT_USAGE;
+        }
+    }
     return EXIT_OK;
 }
 
+/* Leaves out what belongs to the maps of srcfind, which are skipped among several images. */
+static void drop_own_maps(struct uses *u) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < u->n; i++)
+        if (!u->use[i].image || !own_map_is(u->use[i].image))
+            u->use[n++] = u->use[i];
+    u->n = n;
+}
+
+/* Images are opened, to see whether srcfind made them, only if there is a conflict. */
 bool conflicts_check(const struct cli *cli, const struct targets *t, int *status) {
     struct uses uses = {0};
+    struct conflict conflict;
     const bool ok = add_uses(&uses, cli, t);
-    *status = ok ? find_conflicts(&uses) : EXIT_IMAGE;
+    bool found = ok && find_conflict(&uses, &conflict);
+    if (found && t->n > 1) {
+        drop_own_maps(&uses);
+        found = find_conflict(&uses, &conflict);
+    }
+    *status = !ok ? EXIT_IMAGE : found ? complain(&conflict) : check_maps(t);
     free(uses.use);
     return ok;
 }

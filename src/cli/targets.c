@@ -171,6 +171,18 @@ static const struct srcfind_format *format_of_suffix(const char *path) {
     return NULL;
 }
 
+/* Reports several images with the path of one file, perhaps since an option's value counts as an
+ * image. Returns the exit status. */
+static int refuse_file(const char *path, const struct targets *t) {
+    struct stat info;
+    for (int64_t i = 0; i < t->n; i++)
+        if (stat(t->target[i].image, &info) != 0)
+            return usage("%s: several images need a directory, and this is the name of a file; "
+                         "there is no image %s",
+                         path, t->target[i].image);
+    return usage("%s: several images need a directory, and this is the name of a file", path, NULL);
+}
+
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
     if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
@@ -184,8 +196,7 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
         return t->target[0].catalogue ? check_directory(cli->output) : targets_no_memory();
     }
     if (!is_directory(cli->output) && format_of_suffix(cli->output))
-        return usage("%s: several images need a directory, and this is the name of a file",
-                     cli->output, NULL);
+        return refuse_file(cli->output, t);
     for (int64_t i = 0; i < t->n; i++) {
         t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
         if (!t->target[i].catalogue)
@@ -199,11 +210,18 @@ static bool has_suffix(const char *path) {
     return point && point > name;
 }
 
-/* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or,
- * without a catalogue, the image's name. To be freed; NULL where memory ran out. */
+/* True for a device or a pipe. */
+static bool is_stream(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+/* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or, where
+ * the catalogue is no file, the image's name. To be freed; NULL where memory ran out. */
 static char *name_map(const struct target *t, const char *map) {
-    const char *stem = t->catalogue ? t->catalogue : t->image + path_directory(t->image);
-    const int length = !t->catalogue      ? path_stem(stem)
+    const bool is_beside = t->catalogue && !is_stream(t->catalogue);
+    const char *stem = is_beside ? t->catalogue : t->image + path_directory(t->image);
+    const int length = !is_beside         ? path_stem(stem)
                        : has_suffix(stem) ? (int)(strrchr(stem, '.') - stem)
                                           : (int)strlen(stem);
     char *path;
@@ -236,7 +254,7 @@ static int name_given(const struct cli *cli, const char *option, enum given_kind
                      "each",
                      option, path);
     for (int64_t i = 0; i < t->n; i++)
-        if (!(t->target[i].given[kind] = given_path(path, t->target[i].image)))
+        if (!(t->target[i].given[kind] = given_path(kind, path, t->target[i].image)))
             return targets_no_memory();
     return EXIT_OK;
 }

@@ -7,7 +7,17 @@
 
 #include "common/path.h"
 #include "input/chunks.h"
+#include "input/own_map.h"
 #include "input/units.h"
+
+static const struct {
+    const char *name, *option;
+    const char *value; /* what a pixel that is searched has there */
+} kinds[GIVEN_KINDS] = {
+    [GIVEN_MASK] = {"mask", "mask", "a value other than 0"},
+    [GIVEN_RMS] = {"rms", "rms-map", "a finite value above 0"},
+    [GIVEN_BACKGROUND] = {"background", "background-map", "a finite value"},
+};
 
 struct given_image {
     struct image image;
@@ -83,17 +93,62 @@ static struct pixel_source source_of(struct given *g) {
 
 /* --- opening --- */
 
-char *given_path(const char *path, const char *image) {
+/* DIRECTORY/STEM.SUFFIX for an image .../STEM.fits; to be freed. NULL where memory ran out. */
+static char *path_inside(const char *directory, const char *image, const char *suffix) {
     const char *name = image + path_directory(image);
-    const size_t length = strlen(path);
+    const bool has_slash = directory[strlen(directory) - 1] == '/';
+    char *path;
+    return asprintf(&path, "%s%s%.*s.%s", directory, has_slash ? "" : "/", path_stem(name), name,
+                    suffix) < 0
+               ? NULL
+               : path;
+}
+
+char *given_path(enum given_kind kind, const char *path, const char *image) {
+    char suffix[32];
     struct stat info;
-    char *inside;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return strdup(path);
-    return asprintf(&inside, "%s%s%.*s.fits", path, path[length - 1] == '/' ? "" : "/",
-                    path_stem(name), name) < 0
-               ? NULL
-               : inside;
+    snprintf(suffix, sizeof suffix, "%s.fits", kinds[kind].name);
+    char *named = path_inside(path, image, suffix);
+    if (!named || stat(named, &info) == 0)
+        return named;
+    free(named);
+    return path_inside(path, image, "fits");
+}
+
+/* Checks that a directory has a map for the image. */
+static enum srcfind_status check_exists(enum given_kind kind, const char *option, const char *path,
+                                        const char *image, struct error *error) {
+    const char *name = image + path_directory(image);
+    const int stem = path_stem(name);
+    struct stat info;
+    if (strcmp(option, path) == 0 || stat(path, &info) == 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: neither %.*s.%s.fits nor %.*s.fits is in this directory", option, stem,
+                     name, kinds[kind].name, stem, name);
+}
+
+/* Checks that the map is not the image, and no map of srcfind of another kind. */
+static enum srcfind_status check_kind(enum given_kind kind, const struct image *map,
+                                      const struct image *image, struct error *error) {
+    const char *stem = image->file.path + path_directory(image->file.path);
+    struct stat one, other;
+    char name[OWN_MAP_NAME];
+    if (map->hdu.number == image->hdu.number && fstat(map->file.descriptor, &one) == 0 &&
+        fstat(image->file.descriptor, &other) == 0 && one.st_dev == other.st_dev &&
+        one.st_ino == other.st_ino)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
+                         map->file.path, kinds[kind].option, path_stem(stem), stem,
+                         kinds[kind].name);
+    if (kind != GIVEN_MASK && own_map_name(&map->hdu.header, name) &&
+        strcmp(name, kinds[kind].name) != 0)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: this is a map of %s: --%s needs one of %s", map->file.path, name,
+                         kinds[kind].option, kinds[kind].name);
+    return SRCFIND_OK;
 }
 
 /* Checks the shape; further axes have one plane. */
@@ -128,23 +183,36 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
                      map->unit, image->unit);
 }
 
-static enum srcfind_status open_kind(struct given *g, enum given_kind kind, const char *option,
-                                     const struct srcfind_image *metadata, struct error *error) {
+/* Opens a map, and checks that it suits the image. */
+static enum srcfind_status open_map(enum given_kind kind, struct given_image *map, const char *path,
+                                    const struct image *image, const struct srcfind_image *metadata,
+                                    struct error *error) {
     struct options defaults;
-    if (!*option)
-        return SRCFIND_OK;
-    char *path = given_path(option, metadata->path);
-    struct given_image *map = path ? calloc(1, sizeof *map) : NULL;
-    g->images[kind] = map;
     options_default(&defaults);
-    enum srcfind_status status =
-        map ? image_open(&map->image, path, &defaults, &map->metadata, error)
-            : error_memory(error, "opening a map");
-    free(path);
+    enum srcfind_status status = image_open(&map->image, path, &defaults, &map->metadata, error);
+    if (status == SRCFIND_OK)
+        status = check_kind(kind, &map->image, image, error);
     if (status == SRCFIND_OK)
         status = check_shape(&map->metadata, metadata, error);
     if (status == SRCFIND_OK && kind != GIVEN_MASK)
         status = check_unit(&map->metadata, metadata, error);
+    return status;
+}
+
+static enum srcfind_status open_kind(enum given_kind kind, const char *option, struct image *image,
+                                     const struct srcfind_image *metadata, struct error *error) {
+    if (!*option)
+        return SRCFIND_OK;
+    char *path = given_path(kind, option, metadata->path);
+    enum srcfind_status status = path ? check_exists(kind, option, path, metadata->path, error)
+                                      : error_memory(error, "opening a map");
+    struct given_image *map = status == SRCFIND_OK ? calloc(1, sizeof *map) : NULL;
+    image->given->images[kind] = map;
+    if (map)
+        status = open_map(kind, map, path, image, metadata, error);
+    else if (status == SRCFIND_OK)
+        status = error_memory(error, "opening a map");
+    free(path);
     return status;
 }
 
@@ -160,7 +228,7 @@ enum srcfind_status given_open(struct image *image, const struct options *option
     if (!g)
         return error_memory(error, "opening a map");
     for (int kind = 0; status == SRCFIND_OK && kind < GIVEN_KINDS; kind++)
-        status = open_kind(g, (enum given_kind)kind, paths[kind], metadata, error);
+        status = open_kind((enum given_kind)kind, paths[kind], image, metadata, error);
     if (status != SRCFIND_OK)
         return status;
     g->pixels = image->source;
@@ -190,4 +258,16 @@ enum srcfind_status given_unchanged(const struct given *given, struct error *err
         if (given->images[kind])
             status = image_unchanged(&given->images[kind]->image, error);
     return status;
+}
+
+enum srcfind_status given_explain_blank(const struct given *given, int64_t n_pixels,
+                                        struct error *error) {
+    char text[sizeof error->text] = "";
+    for (int kind = 0; kind < GIVEN_KINDS; kind++)
+        if (given->images[kind])
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", %s in %s",
+                     kinds[kind].value, given->images[kind]->metadata.path);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "none of the %lld pixels is left: one needs a finite value in the image%s",
+                     (long long)n_pixels, text);
 }

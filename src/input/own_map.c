@@ -1,40 +1,44 @@
 #include "input/own_map.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "input/fits/hdu.h"
 
-/* Whether the text of a HISTORY card is `srcfind VERSION map:` and anything. */
-static bool tells_of_map(const char *card) {
-    static const char name[] = "srcfind ", kind[] = " map:";
+/* Reads the name of the map from a HISTORY card with the text `srcfind VERSION map: NAME`. */
+static bool read_name(const char *card, char name[OWN_MAP_NAME]) {
+    static const char program[] = "srcfind ", map[] = " map:";
     char text[CARD + 1];
     memcpy(text, card, CARD);
     text[CARD] = '\0';
     const char *at = text + strlen("HISTORY ");
     at += strspn(at, " ");
-    if (strncmp(at, name, strlen(name)) != 0)
+    if (strncmp(at, program, strlen(program)) != 0)
         return false;
-    at += strlen(name);
+    at += strlen(program);
     const size_t version = strcspn(at, " ");
-    return version > 0 && strncmp(at + version, kind, strlen(kind)) == 0;
+    if (version == 0 || strncmp(at + version, map, strlen(map)) != 0)
+        return false;
+    at += version + strlen(map);
+    at += strspn(at, " ");
+    snprintf(name, OWN_MAP_NAME, "%.*s", (int)strcspn(at, " "), at);
+    return true;
 }
 
-static bool header_tells_of_map(const struct header *header) {
+bool own_map_name(const struct header *header, char name[OWN_MAP_NAME]) {
     int64_t i = 0;
     for (const char *card; (card = header_next(header, "HISTORY", &i));)
-        if (tells_of_map(card))
+        if (read_name(card, name))
             return true;
     return false;
 }
 
-/* Goes to the first image of a file. False if there is none. */
-static bool find_image(struct fits_file *file, struct hdu *hdu) {
+/* Goes to the first image of a file, or to what is left of it in a damaged one. */
+static void find_image(struct fits_file *file, struct hdu *hdu) {
     struct error ignored;
     bool found;
-    while (hdu_next(file, hdu, &found, &ignored) == SRCFIND_OK && found)
-        if (hdu->is_image)
-            return true;
-    return false;
+    while (hdu_next(file, hdu, &found, &ignored) == SRCFIND_OK && found && !hdu->is_image)
+        continue;
 }
 
 /* A gzipped file is not looked into: it would be unpacked twice. */
@@ -42,8 +46,11 @@ bool own_map_is(const char *path) {
     struct fits_file file;
     struct hdu hdu = {0};
     struct error ignored;
+    char name[OWN_MAP_NAME];
     const bool opened = fits_file_open(&file, path, &ignored) == SRCFIND_OK && !file.gunzip;
-    const bool is_map = opened && find_image(&file, &hdu) && header_tells_of_map(&hdu.header);
+    if (opened)
+        find_image(&file, &hdu);
+    const bool is_map = own_map_name(&hdu.header, name);
     hdu_clear(&hdu);
     fits_file_close(&file);
     return is_map;

@@ -2,10 +2,15 @@
 #ifndef OWN_MAP_H
 #define OWN_MAP_H
 
-#include <stdbool.h>
+#include "input/fits/header.h"
 
-/* Whether the first image of a file has a card `HISTORY srcfind VERSION map: ...`. False if the
- * file cannot be read. */
+enum { OWN_MAP_NAME = 32 };
+
+/* Whether a header has a card `HISTORY srcfind VERSION map: NAME`; sets the name if so. */
+bool own_map_name(const struct header *header, char name[OWN_MAP_NAME]);
+
+/* Whether the header of the first image of a file has such a card, also if the file ends soon after
+ * it. False if the file cannot be read. */
 bool own_map_is(const char *path);
 
 #endif

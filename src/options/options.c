@@ -402,10 +402,10 @@ enum srcfind_status options_check(const struct options *options, struct error *e
                          options->island, options->threshold);
     if (*options->rms_map && options->rms > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "rms-map: rms gives the noise, too: leave one of them out");
+                         "rms-map: --rms gives the noise, too: leave one of them out");
     if (*options->background_map && !isnan(options->background))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "background-map: background gives it, too: leave one of them out");
+                         "background-map: --background gives it, too: leave one of them out");
     return SRCFIND_OK;
 }
 

@@ -6,10 +6,12 @@
 /* Keywords of the coordinates of axis 1 or 2 alone. In a pattern, # stands for such an axis, and *
  * for digits, letters and blanks up to the end of the keyword. */
 static const char *const patterns[] = {
-    "CTYPE#  ", "CUNIT#  ", "CNAME#  ", "CRPIX#  ", "CRVAL#  ", "CDELT#  ", "CROTA#  ",
-    "CD#_#   ", "PC#_#   ", "CD00#00#", "PC00#00#", "PV#_*   ", "PS#_*   ", "PROJP*  ",
-    "CPDIS#  ", "CQDIS#  ", "DP#     ", "DQ#     ", "A_*     ", "B_*     ", "AP_*    ",
-    "BP_*    ", "LONPOLE ", "LATPOLE ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   "};
+    "CTYPE#  ", "CUNIT#  ", "CNAME#  ", "CRPIX#  ", "CRVAL#  ", "CDELT#  ", "CROTA#  ", "CD#_#   ",
+    "PC#_#   ", "CD00#00#", "PC00#00#", "PV#_*   ", "PS#_*   ", "PROJP*  ", "CPDIS#  ", "CQDIS#  ",
+    "DP#     ", "DQ#     ", "A_*     ", "B_*     ", "AP_*    ", "BP_*    ", "LONPOLE ", "LATPOLE ",
+    "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ",
+    /* the solutions of the plates of the Digitized Sky Survey */
+    "PLTRA*  ", "PLTDEC* ", "CNPIX#  ", "XPIXELSZ", "YPIXELSZ", "PPO*    ", "AMDX*   ", "AMDY*   "};
 
 static bool fits_pattern(const char *card, const char *pattern) {
     for (int i = 0; i < 8 && pattern[i] != '*'; i++)

@@ -160,6 +160,13 @@ class Command(t.Case):
         self.assertEqual([result.returncode, result.stdout], [2, ""])
         self.assertIn("several (a.fits, b.fits, ...): -o DIR", result.stderr)
 
+    def test_value_of_a_flag(self):
+        """A value after an option that takes none counts as an image: the message says that there is none."""
+        path = self.write("image.fits", t.noise(30, 40))
+        result = t.run("-l", "60", path, "-o", self.path("c.csv"))
+        self.assertEqual([result.returncode, result.stdout], [2, ""])
+        self.assertIn("this is the name of a file; there is no image 60\n", result.stderr)
+
     def test_skip_existing(self):
         """Catalogues that are whole are left as they are; what a power cut leaves of one is not."""
         out = self.path("out")

@@ -193,7 +193,7 @@ class Given(t.Case):
         os.remove(self.path("rms/1.fits"))
         result = t.run(*images, "-q", *options, "-o", self.path("other"))
         self.assertEqual([result.returncode, sorted(os.listdir(self.path("other")))], [1, ["0.csv", "2.csv"]])
-        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms/1.fits: No such file or directory\n\Z")
+        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms: neither 1.rms.fits nor 1.fits is in this directory\n\Z")
         for arguments in ([*images], ["--files-from", self.write_list(images[:1])]):
             result = t.run(*arguments, "-o", self.path("third"), "--mask", self.path("mask/0.fits"))
             self.assertEqual(result.returncode, 2)
@@ -215,11 +215,13 @@ class Given(t.Case):
         os.mkdir(self.path("empty"))
         with open(self.path("text.fits"), "w") as stream:
             stream.write("no FITS")
-        for option in ("--rms-map", "--background-map", "--mask"):
+        needed = {"--rms-map": "value in the image, a finite value above 0 in ", "--background-map": "value in the image, a finite value in ",
+                  "--mask": "value in the image, a value other than 0 in "}
+        for option in needed:
             cases = [(shape, "410 x 299 pixels, where the image has 410 x 300"), (turned, "300 x 410 pixels"), (cube, "cube"),
                      (self.path("none.fits"), "No such file"), (self.path("text.fits"), "not a FITS file"),
-                     (self.path("empty"), "empty/image.fits: No such file"), (flat, "masked?")]
-            cases += [(zeros, "masked?")] if option != "--background-map" else []
+                     (self.path("empty"), "fits nor image.fits is in this directory"), (flat, needed[option] + flat)]
+            cases += [(zeros, needed[option] + zeros)] if option != "--background-map" else []
             cases += [(unit, "the unit is mJy/beam, and that of the image is Jy/beam"), (other, "the unit is K")] if option != "--mask" else []
             for path, message in cases:
                 with self.subTest(option, path=os.path.basename(path)):
@@ -228,12 +230,48 @@ class Given(t.Case):
                     self.assertIn(message, result.stderr)
         self.assertEqual(self.sources("--rms-map", self.write("jy.fits", self.rms, t.sky_header(BUNIT="JY/BEAM"))), self.sources(*self.given[:2]))
 
+    def test_image_is_no_map(self):
+        """Not as its own map, by whichever name, nor in a directory; another HDU of its file may be one."""
+        image = self.path_of["image"]
+        os.symlink(image, self.path("link.fits"))
+        os.link(image, self.path("hard.fits"))
+        for option in ("--rms-map", "--background-map", "--mask"):
+            for path in (image, self.path("link.fits"), self.path("hard.fits"), self.directory.name):
+                result = t.run(image, option, path)
+                self.assertEqual([result.returncode, result.stdout], [1, ""])
+                self.assertIn("this is the image itself: %s needs another file, as image." % option, result.stderr)
+        both = self.path("both.fits")
+        fits.HDUList([fits.PrimaryHDU(self.rms), fits.ImageHDU(self.image, t.sky_header())]).writeto(both)
+        self.assertEqual(self.sources("--hdu", "1", "--rms-map", both, image=both), self.sources(*self.given[:2]))
+
+    def test_saved_maps(self):
+        """A directory with saved maps gives them back, and a map of another kind is no rms."""
+        image, out = self.path_of["image"], self.path("out")
+        for name in ("rms", "background"):  # what is named by the kind comes first
+            os.rename(self.path_of[name], self.path("image.%s.fits" % name))
+        self.write("image.mask.fits", (wave(self.image.shape, 0, 1) > 0.4).astype(np.uint8))
+        files = [word for name, option in (("rms", "rms-map"), ("background", "background-map"), ("mask", "mask"))
+                 for word in ("--" + option, self.path("image.%s.fits" % name))]
+        directories = [word if word.startswith("--") else self.directory.name for word in files]
+        self.assertGreater(len(self.sources(*files)), 5)
+        self.assertEqual(self.sources(*directories), self.sources(*files))
+        t.run(image, "-q", *files, "--save", "rms,background,snr,islands", "-o", out + "/", check=True)
+        self.assertEqual(self.sources("--rms-map", out, "--background-map", out), self.sources(*files))
+        for option in ("rms", "background"):
+            for name in {"rms", "background", "snr", "islands"} - {option}:
+                result = t.run(image, "--%s-map" % option, os.path.join(out, "image.%s.fits" % name))
+                self.assertEqual([result.returncode, result.stdout], [1, ""])
+                self.assertIn("this is a map of %s: --%s-map needs one of %s\n" % (name, option, option), result.stderr)
+        self.assertGreater(len(self.sources("--mask", os.path.join(out, "image.islands.fits"), "--rms", "1")), 5)
+
     def test_wrong_usage(self):
         for options, name in (([*self.given, "--rms", "1"], "rms-map"), ([*self.given, "--background", "zero"], "background-map"),
                               ([*self.given, "--background", "1"], "background-map"), (["--mask", ""], "mask"), (["--mask", "x" * 5000], "mask")):
             result = t.run(self.path_of["image"], *options)
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn("srcfind: --" + name, result.stderr)
+            if "map" in name:
+                self.assertIn(": --%s gives" % name[:-4], result.stderr)
 
     def test_no_output_replaces_a_map(self):
         before = open(self.path_of["rms"], "rb").read()

@@ -1,4 +1,5 @@
 """Maps that are saved (--save): the values, headers and names, and what happens where they cannot be written."""
+import filecmp
 import os
 import shutil
 
@@ -194,6 +195,18 @@ class Save(t.Case):
             with self.subTest(**{key: str(value) for key, value in cards.items()}):
                 self.assert_wcs(path, self.save(path, names="rms")["rms"][1])
 
+    def test_coordinates_of_plates(self):
+        """Images of the Digitized Sky Survey have cards of their own."""
+        plate = {"PLTRAH": 2, "PLTRAM": 32, "PLTRAS": 4.26, "PLTDECSN": "+", "PLTDECD": 18, "PLTDECM": 38, "PLTDECS": 40.8, "CNPIX1": 1376,
+                 "CNPIX2": 6313, "XPIXELSZ": 25.284, "YPIXELSZ": 25.284, "PPO1": 0.0, "PPO2": 0.0, "PPO3": 177474.7, "PPO4": 0.0, "PPO5": 0.0,
+                 "PPO6": 177474.7, "CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN"}
+        for axis, values in (("X", (67.2378, 0.511, 48.719, 2.5e-5, 6e-6, -7e-7)), ("Y", (67.2553, -0.505, -19.23, -2.2e-5, 1.7e-5, -9e-6))):
+            plate.update({"AMD%s%d" % (axis, i + 1): values[i] if i < 6 else 0.0 for i in range(20)})
+        path = self.write("plate.fits", t.noise(60, 70), t.sky_header(**plate))
+        with fits.open(path) as hdus:
+            self.assertLess(float(WCS(hdus[0].header).all_pix2world(3, 4, 0)[0]), 60)  # not 150, as CRVAL1
+        self.assert_wcs(path, self.save(path, names="rms")["rms"][1])
+
     def test_coordinates_that_are_none(self):
         """Half of a position, or one that srcfind could not read, is not handed on; other axes are."""
         image = t.noise(60, 70)
@@ -212,6 +225,7 @@ class Save(t.Case):
                                  ([path, "-o", out + "/c"], ["c", "c.rms.fits"]),
                                  ([path, "-f", "csv", "-o", out + "/c.txt"], ["c.txt", "c.rms.fits"]),
                                  ([path], ["field.v2.rms.fits"]),
+                                 ([path, "-o", "/dev/null"], ["field.v2.rms.fits"]),
                                  ([path, self.path("b.fits.gz"), "-o", out], ["b.csv", "b.rms.fits", "field.v2.csv", "field.v2.rms.fits"])):
             shutil.rmtree(out, ignore_errors=True)
             os.mkdir(out)
@@ -233,6 +247,33 @@ class Save(t.Case):
             result = t.run(path, option, "--save", "rms")
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn("--save", result.stderr)
+
+    def test_again(self):
+        """The maps of a run are skipped by the next one, and replaced; where they are really searched, or read, they are not."""
+        os.mkdir(self.path("d"))
+        for directory in ("", "d/"):
+            self.write(directory + "a.fits", t.noise(60, 70), t.sky_header())
+        self.write("b.fits", t.noise(60, 70, seed=2), t.sky_header())
+        def search(*options):
+            images = sorted(name for name in os.listdir(self.directory.name) if name.endswith(".fits"))
+            return t.run(*images, "--save", "rms,snr", "-o", ".", *options, cwd=self.directory.name)
+        def saved():
+            return {name: os.stat(self.path(name)).st_mtime for name in os.listdir(self.directory.name) if ".rms." in name}
+        self.assertEqual(search().returncode, 0)
+        for name in saved():
+            os.utime(self.path(name), (1, 1))
+        again = search()
+        self.assertEqual([again.returncode, sorted(saved())], [0, ["a.rms.fits", "b.rms.fits"]])
+        self.assertIn("4 maps that srcfind made are skipped (a.rms.fits, ...)", again.stderr)
+        self.assertGreater(min(saved().values()), 1)
+        self.assertIn("would replace a mask or map that is read", search("--rms-map", ".").stderr)
+        shutil.copy(self.path("a.rms.fits"), self.path("d"))
+        several = t.run(self.path("d/a.rms.fits"), self.path("a.rms.fits"), self.path("b.fits"), "-o", self.path("out"))
+        self.assertEqual(several.returncode, 0, several.stderr)
+        os.remove(self.path("d/a.fits"))
+        alone = t.run("a.rms.fits", "--save", "rms", "-o", "a.csv", cwd=self.directory.name)
+        self.assertEqual(alone.returncode, 2)
+        self.assertRegex(alone.stderr, "would replace an image: name another file or directory with -o\n")
 
     def test_nothing_is_replaced(self):
         """Neither an image nor a list, and no other output, whatever names they have."""
@@ -256,7 +297,36 @@ class Save(t.Case):
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
                 self.assertIn("would replace", result.stderr)
                 self.assertIn(what, result.stderr)
+                self.assertIn("with -o", result.stderr)
+                self.assertEqual("leave it out of the images" in result.stderr, arguments[1] == victim)
         self.assertEqual(open(victim, "rb").read(), before)
+
+    def test_maps_replace_maps_only(self):
+        """A map replaces a map, whole or damaged, but no other file, not even one that is no FITS file."""
+        image = t.noise(60, 70)
+        path, other, saved = self.write("c.fits", image), self.write("d.fits", image), self.path("c.rms.fits")
+        def save(*images, out=self.directory.name):
+            return t.run(*images or [path], "--save", "rms", "-o", out + "/")
+        with open(self.path("text"), "w") as stream:
+            stream.write("notes\n" * 1000)
+        for theirs in (other, self.path("text")):
+            shutil.copy(theirs, saved)
+            result = save()
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertRegex(result.stderr, r"\Asrcfind: .*c.rms.fits: the map of .* is no map of srcfind: .* -o, or remove it\n\Z")
+            self.assertFalse(os.path.exists(self.path("c.csv")))
+            self.assertTrue(filecmp.cmp(theirs, saved, shallow=False))
+        os.remove(saved)
+        whole = None
+        for size in (None, 2880, 0):
+            if whole:
+                os.truncate(saved, size)
+            self.assertEqual(save().returncode, 0)
+            whole = whole or os.path.getsize(saved)
+            self.assertEqual(os.path.getsize(saved), whole)
+        self.write("c.rms.rms.fits", image)  # would be the map of a map, which is skipped
+        self.assertEqual(save(path, saved).returncode, 0)
+        self.assertEqual(save(saved).returncode, 2)
 
     def test_skip_existing(self):
         """With --save, an image is left only where its maps are there, too, and whole."""
@@ -269,7 +339,7 @@ class Save(t.Case):
         self.assertFalse(skips("--save", "rms"))
         self.assertTrue(skips("--save", "rms"))
         self.assertFalse(skips("--save", "rms,snr"))
-        for size in (0, 100, 2880, os.path.getsize(saved) - 2880):
+        for size in (0, 2880, os.path.getsize(saved) - 2880):
             os.truncate(saved, size)
             self.assertFalse(skips("--save", "rms,snr"), size)
         self.assertTrue(skips("--save", "rms,snr"))
