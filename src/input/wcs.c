@@ -55,8 +55,9 @@ static bool is_position_keyword(const char *card) {
             return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
         const char *index = card + strlen(stems[i]);
+        index += strspn(index, "0"); /* PC01_02 is PC1_2, as PC001002 is */
         if (strncmp(card, stems[i], strlen(stems[i])) == 0 && (*index == '1' || *index == '2') &&
-            (index[1] == ' ' || index[1] == '_'))
+            strchr(" _0", index[1]))
             return true;
     }
     return false;
@@ -64,10 +65,11 @@ static bool is_position_keyword(const char *card) {
 
 /* Whether a card has a keyword that gives the pixel scale of axis 1 or 2. */
 static bool is_scale_keyword(const char *card, int axis) {
-    static const char *const stems[][5] = {{"CDELT1 ", "CD1_", "PC1_", "CD001", "PC001"},
-                                           {"CDELT2 ", "CD2_", "PC2_", "CD002", "PC002"}};
+    static const char *const stems[][7] = {
+        {"CDELT1 ", "CD1_", "PC1_", "CD01_", "PC01_", "CD001", "PC001"},
+        {"CDELT2 ", "CD2_", "PC2_", "CD02_", "PC02_", "CD002", "PC002"}};
     bool is = false;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 7; i++)
         is = is || strncmp(card, stems[axis - 1][i], strlen(stems[axis - 1][i])) == 0;
     return is;
 }

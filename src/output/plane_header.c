@@ -2,6 +2,9 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_COLUMN = 10 }; /* where the value of a card begins */
 
 /* Keywords of the coordinates of axis 1 or 2 alone. In a pattern, # stands for such an axis, and *
  * for digits, letters and blanks up to the end of the keyword. */
@@ -14,10 +17,14 @@ static const char *const patterns[] = {
     "PLTRA*  ", "PLTDEC* ", "CNPIX#  ", "XPIXELSZ", "YPIXELSZ", "PPO*    ", "AMDX*   ", "AMDY*   "};
 
 static bool fits_pattern(const char *card, const char *pattern) {
-    for (int i = 0; i < 8 && pattern[i] != '*'; i++)
-        if (pattern[i] == '#' ? card[i] != '1' && card[i] != '2' : card[i] != pattern[i])
+    int i = 0;
+    for (; *pattern && *pattern != '*' && i < 8; pattern++, i++) {
+        while (*pattern == '#' && card[i] == '0' && i < 7)
+            i++; /* PC01_02 is PC1_2 */
+        if (*pattern == '#' ? card[i] != '1' && card[i] != '2' : card[i] != *pattern)
             return false;
-    return true;
+    }
+    return pattern[strspn(pattern, " *")] == '\0';
 }
 
 /* Whether a card belongs to the coordinates of the first two axes. */
@@ -26,6 +33,12 @@ static bool is_coordinate(const char *card) {
         if (fits_pattern(card, patterns[i]))
             return true;
     return false;
+}
+
+/* Whether a card makes a coordinate of the plane depend on a further axis: PC1_3 and the like. */
+static bool mixes_axes(const char *card) {
+    return (fits_pattern(card, "CD#_*") || fits_pattern(card, "PC#_*")) && !is_coordinate(card) &&
+           header_card_is_number(card) && strtod(card + VALUE_COLUMN, NULL) != 0;
 }
 
 /* Whether the value of a card must be a number: all but names are. */
@@ -45,15 +58,18 @@ static bool is_celestial(const struct header *header, const char *keyword) {
 
 /* Copies the coordinates card by card, so that programs read the same of both. Coordinates on the
  * sky that srcfind could not read, or of which one axis is not in the plane, are left out: programs
- * refuse them. */
+ * refuse them. So are those that depend on the plane, which a map does not have. */
 static void copy_coordinates(struct cards *cards, const struct image *image) {
     const struct header *header = &image->hdu.header;
     int n = 0;
+    bool usable_in_plane = true;
     if (!image->wcs && (is_celestial(header, "CTYPE1") || is_celestial(header, "CTYPE2")))
         return;
     char *usable = header_for_wcslib(header, &n);
     cards->no_memory = cards->no_memory || !usable;
-    for (int i = 0; usable && i < n; i++) {
+    for (int i = 0; usable && i < n; i++)
+        usable_in_plane = usable_in_plane && !mixes_axes(usable + (size_t)CARD * (size_t)i);
+    for (int i = 0; usable && usable_in_plane && i < n; i++) {
         const char *card = usable + (size_t)CARD * (size_t)i;
         if (is_coordinate(card) && (header_card_is_number(card) || !wants_number(card)))
             cards_copy(cards, card);

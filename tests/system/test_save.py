@@ -189,6 +189,8 @@ class Save(t.Case):
         sip = {"CTYPE1": "RA---TAN-SIP", "CTYPE2": "DEC--TAN-SIP", "A_ORDER": 2, "A_2_0": 1e-6, "B_ORDER": 2, "B_0_2": -2e-6}
         for cards in ({}, {"CROTA2": 30.0}, {"PC1_2": 0.1, "PC2_1": -0.1}, sip, {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"},
                       {**no, "CD1_1": -5e-4, "CD1_2": 1e-5, "CD2_1": 2e-5, "CD2_2": 5e-4}, {"LONPOLE": 170.0},
+                      {"PC01_01": 0.9, "PC01_02": 0.3, "PC02_01": -0.3, "PC02_02": 0.9}, {**no, "CD01_01": -5e-4, "CD02_02": 5e-4, "CD01_02": 1e-5},
+                      {"CTYPE1": "RA---ZPN", "CTYPE2": "DEC--ZPN", "PV02_1": 1.0, "PV02_03": 40.0},
                       {"CTYPE1": "RA---ZPN", "CTYPE2": "DEC--ZPN", "PV2_1": 1.0, "PV2_3": 40.0},
                       {"CTYPE1": "DEC--SIN", "CTYPE2": "RA---SIN", "CRVAL1": 2.0, "CRVAL2": 150.0}, {"RADESYS": None, "EQUINOX": 1950.0}):
             path = self.write("image.fits", image, t.sky_header(**cards))
@@ -213,6 +215,10 @@ class Save(t.Case):
         for cards in ({"CTYPE2": "FREQ"}, {"CRVAL1": "somewhere"}):
             header = self.save(self.write("image.fits", image, t.sky_header(**cards)), names="rms")["rms"][1]
             self.assertNotIn("CTYPE1", header)
+        cube = self.write("cube.fits", np.stack([image, image]), t.sky_header(PC1_3=0.1))
+        self.assertNotIn("CTYPE1", self.save(cube, names="rms")["rms"][1])  # they depend on the plane
+        cube = self.write("cube.fits", np.stack([image, image]), t.sky_header(PC1_3=0.0, PC3_1=0.1))
+        self.assertIn("CTYPE1", self.save(cube, names="rms")["rms"][1])
         header = self.save(self.write("image.fits", image, t.sky_header(CTYPE1="OFFSET", CTYPE2="FREQ")), names="rms")["rms"][1]
         self.assertEqual([header["CTYPE1"], header["CTYPE2"], header["CRVAL1"]], ["OFFSET", "FREQ", 150])
 
