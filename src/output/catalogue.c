@@ -6,18 +6,16 @@
 
 #include "common/format_double.h"
 
-enum kind { INTEGER, REAL, TEXT };
-
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
 static const struct {
     const char *name, *unit, *ucd;
     size_t offset;
-    enum kind kind;
+    enum cell_kind kind;
     const char *description;
 } columns[] = {
 #define COLUMN(name, unit, ucd, member, kind, description)                                         \
-    {name, unit, ucd, offsetof(struct srcfind_source, member), kind, description},
+    {name, unit, ucd, offsetof(struct srcfind_source, member), CELL_##kind, description},
 #include "output/columns.inc"
 #undef COLUMN
 };
@@ -26,8 +24,8 @@ int catalogue_columns(void) {
     return (int)(sizeof columns / sizeof *columns);
 }
 
-bool catalogue_is_text(int i) {
-    return columns[i].kind == TEXT;
+enum cell_kind catalogue_kind(int i) {
+    return columns[i].kind;
 }
 
 /* --- what depends on the image --- */
@@ -94,13 +92,13 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
     size_t length;
     text[0] = '\0';
     switch (columns[i].kind) {
-    case INTEGER:
+    case CELL_INTEGER:
         memcpy(&integer, at, sizeof integer);
         return format_integer(integer, text);
-    case REAL:
+    case CELL_REAL:
         memcpy(&real, at, sizeof real);
         return isfinite(real) ? format_double(real, text) : 0;
-    case TEXT:
+    case CELL_STRING:
         length = strlen(at);
         memcpy(text, at, length + 1);
         return (int)length;

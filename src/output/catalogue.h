@@ -33,7 +33,9 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue);
  * The capacity of text is CELL_TEXT. No cell needs quotes in CSV. */
 int catalogue_cell(const struct srcfind_source *source, int i, char *text);
 
-/* True if the cells of column i are text, false if they are numbers. */
-bool catalogue_is_text(int i);
+enum cell_kind { CELL_INTEGER, CELL_REAL, CELL_STRING };
+
+/* What the cells of column i are: int64_t, double or text. */
+enum cell_kind catalogue_kind(int i);
 
 #endif

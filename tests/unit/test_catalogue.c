@@ -24,7 +24,8 @@ static void cells_of_a_row(void **state) {
             snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
         assert_int_equal(catalogue_cell(row, i, text), strlen(expected));
         assert_string_equal(text, expected);
-        assert_int_equal(catalogue_is_text(i), cells[i].kind == 't');
+        assert_int_equal(catalogue_kind(i) == CELL_STRING, cells[i].kind == 't');
+        assert_int_equal(catalogue_kind(i) == CELL_INTEGER, cells[i].kind == 'i');
         assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
     }
     assert_null(srcfind_catalogue_column(c, -1));
@@ -107,7 +108,8 @@ static void doors(void **state) {
     assert_string_equal(srcfind_format(0)->suffixes[0], ".csv");
     assert_string_equal(srcfind_format(1)->name, "json");
     assert_null(srcfind_format(-1));
-    assert_null(srcfind_format(2));
+    assert_string_equal(srcfind_format(n_writers - 1)->name, "table");
+    assert_null(srcfind_format(n_writers));
 }
 
 /* --- files --- */

@@ -1,0 +1,89 @@
+/* ECSV 1.0, astropy's table format: CSV after a header in YAML (astropy APE 6). */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/format_double.h"
+#include "common/json_tree.h"
+#include "options/options_json.h"
+#include "output/facts.h"
+#include "output/writer.h"
+
+/* Writes `name: value`, or nothing for an empty text. A string of JSON is one of YAML. False where
+ * memory ran out. */
+static bool write_text(const char *name, const char *text, FILE *stream) {
+    if (!text || !*text)
+        return true;
+    fprintf(stream, ", %s: ", name);
+    return json_print(json_string(text), "", "", stream);
+}
+
+static const char *type_of(int i) {
+    switch (catalogue_kind(i)) {
+    case CELL_INTEGER:
+        return "int64";
+    case CELL_REAL:
+        return "float64";
+    case CELL_STRING:
+        return "string";
+    }
+    return "";
+}
+
+static bool write_column(const struct srcfind_column *column, int i, FILE *stream) {
+    fprintf(stream, "# - {name: %s", column->name);
+    const bool ok = write_text("unit", facts_unit(column->unit), stream);
+    fprintf(stream, ", datatype: %s", type_of(i));
+    if (!ok || !write_text("description", column->description, stream))
+        return false;
+    fprintf(stream, ", meta: {ucd: \"%s\"}}\n", column->ucd);
+    return true;
+}
+
+/* Writes a number that YAML 1.1 does not take for a text: 1e-05 has a point there. */
+static void write_number(double value, FILE *stream) {
+    char text[FORMAT_TEXT];
+    format_double(value, text);
+    const size_t digits = strcspn(text, "e");
+    const bool needs_point = text[digits] == 'e' && strcspn(text, ".") > digits;
+    fprintf(stream, "%.*s%s%s", (int)digits, text, needs_point ? ".0" : "", text + digits);
+}
+
+static bool write_fact(const struct fact *fact, FILE *stream) {
+    fprintf(stream, "#   %s: ", fact->name);
+    if (fact->text)
+        return json_print(json_string(fact->text), "", "\n", stream);
+    write_number(fact->number, stream);
+    fputc('\n', stream);
+    return true;
+}
+
+static bool ecsv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    struct fact facts[MOST_FACTS];
+    const int n_columns = catalogue_columns(), n_facts = facts_of(catalogue, facts);
+    bool ok = true;
+    fputs("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n", stream);
+    for (int i = 0; ok && i < n_columns; i++)
+        ok = write_column(&catalogue->columns[i], i, stream);
+    fputs("# meta:\n", stream);
+    for (int i = 0; ok && i < n_facts; i++)
+        ok = write_fact(&facts[i], stream);
+    ok = ok && json_print(options_json(&catalogue->options), "#   options: ", "\n", stream);
+    fputs("# schema: astropy-2.0\n", stream);
+    return ok && csv_writer.begin(catalogue, stream);
+}
+
+static const char *const suffixes[] = {".ecsv", NULL};
+
+static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                        char *text) {
+    return csv_writer.rows(catalogue, first, end, text);
+}
+
+const struct writer ecsv_writer = {
+    .format = {"ecsv", suffixes},
+    .first = "# %ECSV 1.0\n",
+    .last = "\n",
+    .begin = ecsv_begin,
+    .rows = ecsv_rows,
+    .row_bytes = MOST_COLUMNS * (CELL_TEXT + 1),
+};

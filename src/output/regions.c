@@ -1,0 +1,123 @@
+/* Region files of DS9 and of CASA: an ellipse for each source. */
+#include <math.h>
+#include <string.h>
+
+#include "common/format_double.h"
+#include "output/catalogue.h"
+#include "output/ellipses.h"
+#include "output/writer.h"
+
+enum { ROW_BYTES = 12 * FORMAT_TEXT };
+
+static char *add_text(char *to, const char *text) {
+    const size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}
+
+static char *add_number(char *to, double value) {
+    return to + format_double(value, to);
+}
+
+/* --- DS9 (https://ds9.si.edu/doc/ref/region.html) --- */
+
+static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    const char *ds9, *casa;
+    fputs("# Region file format: DS9 version 4.1\n"
+          "global color=green\n",
+          stream);
+    fprintf(stream, "%s\n", ellipses_frame(&catalogue->image, &ds9, &casa) ? ds9 : "image");
+    return true;
+}
+
+/* DS9's angle is that of the first axis from the x axis, which points west: 90 degrees before
+ * north. Its pixels are counted from 1. */
+static char *reg_row(const struct srcfind_catalogue *catalogue, const struct srcfind_source *source,
+                     char *to) {
+    const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
+    const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
+    const char *ds9, *casa, *unit = on_sky ? "\"," : ",";
+    const double scale = on_sky ? 3600 : 1, first = on_sky ? 0 : 1;
+    if (!on_sky && ellipses_frame(&catalogue->image, &ds9, &casa))
+        to = add_text(to, "image;");
+    to = add_number(add_text(to, "ellipse("), e.x + first);
+    to = add_number(add_text(to, ","), e.y + first);
+    to = add_number(add_text(to, ","), e.major * scale);
+    to = add_number(add_text(to, unit), e.minor * scale);
+    to = add_number(add_text(to, unit), on_sky ? e.angle + 90 : 0);
+    to = add_text(to, ") # text={");
+    to += format_integer(source->id, to);
+    return add_text(to, "}\n");
+}
+
+/* --- CASA (CRTF version 0) --- */
+
+static bool crtf_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    (void)catalogue;
+    fputs("#CRTFv0 CASA Region Text Format version 0\n", stream);
+    return true;
+}
+
+static char *crtf_row(const struct srcfind_catalogue *catalogue,
+                      const struct srcfind_source *source, char *to) {
+    const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
+    const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
+    const char *ds9, *casa;
+    const char *unit = on_sky ? "deg" : "pix", *length = on_sky ? "arcsec" : "pix";
+    const double scale = on_sky ? 3600 : 1;
+    to = add_number(add_text(to, "ellipse [["), e.x);
+    to = add_number(add_text(add_text(to, unit), ", "), e.y);
+    to = add_number(add_text(add_text(to, unit), "], ["), e.major * scale);
+    to = add_number(add_text(add_text(to, length), ", "), e.minor * scale);
+    to = add_number(add_text(add_text(to, length), "], "), e.angle);
+    to = add_text(to, "deg]");
+    if (on_sky && ellipses_frame(&catalogue->image, &ds9, &casa))
+        to = add_text(add_text(to, ", coord="), casa);
+    to = add_text(to, ", label=\"");
+    to += format_integer(source->id, to);
+    return add_text(to, "\"\n");
+}
+
+/* --- both --- */
+
+typedef char *row_function(const struct srcfind_catalogue *catalogue,
+                           const struct srcfind_source *source, char *to);
+
+static size_t write_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                         row_function *write, char *text) {
+    char *to = text;
+    for (int64_t row = first; row < end; row++)
+        if (isfinite(catalogue->sources[row].x) && isfinite(catalogue->sources[row].y))
+            to = write(catalogue, &catalogue->sources[row], to);
+    return (size_t)(to - text);
+}
+
+static size_t reg_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                       char *text) {
+    return write_rows(catalogue, first, end, reg_row, text);
+}
+
+static size_t crtf_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                        char *text) {
+    return write_rows(catalogue, first, end, crtf_row, text);
+}
+
+static const char *const reg_suffixes[] = {".reg", NULL}, *const crtf_suffixes[] = {".crtf", NULL};
+
+const struct writer reg_writer = {
+    .format = {"reg", reg_suffixes},
+    .first = "# Region file format: DS9",
+    .last = "\n",
+    .begin = reg_begin,
+    .rows = reg_rows,
+    .row_bytes = ROW_BYTES,
+};
+
+const struct writer crtf_writer = {
+    .format = {"crtf", crtf_suffixes},
+    .first = "#CRTFv0",
+    .last = "\n",
+    .begin = crtf_begin,
+    .rows = crtf_rows,
+    .row_bytes = ROW_BYTES,
+};

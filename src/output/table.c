@@ -1,0 +1,62 @@
+/* A table of ten columns, to be read by eye. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output/catalogue.h"
+#include "output/writer.h"
+
+enum { CELL = 24, ROW_BYTES = 10 * (CELL + 1) };
+
+/* A number with so many decimals, or "-" if it does not apply; in `text`, of CELL characters, which
+ * is returned. */
+static const char *cell(double value, int decimals, char *text) {
+    if (!isfinite(value))
+        return "-";
+    snprintf(text, CELL, fabs(value) < 1e8 ? "%.*f" : "%.*g", decimals, value);
+    return text;
+}
+
+/* The same with four digits. */
+static const char *digits(double value, char *text) {
+    if (!isfinite(value))
+        return "-";
+    snprintf(text, CELL, "%.4g", value);
+    return text;
+}
+
+static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    const struct srcfind_image *image = &catalogue->image;
+    const bool has_sky = *image->lon_name;
+    fprintf(stream, "%8s %11s %11s %10s %10s %11s %11s %9s %9s %6s\n", "Source",
+            has_sky ? image->lon_name : "RA", has_sky ? image->lat_name : "DEC", "Xposn", "Yposn",
+            "Peak_flux", "Total_flux", "SNR", "Maj", "Flags");
+    fprintf(stream, "%8s %11s %11s %10s %10s %11.11s %11.11s %9s %9s %6s\n", "", "deg", "deg",
+            "pix", "pix", image->unit, image->flux_unit, "", "arcsec", "");
+    return true;
+}
+
+static size_t table_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                         char *text) {
+    char *to = text, c[8][CELL];
+    for (int64_t row = first; row < end; row++) {
+        const struct srcfind_source *s = &catalogue->sources[row];
+        to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s %6lld\n",
+                       (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
+                       cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),
+                       digits(s->total_flux, c[5]), cell(s->snr, 1, c[6]),
+                       digits(3600 * s->major, c[7]), (long long)s->flags);
+    }
+    return (size_t)(to - text);
+}
+
+static const char *const suffixes[] = {".txt", NULL};
+
+const struct writer table_writer = {
+    .format = {"table", suffixes},
+    .first = "  Source",
+    .last = "\n",
+    .begin = table_begin,
+    .rows = table_rows,
+    .row_bytes = ROW_BYTES,
+};

@@ -1,0 +1,146 @@
+"""Formats other than CSV and JSON: what other programs read in them is what the CSV has."""
+import os
+import re
+
+import numpy as np
+from astropy.table import Table
+
+import srcfind_test as t
+
+try:
+    from regions import Regions  # not on Debian: where it is installed
+except ImportError:
+    Regions = None
+
+NUMBER = r"([-+.e\d]+)"
+DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
+CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
+                  ((NUMBER,) * 5))
+FORMATS = {"csv": ".csv", "json": ".json", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
+
+
+class Formats(t.Case):
+
+    def image(self, **cards):
+        image = t.noise(200, 220, seed=3)
+        image[150, 30] = 40  # a source of one pixel: it has no shape
+        return self.write("image.fits", image, t.sky_header(**cards))
+
+    def written(self, path, suffix, *options):
+        output = self.path("c" + suffix)
+        self.assertEqual(t.run(path, "-q", "-o", output, *options).returncode, 0)
+        return output
+
+    def lines(self, path, suffix, *options):
+        with open(self.written(path, suffix, *options)) as stream:
+            return stream.read().splitlines()
+
+    def rows(self, path, *options):
+        return t.read_csv(self.written(path, ".csv", *options))
+
+    def test_ecsv(self):
+        path = self.image(FREQ=1.4e9, BUNIT="mJy/beam", EXTNAME="it's \"so\": \\ #")
+        for options in ([], ["--local", "--rms-box", "40"], ["-n", "500"]):
+            table = Table.read(self.written(path, ".ecsv", *options))
+            expected = self.rows(path, *options)
+            self.assertEqual(len(table), len(expected))
+            for name in table.colnames:
+                values = [row[name] for row in expected]
+                self.assertEqual([None if np.ma.is_masked(v) else v for v in table[name]], values, name)
+            self.assertEqual([str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
+                             ["deg", "pix", "mJy / beam", "Jy"])
+            self.assertEqual([table["RA"].meta["ucd"], table["N_pix"].dtype], ["pos.eq.ra;meta.main", np.int64])
+            self.assertEqual([table.meta[name] for name in ("image", "FREQ", "bunit", "RADESYS")], [path, 1.4e9, "mJy/beam", "ICRS"])
+            found = t.find(path, *options)
+            self.assertEqual(table.meta["background_rms"], found["background"]["rms"])
+            self.assertEqual(table.meta["options"], found["options"])
+            self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
+
+    def test_unit_that_has_no_name(self):
+        table = Table.read(self.written(self.image(BUNIT="counts/beam"), ".ecsv"))
+        self.assertEqual([table["Peak_flux"].unit, table.meta["bunit"]], [None, "counts/beam"])
+
+    def ellipses(self, path, *options):
+        """The ellipses of DS9 and of CASA, in degrees or pixels from 0: frame, x, y, semi-axes, angle from north, number."""
+        lines = self.lines(path, ".reg", *options)
+        self.assertEqual(lines[0], "# Region file format: DS9 version 4.1")
+        ds9 = [DS9.fullmatch(line).groups() for line in lines[3:]]
+        casa = [CASA.fullmatch(line).groups() for line in self.lines(path, ".crtf", *options)[1:]]
+        for a, b in zip(ds9, casa):
+            sky = b[1] == "deg"
+            self.assertEqual([a[0] is None and lines[2] != "image", int(a[6])], [sky, int(b[7])])
+            (x, y, major, minor, angle), other = map(float, a[1:6]), list(map(float, (b[0], *b[2:6])))
+            shift = (0, 90) if sky else (1, 0)
+            np.testing.assert_allclose([x - shift[0], y - shift[0], major, minor, angle - shift[1]], other, rtol=1e-12, atol=1e-12)
+        self.assertEqual(len(ds9), len(casa))
+        return lines[2], [[b[6], float(b[0]), *map(float, b[2:6]), int(b[7])] for b in casa]
+
+    def test_regions(self):
+        for frame, ds9, casa in (({}, "icrs", "ICRS"), ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "fk5", "J2000"),
+                                 ({"RADESYS": "FK4", "EQUINOX": 1950.0}, "fk4", "B1950"),
+                                 ({"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR"}, "galactic", "GALACTIC")):
+            path = self.image(**frame)
+            lon, lat = ("GLON", "GLAT") if ds9 == "galactic" else ("RA", "DEC")
+            rows, (name, ellipses) = self.rows(path), self.ellipses(path)
+            self.assertEqual([name, len(ellipses)], [ds9, len(rows)])
+            shapeless = 0
+            for row, ellipse in zip(rows, ellipses):
+                beam = row["Maj"] is None
+                shapeless += beam
+                shape = [9 / 2, 7.2 / 2, 30] if beam else [1800 * row["Maj"], 1800 * row["Min"], row["PA"]]
+                self.assertEqual([ellipse[0], ellipse[6]], [casa, row["Source_id"]])
+                np.testing.assert_allclose(ellipse[1:6], [row[lon], row[lat], *shape], rtol=1e-12)
+            self.assertGreater(shapeless, 0)
+
+    def test_regions_without_beam_or_frame(self):
+        path = self.image(BMAJ=None)
+        rows, (_, ellipses) = self.rows(path), self.ellipses(path)
+        for row, ellipse in zip(rows, ellipses):
+            if row["Maj"] is None:
+                np.testing.assert_allclose(ellipse[3:6], [0.9, 0.9, 0])  # half a pixel of 1.8 arcsec
+        for cards in ({"RADESYS": "FK5", "EQUINOX": 1975.0}, {"CTYPE1": None, "CTYPE2": None}):
+            path = self.image(**cards)
+            name, ellipses = self.ellipses(path)
+            self.assertEqual(name, "image")
+            for row, ellipse in zip(self.rows(path), ellipses):
+                self.assertEqual(ellipse, [None, row["Xposn"], row["Yposn"], 0.5, 0.5, 0, row["Source_id"]])
+
+    @t.unittest.skipUnless(Regions, "needs the Python package regions")
+    def test_regions_are_read(self):
+        path = self.image()
+        for format, suffix in (("ds9", ".reg"), ("crtf", ".crtf")):
+            for region, row in zip(Regions.read(self.written(path, suffix), format=format), self.rows(path)):
+                np.testing.assert_allclose([region.center.ra.deg, region.center.dec.deg], [row["RA"], row["DEC"]], rtol=1e-12)
+                if row["Maj"] is not None:
+                    sizes = sorted([region.width.to_value("deg"), region.height.to_value("deg")])
+                    np.testing.assert_allclose(sizes, [row["Min"], row["Maj"]], rtol=1e-9)
+
+    def test_table(self):
+        path = self.image()
+        lines = self.lines(path, ".txt")
+        self.assertEqual(lines[0].split(), "Source RA DEC Xposn Yposn Peak_flux Total_flux SNR Maj Flags".split())
+        self.assertEqual(len({len(line) for line in lines}), 1)
+        for line, row in zip(lines[2:], self.rows(path)):
+            cells = line.split()
+            self.assertEqual([int(cells[0]), int(cells[9])], [row["Source_id"], row["Flags"]])
+            names = ("RA", "DEC", "Xposn", "Yposn", "Peak_flux", "Total_flux", "SNR")
+            np.testing.assert_allclose([float(c) for c in cells[1:8]], [row[name] for name in names], rtol=1e-3, atol=0.06)
+            self.assertTrue(cells[8] == "-" if row["Maj"] is None else abs(float(cells[8]) / 3600 / row["Maj"] - 1) < 1e-3)
+
+    def test_names_and_suffixes(self):
+        """A format is chosen by name or suffix; a catalogue that is whole is not made again, without sources, too."""
+        for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
+            for format, suffix in FORMATS.items():
+                with self.subTest(format=format):
+                    by_name = t.run(path, "-q", "-f", format.upper())
+                    with open(self.written(path, suffix)) as stream:
+                        self.assertEqual([by_name.returncode, by_name.stdout], [0, stream.read()])
+                    again = t.run(path, "-o", self.path("c" + suffix), "--skip-existing")
+                    self.assertIn("is already there", again.stderr)
+                    out = self.path("out-" + format)
+                    self.assertEqual(t.run(path, "-q", "-f", format, "-o", out + os.sep).returncode, 0)
+                    self.assertIn(os.path.basename(path)[:-5] + suffix, os.listdir(out))
+
+
+if __name__ == "__main__":
+    t.main()
