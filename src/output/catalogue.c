@@ -47,9 +47,9 @@ static const struct {
     {"DEC", "SLON", "SLAT", "pos.supergalactic.lat;meta.main"},
     {"E_RA", "SLON", "E_SLON", "stat.error;pos.supergalactic.lon"},
     {"E_DEC", "SLON", "E_SLAT", "stat.error;pos.supergalactic.lat"},
-    {"RA", "", "LON", "pos.bodyrc.lon;meta.main"},
+    {"RA", "", "LON", "pos.bodyrc.long;meta.main"},
     {"DEC", "", "LAT", "pos.bodyrc.lat;meta.main"},
-    {"E_RA", "", "E_LON", "stat.error;pos.bodyrc.lon"},
+    {"E_RA", "", "E_LON", "stat.error;pos.bodyrc.long"},
     {"E_DEC", "", "E_LAT", "stat.error;pos.bodyrc.lat"},
 };
 
@@ -85,22 +85,28 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
 
 /* --- cells --- */
 
-int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
+union cell_value catalogue_value(const struct srcfind_source *source, int i) {
     const char *at = (const char *)source + columns[i].offset;
-    int64_t integer;
-    double real;
+    union cell_value value = {.text = at};
+    if (columns[i].kind == CELL_INTEGER)
+        memcpy(&value.integer, at, sizeof value.integer);
+    else if (columns[i].kind == CELL_REAL)
+        memcpy(&value.real, at, sizeof value.real);
+    return value;
+}
+
+int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
+    const union cell_value value = catalogue_value(source, i);
     size_t length;
     text[0] = '\0';
     switch (columns[i].kind) {
     case CELL_INTEGER:
-        memcpy(&integer, at, sizeof integer);
-        return format_integer(integer, text);
+        return format_integer(value.integer, text);
     case CELL_REAL:
-        memcpy(&real, at, sizeof real);
-        return isfinite(real) ? format_double(real, text) : 0;
+        return isfinite(value.real) ? format_double(value.real, text) : 0;
     case CELL_STRING:
-        length = strlen(at);
-        memcpy(text, at, length + 1);
+        length = strlen(value.text);
+        memcpy(text, value.text, length + 1);
         return (int)length;
     }
     return 0;

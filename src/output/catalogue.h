@@ -38,4 +38,12 @@ enum cell_kind { CELL_INTEGER, CELL_REAL, CELL_STRING };
 /* What the cells of column i are: int64_t, double or text. */
 enum cell_kind catalogue_kind(int i);
 
+/* The value of a cell, by its kind. A text belongs to the source. */
+union cell_value {
+    int64_t integer;
+    double real;
+    const char *text;
+};
+union cell_value catalogue_value(const struct srcfind_source *source, int i);
+
 #endif

@@ -9,7 +9,7 @@
 
 enum { BLOCK = 512 }; /* rows that a thread formats at a time */
 
-const struct writer *const writers[] = {&csv_writer, &json_writer, &ecsv_writer,
+const struct writer *const writers[] = {&csv_writer, &json_writer, &votable_writer, &ecsv_writer,
                                         &reg_writer, &crtf_writer, &table_writer};
 const int n_writers = sizeof writers / sizeof *writers;
 

@@ -33,7 +33,7 @@ const struct writer *writer_named(const char *name);
 bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
                   struct threads *threads, FILE *stream);
 
-extern const struct writer csv_writer, json_writer, ecsv_writer, reg_writer, crtf_writer,
-    table_writer;
+extern const struct writer csv_writer, json_writer, votable_writer, ecsv_writer, reg_writer,
+    crtf_writer, table_writer;
 
 #endif

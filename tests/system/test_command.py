@@ -228,7 +228,7 @@ class Command(t.Case):
                 ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
                 ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv"),
                 ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
-                ([self.image, "-o", self.path("c.regions")], ".csv, .json"), ([self.image, "-o", self.path("c.vot")], "--format"),
+                ([self.image, "-o", self.path("c.regions")], ".csv, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
                 ([self.image, "-o", self.path("c.csv.gz")], ".csv, .json")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
@@ -433,7 +433,7 @@ class Manual(t.unittest.TestCase):
 
     def test_completion_in_bash(self):
         self.assertEqual(complete_in_bash("--comp"), ["--compare-cpu"])
-        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "ecsv", "reg", "crtf", "table"])
+        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "ecsv", "reg", "crtf", "table"])
         self.assertEqual(complete_in_bash("--format", "=", "j"), ["json"])
         self.assertEqual(complete_in_bash("--progress", "="), ["auto", "always", "never"])
         self.assertEqual(complete_in_bash("--kappa", ""), [])

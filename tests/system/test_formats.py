@@ -1,8 +1,10 @@
 """Formats other than CSV and JSON: what other programs read in them is what the CSV has."""
 import os
 import re
+import warnings
 
 import numpy as np
+from astropy.io.votable import parse as votable_parse
 from astropy.table import Table
 
 import srcfind_test as t
@@ -16,7 +18,7 @@ NUMBER = r"([-+.e\d]+)"
 DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
 CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
                   ((NUMBER,) * 5))
-FORMATS = {"csv": ".csv", "json": ".json", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
+FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
 
 
 class Formats(t.Case):
@@ -55,6 +57,38 @@ class Formats(t.Case):
             self.assertEqual(table.meta["background_rms"], found["background"]["rms"])
             self.assertEqual(table.meta["options"], found["options"])
             self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
+
+    def test_votable(self):
+        path = self.image(FREQ=1.4e9, BUNIT="mJy/beam")
+        for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
+            written, expected = self.written(path, ".vot", *options), self.rows(path, *options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                votable = votable_parse(written, verify="exception")
+            first = votable.get_first_table()
+            table = first.to_table()
+            self.assertEqual([votable.version, len(table)], ["1.4", len(expected)])
+            for name in table.colnames:
+                values = [None if np.ma.is_masked(v) or v == "" else v for v in table[name]]
+                self.assertEqual(values, [row[name] for row in expected], name)
+            self.assertEqual([str(table[name].unit) for name in ("RA", "Xposn", "Peak_flux", "Total_flux")],
+                             ["deg", "pix", "mJy / beam", "Jy"])
+            fields = {field.name: field for field in first.fields}
+            self.assertEqual([fields["RA"].ucd, fields["RA"].ref, fields["E_RA"].ref], ["pos.eq.ra;meta.main", "frame", None])
+            self.assertEqual(votable.get_coosys_by_id("frame").system, "ICRS")
+            params = {param.name: param.value for param in first.params}
+            self.assertEqual([params[name] for name in ("image", "FREQ", "bunit", "option_threshold")],
+                             [path, 1.4e9, "mJy/beam", t.find(path, *options)["options"]["threshold"].__format__("g")])
+
+    def test_votable_of_odd_names(self):
+        """Paths with what XML escapes or forbids; other frames."""
+        os.mkdir(self.path("<&\">\x01"))
+        path = os.path.join(self.path("<&\">\x01"), "image.fits")
+        os.rename(self.image(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR"), path)
+        votable = votable_parse(self.written(path, ".votable"), verify="exception")
+        params = {param.name: param.value for param in votable.get_first_table().params}
+        self.assertEqual(params["image"], path.replace("\x01", "?"))
+        self.assertEqual(votable.get_coosys_by_id("frame").system, "galactic")
 
     def test_unit_that_has_no_name(self):
         table = Table.read(self.written(self.image(BUNIT="counts/beam"), ".ecsv"))

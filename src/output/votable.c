@@ -1,0 +1,228 @@
+/* VOTable 1.4 (IVOA 2019), with the rows in BINARY2. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/format_double.h"
+#include "common/utf8.h"
+#include "output/facts.h"
+#include "output/writer.h"
+
+/* Bytes of a row before base64: a bit for each column, set where the cell is empty; 8 for each
+ * number; and the length of a text. base64 makes four characters of three bytes, so that a row is
+ * made a multiple of three, and blocks of rows follow each other without a gap. */
+enum {
+    NAME_LEAST = sizeof((struct srcfind_source *)0)->name - 1,
+    MOST_BYTES = 9 * MOST_COLUMNS + 64
+};
+
+static int count_texts(void) {
+    int n = 0;
+    for (int i = 0; i < catalogue_columns(); i++)
+        n += catalogue_kind(i) == CELL_STRING;
+    return n;
+}
+
+/* The length of the one column of texts. */
+static int text_length(void) {
+    const int n = catalogue_columns();
+    const int others = (n + 7) / 8 + 8 * (n - count_texts());
+    return NAME_LEAST + (3 - (others + NAME_LEAST) % 3) % 3;
+}
+
+/* --- XML --- */
+
+/* Writes a text as the value of an attribute, or as the content of an element; what is not UTF-8,
+ * or not allowed in XML, becomes `?`. */
+static void write_escaped(const char *text, FILE *stream) {
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        const int n = utf8_length(c);
+        if (*c == '&' || *c == '<' || *c == '>' || *c == '"')
+            fprintf(stream, "&#%d;", *c);
+        else if (n == 0 || *c < ' ')
+            fputc('?', stream);
+        else
+            fwrite(c, 1, (size_t)n, stream);
+        c += n > 0 ? n : 1;
+    }
+}
+
+static void write_attribute(const char *name, const char *value, FILE *stream) {
+    if (!value || !*value)
+        return;
+    fprintf(stream, " %s=\"", name);
+    write_escaped(value, stream);
+    fputc('"', stream);
+}
+
+/* --- the header --- */
+
+/* The names of frames in VOTable, of those of srcfind. */
+static const char *coordinate_system(const struct srcfind_image *image) {
+    static const char *const names[][2] = {{"ICRS", "ICRS"},
+                                           {"FK5", "eq_FK5"},
+                                           {"FK4", "eq_FK4"},
+                                           {"GALACTIC", "galactic"},
+                                           {"SUPERGALACTIC", "supergalactic"},
+                                           {"ECLIPTIC", "ecl_FK5"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(image->frame, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+static void write_system(const struct srcfind_image *image, FILE *stream) {
+    const char *system = coordinate_system(image);
+    if (!system)
+        return;
+    fprintf(stream, "<COOSYS ID=\"frame\" system=\"%s\"", system);
+    if (isfinite(image->equinox) && strncmp(system, "eq_", 3) == 0)
+        fprintf(stream, " equinox=\"%c%g\"", strcmp(system, "eq_FK4") == 0 ? 'B' : 'J',
+                image->equinox);
+    fputs("/>\n", stream);
+}
+
+static void write_text_param(const char *name, const char *value, FILE *stream) {
+    fprintf(stream, "<PARAM name=\"%s\" datatype=\"char\" arraysize=\"*\"", name);
+    write_attribute("value", value, stream);
+    fputs("/>\n", stream);
+}
+
+static void write_fact(const struct fact *fact, FILE *stream) {
+    char number[FORMAT_TEXT];
+    if (fact->text) {
+        write_text_param(fact->name, fact->text, stream);
+        return;
+    }
+    format_double(fact->number, number);
+    fprintf(stream, "<PARAM name=\"%s\" datatype=\"double\"", fact->name);
+    write_attribute("unit", fact->unit, stream);
+    fprintf(stream, " value=\"%s\"/>\n", number);
+}
+
+/* Options have names of their own: option_threshold and the like. */
+static void write_options(const struct options *options, FILE *stream) {
+    char value[OPTIONS_TEXT], name[64];
+    for (int i = 0; options_describe(i); i++) {
+        const struct srcfind_option *option = options_describe(i);
+        if (!option->shapes_catalogue)
+            continue;
+        options_get(options, option->name, value);
+        snprintf(name, sizeof name, "option_%s", option->name);
+        if (*value)
+            write_text_param(name, value, stream);
+    }
+}
+
+static void write_field(const struct srcfind_catalogue *catalogue, int i, FILE *stream) {
+    const struct srcfind_column *column = &catalogue->columns[i];
+    const bool is_position =
+        strncmp(column->ucd, "pos.", 4) == 0 && strstr(column->ucd, "meta.main");
+    fprintf(stream, "<FIELD name=\"%s\"", column->name);
+    if (catalogue_kind(i) == CELL_STRING)
+        fprintf(stream, " datatype=\"char\" arraysize=\"%d\"", text_length());
+    else
+        fprintf(stream, " datatype=\"%s\"", catalogue_kind(i) == CELL_REAL ? "double" : "long");
+    write_attribute("unit", facts_unit(column->unit), stream);
+    write_attribute("ucd", column->ucd, stream);
+    if (is_position && coordinate_system(&catalogue->image))
+        fputs(" ref=\"frame\"", stream);
+    fputs("><DESCRIPTION>", stream);
+    write_escaped(column->description, stream);
+    fputs("</DESCRIPTION></FIELD>\n", stream);
+}
+
+static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    struct fact facts[MOST_FACTS];
+    const int n_facts = facts_of(catalogue, facts);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n"
+          "<RESOURCE type=\"results\">\n",
+          stream);
+    write_system(&catalogue->image, stream);
+    fprintf(stream, "<TABLE name=\"sources\" nrows=\"%lld\">\n", (long long)catalogue->n_sources);
+    for (int i = 0; i < n_facts; i++)
+        write_fact(&facts[i], stream);
+    write_options(&catalogue->options, stream);
+    for (int i = 0; i < catalogue_columns(); i++)
+        write_field(catalogue, i, stream);
+    fputs("<DATA><BINARY2><STREAM encoding=\"base64\">\n", stream);
+    return true;
+}
+
+/* --- the rows --- */
+
+static unsigned char *put_number(uint64_t bits, unsigned char *to) {
+    for (int shift = 56; shift >= 0; shift -= 8)
+        *to++ = (unsigned char)(bits >> shift);
+    return to;
+}
+
+/* Writes the bytes of a row, and returns their number. */
+static size_t row_bytes(const struct srcfind_source *source, unsigned char *row) {
+    const int n = catalogue_columns();
+    const size_t flags = (size_t)(n + 7) / 8, length = (size_t)text_length();
+    unsigned char *to = row + flags;
+    memset(row, 0, flags);
+    for (int i = 0; i < n; i++) {
+        const union cell_value value = catalogue_value(source, i);
+        const enum cell_kind kind = catalogue_kind(i);
+        const bool empty =
+            kind == CELL_STRING ? !*value.text : kind == CELL_REAL && !isfinite(value.real);
+        uint64_t bits = (uint64_t)value.integer;
+        if (empty)
+            row[i / 8] |= (unsigned char)(0x80 >> i % 8);
+        if (kind == CELL_STRING) {
+            memset(to, 0, length);
+            memcpy(to, value.text, strlen(value.text));
+            to += length;
+            continue;
+        }
+        if (kind == CELL_REAL) {
+            const double real = empty ? (double)NAN : value.real;
+            memcpy(&bits, &real, sizeof bits);
+        }
+        to = put_number(bits, to);
+    }
+    return (size_t)(to - row);
+}
+
+static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        const unsigned three =
+            (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | bytes[i + 2];
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *to++ = digits[three >> shift & 63];
+    }
+    return to;
+}
+
+/* A line for each row. */
+static size_t votable_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                           char *text) {
+    unsigned char bytes[MOST_BYTES];
+    char *to = text;
+    for (int64_t row = first; row < end; row++) {
+        to = put_base64(bytes, row_bytes(&catalogue->sources[row], bytes), to);
+        *to++ = '\n';
+    }
+    return (size_t)(to - text);
+}
+
+static void votable_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    (void)catalogue;
+    fputs("</STREAM></BINARY2></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n", stream);
+}
+
+static const char *const suffixes[] = {".vot", ".votable", ".xml", NULL};
+
+const struct writer votable_writer = {
+    .format = {"votable", suffixes},
+    .first = "<?xml version=\"1.0\" encod",
+    .last = "</RESOURCE>\n</VOTABLE>\n",
+    .begin = votable_begin,
+    .rows = votable_rows,
+    .row_bytes = MOST_BYTES / 3 * 4 + 8,
+    .end = votable_end,
+};
