@@ -210,6 +210,17 @@ static bool has_suffix(const char *path) {
     return point && point > name;
 }
 
+/* The length of a path without its suffix, or without both of .csv.gz. */
+static int length_of_stem(const char *path) {
+    const size_t gz = ends_with(path, ".gz") ? strlen(".gz") : 0;
+    char *rest = strndup(path, strlen(path) - gz);
+    const int length = !rest              ? -1
+                       : has_suffix(rest) ? (int)(strrchr(rest, '.') - rest)
+                                          : (int)strlen(rest);
+    free(rest);
+    return length;
+}
+
 /* True for a device or a pipe. */
 static bool is_stream(const char *path) {
     struct stat info;
@@ -221,11 +232,9 @@ static bool is_stream(const char *path) {
 static char *name_map(const struct target *t, const char *map) {
     const bool is_beside = t->catalogue && !is_stream(t->catalogue);
     const char *stem = is_beside ? t->catalogue : t->image + path_directory(t->image);
-    const int length = !is_beside         ? path_stem(stem)
-                       : has_suffix(stem) ? (int)(strrchr(stem, '.') - stem)
-                                          : (int)strlen(stem);
+    const int length = is_beside ? length_of_stem(stem) : path_stem(stem);
     char *path;
-    return asprintf(&path, "%.*s.%s.fits", length, stem, map) < 0 ? NULL : path;
+    return length < 0 || asprintf(&path, "%.*s.%s.fits", length, stem, map) < 0 ? NULL : path;
 }
 
 static int name_maps(const struct cli *cli, struct targets *t) {

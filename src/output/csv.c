@@ -22,7 +22,7 @@ static size_t csv_rows(const struct srcfind_catalogue *catalogue, int64_t first,
     return (size_t)(to - text);
 }
 
-static const char *const suffixes[] = {".csv", NULL};
+static const char *const suffixes[] = {".csv", ".csv.gz", NULL};
 
 const struct writer csv_writer = {
     .format = {"csv", suffixes},

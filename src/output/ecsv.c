@@ -72,7 +72,7 @@ static bool ecsv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     return ok && csv_writer.begin(catalogue, stream);
 }
 
-static const char *const suffixes[] = {".ecsv", NULL};
+static const char *const suffixes[] = {".ecsv", ".ecsv.gz", NULL};
 
 static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
                         char *text) {

@@ -228,7 +228,7 @@ static void json_end_sources(const struct srcfind_catalogue *catalogue, FILE *st
     fputs("]}\n", stream);
 }
 
-static const char *const suffixes[] = {".json", NULL};
+static const char *const suffixes[] = {".json", ".json.gz", NULL};
 
 const struct writer json_writer = {
     .format = {"json", suffixes},

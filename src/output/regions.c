@@ -102,7 +102,8 @@ static size_t crtf_rows(const struct srcfind_catalogue *catalogue, int64_t first
     return write_rows(catalogue, first, end, crtf_row, text);
 }
 
-static const char *const reg_suffixes[] = {".reg", NULL}, *const crtf_suffixes[] = {".crtf", NULL};
+static const char *const reg_suffixes[] = {".reg", ".reg.gz", NULL}, *const crtf_suffixes[] = {
+                                                                         ".crtf", NULL};
 
 const struct writer reg_writer = {
     .format = {"reg", reg_suffixes},

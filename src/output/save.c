@@ -7,8 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/path.h"
+#include "output/gzip_stream.h"
 #include "output/partial_file.h"
 
 enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
@@ -102,11 +104,28 @@ static enum srcfind_status write_catalogue(void *context, FILE *stream, const ch
     return save_stream(c->catalogue, c->writer, c->threads, stream, name, error);
 }
 
+static enum srcfind_status write_compressed(void *context, FILE *stream, const char *name,
+                                            struct error *error) {
+    FILE *gzip = gzip_stream_open(stream);
+    enum srcfind_status status =
+        gzip ? write_catalogue(context, gzip, name, error) : SRCFIND_ERROR_OUTPUT;
+    if ((!gzip || fclose(gzip) != 0) && status != SRCFIND_ERROR_INPUT)
+        status = error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s",
+                           name, strerror(errno));
+    return status;
+}
+
+static bool is_compressed(const char *path) {
+    const size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+}
+
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error) {
     struct catalogue_content c = {catalogue, writer, threads};
-    const struct save_content content = {"catalogue", write_catalogue, &c};
+    const struct save_content content = {
+        "catalogue", is_compressed(path) ? write_compressed : write_catalogue, &c};
     return save_whole(&content, path, error);
 }
 
@@ -126,7 +145,30 @@ static bool has_text(FILE *stream, long offset, int whence, const char *text) {
            memcmp(found, text, n) == 0;
 }
 
+/* The same for a compressed file, which has to be read to its end. */
+static bool compressed_is_whole(const struct writer *writer, const char *path) {
+    const size_t n_first = strlen(writer->first), n_last = strlen(writer->last);
+    char text[1 << 14], end[2 * MOST_MARK] = "";
+    size_t n_end = 0;
+    bool whole = true, first = true;
+    gzFile file = gzopen(path, "rb");
+    if (!file)
+        return false;
+    for (int n; whole && (n = gzread(file, text, sizeof text)) != 0; first = false) {
+        const size_t size = n > 0 ? (size_t)n : 0, kept = size < MOST_MARK ? size : MOST_MARK;
+        whole = n > 0 && (!first || (size >= n_first && memcmp(text, writer->first, n_first) == 0));
+        const size_t before = n_end < MOST_MARK ? n_end : MOST_MARK;
+        memmove(end, end + n_end - before, before);
+        memcpy(end + before, text + size - kept, kept);
+        n_end = before + kept;
+    }
+    whole = gzclose(file) == Z_OK && whole && !first && n_end >= n_last;
+    return whole && memcmp(end + n_end - n_last, writer->last, n_last) == 0;
+}
+
 bool save_is_whole(const struct writer *writer, const char *path) {
+    if (is_compressed(path))
+        return !is_special(path) && compressed_is_whole(writer, path);
     FILE *stream = is_special(path) ? NULL : fopen(path, "r");
     if (!stream)
         return false;

@@ -215,7 +215,8 @@ static void votable_end(const struct srcfind_catalogue *catalogue, FILE *stream)
     fputs("</STREAM></BINARY2></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n", stream);
 }
 
-static const char *const suffixes[] = {".vot", ".votable", ".xml", NULL};
+static const char *const suffixes[] = {".vot",        ".votable", ".xml", ".vot.gz",
+                                       ".votable.gz", ".xml.gz",  NULL};
 
 const struct writer votable_writer = {
     .format = {"votable", suffixes},

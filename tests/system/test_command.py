@@ -228,8 +228,8 @@ class Command(t.Case):
                 ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
                 ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv"),
                 ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
-                ([self.image, "-o", self.path("c.regions")], ".csv, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
-                ([self.image, "-o", self.path("c.csv.gz")], ".csv, .json")):
+                ([self.image, "-o", self.path("c.regions")], ".csv, .csv.gz, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
+                ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])

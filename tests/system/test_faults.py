@@ -77,6 +77,33 @@ class Faults(t.Case):
         self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"],
                    step=1 if t.SANITIZED else 5)
 
+    def test_formats(self):
+        for name in ("votable", "ecsv", "reg", "crtf", "table"):
+            self.check([self.image(), "--cpu", "--threads", 1, "-f", name], ["memory", "flush", "close"],
+                       step=2 if t.SANITIZED else 5)
+
+    def test_compressed(self):
+        """A compressed catalogue is whole, or not there."""
+        place, n_faults = self.path("place"), 0
+        os.mkdir(place)
+        output = os.path.join(place, "c.csv.gz")
+        arguments = [self.image(), "--cpu", "--threads", "1", "-q", "-o", output]
+        self.run_faulty(arguments, "nothing:1")
+        with open(output, "rb") as stream:
+            sound = stream.read()
+        for kind in ("memory", "flush", "close"):
+            for n in range(1, MOST_CALLS, 2 if t.SANITIZED else 1):
+                os.path.exists(output) and os.remove(output)
+                result, _, happened = self.run_faulty(arguments, "%s:%d" % (kind, n))
+                self.assertEqual(os.listdir(place), ["c.csv.gz"] if result.returncode == 0 else [], (kind, n, result.stderr))
+                if result.returncode == 0:
+                    with open(output, "rb") as stream:
+                        self.assertEqual(stream.read(), sound)
+                n_faults += happened and result.returncode != 0
+                if not happened:
+                    break
+        self.assertGreater(n_faults, 20)
+
     def test_local_noise(self):
         image = self.image()
         for threads in (1, 2):

@@ -1,4 +1,5 @@
 """Formats other than CSV and JSON: what other programs read in them is what the CSV has."""
+import gzip
 import os
 import re
 import warnings
@@ -174,6 +175,30 @@ class Formats(t.Case):
                     out = self.path("out-" + format)
                     self.assertEqual(t.run(path, "-q", "-f", format, "-o", out + os.sep).returncode, 0)
                     self.assertIn(os.path.basename(path)[:-5] + suffix, os.listdir(out))
+
+    def test_compressed(self):
+        """The text is that of the plain file; a file that was cut is made again; maps are named after the stem."""
+        for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
+            for suffix in (".csv", ".json", ".vot", ".xml", ".ecsv", ".reg"):
+                with self.subTest(suffix=suffix), open(self.written(path, suffix), "rb") as plain:
+                    compressed = self.written(path, suffix + ".gz")
+                    with open(compressed, "rb") as stream:
+                        data = stream.read()
+                    self.assertEqual(gzip.decompress(data), plain.read())
+                    self.assertEqual(data[3:8], bytes(5))  # neither name nor time
+                    again = t.run(path, "-o", compressed, "--skip-existing")
+                    self.assertIn("is already there", again.stderr)
+                    for n in (0, 9, len(data) // 2, len(data) - 1):
+                        with open(compressed, "wb") as stream:
+                            stream.write(data[:n])
+                        self.assertNotIn("already", t.run(path, "-o", compressed, "--skip-existing").stderr)
+                        with open(compressed, "rb") as stream:
+                            self.assertEqual(stream.read(), data)
+        t.run(path, "-q", "-f", "csv", "-o", self.path("any.gz"), "--save", "islands", check=True)
+        with gzip.open(self.path("any.gz"), "rt") as stream:
+            self.assertTrue(stream.read().startswith("Source_id,"))
+        self.written(self.image(), ".csv.gz", "--save", "rms")
+        self.assertTrue(os.path.exists(self.path("c.rms.fits")))
 
 
 if __name__ == "__main__":
