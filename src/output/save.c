@@ -109,7 +109,7 @@ static enum srcfind_status write_compressed(void *context, FILE *stream, const c
     FILE *gzip = gzip_stream_open(stream);
     enum srcfind_status status =
         gzip ? write_catalogue(context, gzip, name, error) : SRCFIND_ERROR_OUTPUT;
-    if ((!gzip || fclose(gzip) != 0) && status != SRCFIND_ERROR_INPUT)
+    if (!gzip || (fclose(gzip) != 0 && status == SRCFIND_OK))
         status = error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s",
                            name, strerror(errno));
     return status;
@@ -145,7 +145,7 @@ static bool has_text(FILE *stream, long offset, int whence, const char *text) {
            memcmp(found, text, n) == 0;
 }
 
-/* The same for a compressed file, which has to be read to its end. */
+/* Whether a compressed catalogue is whole: to know, it has to be read to its end. */
 static bool compressed_is_whole(const struct writer *writer, const char *path) {
     const size_t n_first = strlen(writer->first), n_last = strlen(writer->last);
     char text[1 << 14], end[2 * MOST_MARK] = "";
