@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -117,7 +118,7 @@ static enum srcfind_status write_compressed(void *context, FILE *stream, const c
 
 static bool is_compressed(const char *path) {
     const size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
 }
 
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,

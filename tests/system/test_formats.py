@@ -179,6 +179,8 @@ class Formats(t.Case):
     def test_compressed(self):
         """The text is that of the plain file; a file that was cut is made again; maps are named after the stem."""
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
+            with gzip.open(self.written(path, ".CSV.GZ"), "rt") as stream:
+                self.assertTrue(stream.read().startswith("Source_id,"))
             for suffix in (".csv", ".json", ".vot", ".xml", ".ecsv", ".reg"):
                 with self.subTest(suffix=suffix), open(self.written(path, suffix), "rb") as plain:
                     compressed = self.written(path, suffix + ".gz")
