@@ -9,6 +9,7 @@
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
+#include "output/option_cards.h"
 #include "output/plane_header.h"
 #include "output/save.h"
 
@@ -37,29 +38,14 @@ struct saving {
     struct image image;
 };
 
-/* Adds the options that shape the map, but no paths: files may be moved. */
-static void add_history(const struct saving *s, struct cards *cards) {
-    char text[OPTIONS_TEXT + SRCFIND_TEXT], value[OPTIONS_TEXT];
-    const char *shown;
-    snprintf(text, sizeof text, "srcfind %s map: %s", SRCFIND_VERSION, maps[s->map].name);
-    cards_add_history(cards, text);
-    for (int i = 0; options_describe(i); i++) {
-        const struct srcfind_option *option = options_describe(i);
-        options_get(&s->catalogue->options, option->name, value);
-        if (!option->shapes_catalogue || !*value)
-            continue;
-        shown = options_is_path(i) ? "a file" : value;
-        snprintf(text, sizeof text, "srcfind option %s: %s", option->name, shown);
-        cards_add_history(cards, text);
-    }
-}
-
 /* False where memory ran out. */
 static bool make_header(const struct saving *s, struct cards *cards) {
+    char what[SRCFIND_TEXT];
     plane_header_add(cards, s->map == MAP_ISLANDS ? 32 : -32, &s->image, &s->catalogue->image);
     if (maps[s->map].has_unit)
         cards_add_text(cards, "BUNIT", s->catalogue->image.unit);
-    add_history(s, cards);
+    snprintf(what, sizeof what, "map: %s", maps[s->map].name);
+    option_cards_add(cards, what, &s->catalogue->options);
     return cards_end(cards);
 }
 

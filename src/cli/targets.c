@@ -7,11 +7,13 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/conflicts.h"
 #include "cli/exit_status.h"
 #include "common/arrays.h"
 #include "common/path.h"
+#include "output/writer.h"
 
 static int usage(const char *format, const char *first, const char *second) {
     fputs("srcfind: ", stderr);
@@ -309,6 +311,8 @@ static int choose_format(const struct cli *cli, struct targets *t) {
     }
     if (!t->format)
         t->format = srcfind_format(0);
+    if (!cli->output && isatty(STDOUT_FILENO) && writer_named(t->format->name)->is_binary)
+        return usage("--format %s: not for a terminal: name a file with -o", t->format->name, NULL);
     return EXIT_OK;
 }
 

@@ -50,18 +50,33 @@ void cards_add_real(struct cards *cards, const char *keyword, double value) {
     add_value(cards, keyword, text);
 }
 
+/* Adds a card with a part of a text in quotes; & says that the text goes on. */
+static void add_quoted(struct cards *cards, const char *keyword, const char *quoted, size_t n,
+                       bool goes_on) {
+    char card[CARD + 1];
+    const bool is_first = *keyword != '\0';
+    const int length =
+        snprintf(card, sizeof card, "%-8.8s%s'%-8.*s%s'", is_first ? keyword : "CONTINUE",
+                 is_first ? "= " : "  ", (int)n, quoted, goes_on ? "&" : "");
+    add_card(cards, card, (size_t)length);
+}
+
+/* A long text goes on in CONTINUE cards (FITS 4.0, section 4.2.1.2). */
 void cards_add_text(struct cards *cards, const char *keyword, const char *value) {
-    char quoted[MOST_TEXT + 2] = "";
+    char quoted[MOST_TEXT + 2];
     size_t n = 0;
-    for (; *value && n < MOST_TEXT; value++) {
+    for (; *value; value++) {
+        if (n >= MOST_TEXT - 1) {
+            add_quoted(cards, keyword, quoted, n, true);
+            keyword = "";
+            n = 0;
+        }
         quoted[n++] = *value;
         if (*value == '\'')
             quoted[n++] = '\''; /* two stand for one */
     }
-    char card[CARD + 1];
-    const int length = snprintf(card, sizeof card, "%-8.8s= '%-8.*s'", keyword, (int)n, quoted);
     if (n > 0)
-        add_card(cards, card, (size_t)length);
+        add_quoted(cards, keyword, quoted, n, false);
 }
 
 void cards_add_history(struct cards *cards, const char *text) {

@@ -15,7 +15,7 @@ void cards_add_logical(struct cards *cards, const char *keyword, bool value);
 void cards_add_integer(struct cards *cards, const char *keyword, int64_t value);
 /* Adds no card for a value that is not finite. */
 void cards_add_real(struct cards *cards, const char *keyword, double value);
-/* Adds no card for an empty text. A long text is cut. */
+/* Adds no card for an empty text, and several for a long one. */
 void cards_add_text(struct cards *cards, const char *keyword, const char *value);
 /* Adds a text to the HISTORY, in as many cards as it needs. */
 void cards_add_history(struct cards *cards, const char *text);

@@ -168,6 +168,8 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
 }
 
 bool save_is_whole(const struct writer *writer, const char *path) {
+    if (writer->is_whole)
+        return !is_special(path) && writer->is_whole(path);
     if (is_compressed(path))
         return !is_special(path) && compressed_is_whole(writer, path);
     FILE *stream = is_special(path) ? NULL : fopen(path, "r");

@@ -6,28 +6,19 @@
 #include "common/format_double.h"
 #include "common/utf8.h"
 #include "output/facts.h"
+#include "output/row_bytes.h"
 #include "output/writer.h"
 
 /* Bytes of a row before base64: a bit for each column, set where the cell is empty; 8 for each
  * number; and the length of a text. base64 makes four characters of three bytes, so that a row is
  * made a multiple of three, and blocks of rows follow each other without a gap. */
-enum {
-    NAME_LEAST = sizeof((struct srcfind_source *)0)->name - 1,
-    MOST_BYTES = 9 * MOST_COLUMNS + 64
-};
-
-static int count_texts(void) {
-    int n = 0;
-    for (int i = 0; i < catalogue_columns(); i++)
-        n += catalogue_kind(i) == CELL_STRING;
-    return n;
-}
+enum { MOST_BYTES = MOST_COLUMNS + ROW_MOST_BYTES };
 
 /* The length of the one column of texts. */
 static int text_length(void) {
-    const int n = catalogue_columns();
-    const int others = (n + 7) / 8 + 8 * (n - count_texts());
-    return NAME_LEAST + (3 - (others + NAME_LEAST) % 3) % 3;
+    const int flags = (catalogue_columns() + 7) / 8;
+    const int least = flags + (int)row_bytes_count(ROW_TEXT);
+    return ROW_TEXT + (3 - least % 3) % 3;
 }
 
 /* --- XML --- */
@@ -152,39 +143,15 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
 
 /* --- the rows --- */
 
-static unsigned char *put_number(uint64_t bits, unsigned char *to) {
-    for (int shift = 56; shift >= 0; shift -= 8)
-        *to++ = (unsigned char)(bits >> shift);
-    return to;
-}
-
 /* Writes the bytes of a row, and returns their number. */
-static size_t row_bytes(const struct srcfind_source *source, unsigned char *row) {
+static size_t row_of(const struct srcfind_source *source, unsigned char *row) {
     const int n = catalogue_columns();
-    const size_t flags = (size_t)(n + 7) / 8, length = (size_t)text_length();
-    unsigned char *to = row + flags;
+    const size_t flags = (size_t)(n + 7) / 8;
     memset(row, 0, flags);
-    for (int i = 0; i < n; i++) {
-        const union cell_value value = catalogue_value(source, i);
-        const enum cell_kind kind = catalogue_kind(i);
-        const bool empty =
-            kind == CELL_STRING ? !*value.text : kind == CELL_REAL && !isfinite(value.real);
-        uint64_t bits = (uint64_t)value.integer;
-        if (empty)
+    for (int i = 0; i < n; i++)
+        if (row_cell_is_empty(source, i))
             row[i / 8] |= (unsigned char)(0x80 >> i % 8);
-        if (kind == CELL_STRING) {
-            memset(to, 0, length);
-            memcpy(to, value.text, strlen(value.text));
-            to += length;
-            continue;
-        }
-        if (kind == CELL_REAL) {
-            const double real = empty ? (double)NAN : value.real;
-            memcpy(&bits, &real, sizeof bits);
-        }
-        to = put_number(bits, to);
-    }
-    return (size_t)(to - row);
+    return flags + row_bytes_put(source, (size_t)text_length(), row + flags);
 }
 
 static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
@@ -204,7 +171,7 @@ static size_t votable_rows(const struct srcfind_catalogue *catalogue, int64_t fi
     unsigned char bytes[MOST_BYTES];
     char *to = text;
     for (int64_t row = first; row < end; row++) {
-        to = put_base64(bytes, row_bytes(&catalogue->sources[row], bytes), to);
+        to = put_base64(bytes, row_of(&catalogue->sources[row], bytes), to);
         *to++ = '\n';
     }
     return (size_t)(to - text);

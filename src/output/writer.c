@@ -9,8 +9,8 @@
 
 enum { BLOCK = 512 }; /* rows that a thread formats at a time */
 
-const struct writer *const writers[] = {&csv_writer, &json_writer, &votable_writer, &ecsv_writer,
-                                        &reg_writer, &crtf_writer, &table_writer};
+const struct writer *const writers[] = {&csv_writer,  &json_writer, &votable_writer, &fits_writer,
+                                        &ecsv_writer, &reg_writer,  &crtf_writer,    &table_writer};
 const int n_writers = sizeof writers / sizeof *writers;
 
 const struct writer *writer_named(const char *name) {

@@ -9,6 +9,9 @@
 struct writer {
     struct srcfind_format format;
     const char *first, *last; /* the first and last bytes of each file; at most 32 each */
+    bool is_binary;           /* no text for a terminal; is_whole then stands in for these */
+    /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
+    bool (*is_whole)(const char *path);
     /* Writes the text before the rows. False where memory ran out. */
     bool (*begin)(const struct srcfind_catalogue *catalogue, FILE *stream);
     /* Formats the rows [first, end) to text, which has row_bytes for each, and returns the number
@@ -33,7 +36,7 @@ const struct writer *writer_named(const char *name);
 bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
                   struct threads *threads, FILE *stream);
 
-extern const struct writer csv_writer, json_writer, votable_writer, ecsv_writer, reg_writer,
-    crtf_writer, table_writer;
+extern const struct writer csv_writer, json_writer, votable_writer, fits_writer, ecsv_writer,
+    reg_writer, crtf_writer, table_writer;
 
 #endif

@@ -222,11 +222,11 @@ class Command(t.Case):
                 ([self.image, "--plane", "1,,2"], "--plane"), ([self.image, "--threads", "0"], "--threads"),
                 ([self.image, "--threads", "9999"], "--threads"), ([self.image, "--device", "gpu"], "--device"),
                 (["-"], "not from standard input"), ([self.image, "--device-memory", "0"], "--device-memory"),
-                ([self.image, "--progress", "often"], "--progress"), ([self.image, "-f", "fits"], "reg"),
+                ([self.image, "--progress", "often"], "--progress"), ([self.image, "-f", "fts"], "reg"),
                 ([self.image, other], "-o DIR"), ([self.image, other, "-o", self.path("c.csv")], "directory"),
                 ([self.image, self.image, "-o", self.path("out")], "given twice"),
                 ([self.image, "--beam", "1,2,3"], "MAJ the longer"), ([self.image, twin, "-o", self.path("out")], "both"),
-                ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fits")], ".csv"),
+                ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fts")], ".csv"),
                 ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
                 ([self.image, "-o", self.path("c.regions")], ".csv, .csv.gz, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
                 ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json")):
@@ -433,7 +433,7 @@ class Manual(t.unittest.TestCase):
 
     def test_completion_in_bash(self):
         self.assertEqual(complete_in_bash("--comp"), ["--compare-cpu"])
-        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "ecsv", "reg", "crtf", "table"])
+        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "table"])
         self.assertEqual(complete_in_bash("--format", "=", "j"), ["json"])
         self.assertEqual(complete_in_bash("--progress", "="), ["auto", "always", "never"])
         self.assertEqual(complete_in_bash("--kappa", ""), [])

@@ -78,7 +78,7 @@ class Faults(t.Case):
                    step=1 if t.SANITIZED else 5)
 
     def test_formats(self):
-        for name in ("votable", "ecsv", "reg", "crtf", "table"):
+        for name in ("votable", "fits", "ecsv", "reg", "crtf", "table"):
             self.check([self.image(), "--cpu", "--threads", 1, "-f", name], ["memory", "flush", "close"],
                        step=2 if t.SANITIZED else 5)
 

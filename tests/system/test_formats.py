@@ -2,9 +2,11 @@
 import gzip
 import os
 import re
+import subprocess
 import warnings
 
 import numpy as np
+from astropy.io import fits
 from astropy.io.votable import parse as votable_parse
 from astropy.table import Table
 
@@ -19,7 +21,7 @@ NUMBER = r"([-+.e\d]+)"
 DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
 CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
                   ((NUMBER,) * 5))
-FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
+FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
 
 
 class Formats(t.Case):
@@ -90,6 +92,43 @@ class Formats(t.Case):
         params = {param.name: param.value for param in votable.get_first_table().params}
         self.assertEqual(params["image"], path.replace("\x01", "?"))
         self.assertEqual(votable.get_coosys_by_id("frame").system, "galactic")
+
+    def test_fits(self):
+        directory = self.path("a long name, with the quotes of O'Neill's, " + 60 * "x")
+        os.mkdir(directory)
+        path = os.path.join(directory, "image.fits")
+        os.rename(self.image(FREQ=1.4e9, BUNIT="mJy/beam"), path)
+        for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
+            written, expected = self.written(path, ".fits", *options), self.rows(path, *options)
+            with fits.open(written) as hdus:
+                hdus.verify("exception")
+                table, header = hdus["SOURCES"].data, hdus["SOURCES"].header
+                self.assertEqual([len(hdus), len(table)], [2, len(expected)])
+                for i, name in enumerate(table.names):
+                    values = [None if v == "" or (isinstance(v, np.floating) and np.isnan(v)) else v for v in table[name]]
+                    self.assertEqual(values, [row[name] for row in expected], name)
+                    if name in ("RA", "Xposn", "Peak_flux", "Total_flux"):
+                        self.assertEqual(header["TUNIT%d" % (i + 1)],
+                                         {"RA": "deg", "Xposn": "pixel", "Peak_flux": "mJy/beam", "Total_flux": "Jy"}[name])
+                self.assertEqual([header["IMAGE"], header["FREQ"], header["BUNIT"], header["TUCD4"]],
+                                 [path, 1.4e9, "mJy/beam", "pos.eq.ra;meta.main"])
+                self.assertIn("srcfind option threshold: " + (options[-1] if "-n" in options else "5"), str(header["HISTORY"]))
+                self.assertIn("32 negative", header["TCOMM32"])
+        with open(written, "rb") as stream:
+            data = stream.read()
+        with open(written, "wb") as stream:
+            stream.write(data[:-2880])
+        self.assertNotIn("already", t.run(path, "-n", "500", "-o", written, "--skip-existing").stderr)
+        with open(written, "rb") as stream:
+            self.assertEqual(stream.read(), data)
+
+    def test_no_bytes_on_a_terminal(self):
+        leader, follower = os.openpty()
+        result = subprocess.run([t.COMMAND, self.image(), "-f", "fits"], stdout=follower, stderr=subprocess.PIPE, text=True)
+        os.close(leader)
+        os.close(follower)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("not for a terminal", result.stderr)
 
     def test_unit_that_has_no_name(self):
         table = Table.read(self.written(self.image(BUNIT="counts/beam"), ".ecsv"))
@@ -167,8 +206,8 @@ class Formats(t.Case):
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
             for format, suffix in FORMATS.items():
                 with self.subTest(format=format):
-                    by_name = t.run(path, "-q", "-f", format.upper())
-                    with open(self.written(path, suffix)) as stream:
+                    by_name = subprocess.run([t.COMMAND, path, "-q", "-f", format.upper()], capture_output=True)
+                    with open(self.written(path, suffix), "rb") as stream:
                         self.assertEqual([by_name.returncode, by_name.stdout], [0, stream.read()])
                     again = t.run(path, "-o", self.path("c" + suffix), "--skip-existing")
                     self.assertIn("is already there", again.stderr)

@@ -88,14 +88,21 @@ static inline struct srcfind_catalogue *catalogue_of(int n, const char *path) {
     return c;
 }
 
-/* What a format makes of a catalogue on some threads; to be freed. */
-static inline char *text_of(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                            struct threads *threads) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+/* What a format makes of a catalogue on some threads, of *size bytes; to be freed. */
+static inline char *bytes_of(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                             struct threads *threads, size_t *size) {
+    char *bytes = NULL;
+    FILE *stream = open_memstream(&bytes, size);
     assert_true(writer_write(writer, catalogue, threads, stream));
     fclose(stream);
+    return bytes;
+}
+
+/* The same of a format of text. */
+static inline char *text_of(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                            struct threads *threads) {
+    size_t size;
+    char *text = bytes_of(writer, catalogue, threads, &size);
     assert_int_equal(strlen(text), size);
     return text;
 }
@@ -109,11 +116,13 @@ enum { ROW_COUNTS = sizeof row_counts / sizeof *row_counts };
 static inline void assert_same_on_threads(const struct writer *writer) {
     for (int i = 0; i < ROW_COUNTS; i++) {
         struct srcfind_catalogue *c = catalogue_of(row_counts[i], "image.fits");
-        char *expected = text_of(writer, c, NULL);
+        size_t size, expected_size;
+        char *expected = bytes_of(writer, c, NULL, &expected_size);
         for (int n = 1; n <= 7; n += 3) {
-            char *text = text_of(writer, c, unit_threads(n));
-            assert_string_equal(text, expected);
-            free(text);
+            char *bytes = bytes_of(writer, c, unit_threads(n), &size);
+            assert_int_equal(size, expected_size);
+            assert_memory_equal(bytes, expected, size);
+            free(bytes);
         }
         free(expected);
         srcfind_catalogue_destroy(c);

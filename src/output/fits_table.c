@@ -1,0 +1,131 @@
+/* A FITS file with a binary table (FITS 4.0, section 7.3). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/fits/hdu.h"
+#include "output/cards.h"
+#include "output/facts.h"
+#include "output/option_cards.h"
+#include "output/row_bytes.h"
+#include "output/writer.h"
+
+/* The keywords of facts whose names are too long for one. */
+static const char *keyword_of(const char *fact) {
+    static const char *const names[][2] = {
+        {"srcfind", "SRCFIND"},          {"image", "IMAGE"},           {"bunit", "BUNIT"},
+        {"background_median", "BKGMED"}, {"background_rms", "BKGRMS"}, {"rms_box_size", "RMSBOX"},
+        {"rms_box_step", "RMSSTEP"},     {"rms_least", "RMSLEAST"},    {"rms_median", "RMSMED"},
+        {"rms_most", "RMSMOST"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(fact, names[i][0]) == 0)
+            return names[i][1];
+    return fact;
+}
+
+/* Adds a card with the number of a column in its keyword. */
+static void add_of_column(struct cards *cards, const char *stem, int i, const char *text) {
+    char keyword[16];
+    snprintf(keyword, sizeof keyword, "%s%d", stem, i + 1);
+    cards_add_text(cards, keyword, text ? text : "");
+}
+
+static void add_columns(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+    char text[16];
+    snprintf(text, sizeof text, "%dA", ROW_TEXT);
+    for (int i = 0; i < catalogue_columns(); i++) {
+        const struct srcfind_column *column = &catalogue->columns[i];
+        const enum cell_kind kind = catalogue_kind(i);
+        add_of_column(cards, "TTYPE", i, column->name);
+        add_of_column(cards, "TFORM", i,
+                      kind == CELL_STRING ? text
+                      : kind == CELL_REAL ? "D"
+                                          : "K");
+        add_of_column(cards, "TUNIT", i, facts_unit(column->unit));
+        add_of_column(cards, "TUCD", i, column->ucd);
+        add_of_column(cards, "TCOMM", i, column->description);
+    }
+}
+
+static void add_facts(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+    struct fact facts[MOST_FACTS];
+    const int n = facts_of(catalogue, facts);
+    for (int i = 0; i < n; i++) {
+        if (facts[i].text)
+            cards_add_text(cards, keyword_of(facts[i].name), facts[i].text);
+        else
+            cards_add_real(cards, keyword_of(facts[i].name), facts[i].number);
+    }
+}
+
+/* The primary HDU has no data. */
+static void add_primary(struct cards *cards) {
+    cards_add_logical(cards, "SIMPLE", true);
+    cards_add_integer(cards, "BITPIX", 8);
+    cards_add_integer(cards, "NAXIS", 0);
+    cards_add_logical(cards, "EXTEND", true);
+    cards_end(cards);
+}
+
+static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    struct cards cards = {0};
+    add_primary(&cards);
+    cards_add_text(&cards, "XTENSION", "BINTABLE");
+    cards_add_integer(&cards, "BITPIX", 8);
+    cards_add_integer(&cards, "NAXIS", 2);
+    cards_add_integer(&cards, "NAXIS1", (int64_t)row_bytes_count(ROW_TEXT));
+    cards_add_integer(&cards, "NAXIS2", catalogue->n_sources);
+    cards_add_integer(&cards, "PCOUNT", 0);
+    cards_add_integer(&cards, "GCOUNT", 1);
+    cards_add_integer(&cards, "TFIELDS", catalogue_columns());
+    cards_add_text(&cards, "EXTNAME", "SOURCES");
+    add_columns(catalogue, &cards);
+    add_facts(catalogue, &cards);
+    option_cards_add(&cards, "catalogue", &catalogue->options);
+    const bool ok = cards_end(&cards);
+    if (ok)
+        fwrite(cards.text, CARD, (size_t)cards.n, stream);
+    cards_clear(&cards);
+    return ok;
+}
+
+static size_t fits_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+                        char *text) {
+    unsigned char *to = (unsigned char *)text;
+    for (int64_t row = first; row < end; row++)
+        to += row_bytes_put(&catalogue->sources[row], ROW_TEXT, to);
+    return (size_t)(to - (unsigned char *)text);
+}
+
+/* Fills the last block. */
+static void fits_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    static const char zeros[FITS_BLOCK];
+    const int64_t size = catalogue->n_sources * (int64_t)row_bytes_count(ROW_TEXT);
+    fwrite(zeros, 1, (size_t)((FITS_BLOCK - size % FITS_BLOCK) % FITS_BLOCK), stream);
+}
+
+/* hdu_next checks the sizes in a header against that of the file. */
+static bool fits_is_whole(const char *path) {
+    struct fits_file file;
+    struct hdu hdu = {0};
+    struct error ignored;
+    int n = 0;
+    bool found = fits_file_open(&file, path, &ignored) == SRCFIND_OK;
+    while (found && hdu_next(&file, &hdu, &found, &ignored) == SRCFIND_OK)
+        n += found;
+    hdu_clear(&hdu);
+    fits_file_close(&file);
+    return n == 2;
+}
+
+static const char *const suffixes[] = {".fits", ".fit", NULL};
+
+const struct writer fits_writer = {
+    .format = {"fits", suffixes},
+    .is_binary = true,
+    .is_whole = fits_is_whole,
+    .begin = fits_begin,
+    .rows = fits_rows,
+    .row_bytes = ROW_MOST_BYTES,
+    .end = fits_end,
+};
