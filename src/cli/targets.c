@@ -312,7 +312,8 @@ static int choose_format(const struct cli *cli, struct targets *t) {
     if (!t->format)
         t->format = srcfind_format(0);
     if (!cli->output && isatty(STDOUT_FILENO) && writer_named(t->format->name)->is_binary)
-        return usage("--format %s: not for a terminal: name a file with -o", t->format->name, NULL);
+        return usage("--format %s: not for a terminal: name a file with -o, as catalogue%s",
+                     t->format->name, t->format->suffixes[0]);
     return EXIT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Any file: a catalogue in both formats and all maps, or an error with a text of one line. The file
+/* Any file: a catalogue in each format and all maps, or an error with a text of one line. The file
  * is also the mask and the maps of an image: of itself. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdlib.h>
@@ -9,6 +9,11 @@
 #include "srcfind.h"
 #include "target.h"
 
+/* Whether bytes can be a catalogue's: lines of text, or blocks of FITS. */
+static bool ends_well(const char *format, const char *bytes, size_t size) {
+    return size > 0 && (strcmp(format, "fits") == 0 ? size % 2880 == 0 : bytes[size - 1] == '\n');
+}
+
 static void write_catalogue(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
     for (int i = 0; srcfind_format(i); i++) {
         char *text = NULL;
@@ -17,7 +22,7 @@ static void write_catalogue(struct srcfind *finder, const struct srcfind_catalog
         if (srcfind_catalogue_write(finder, catalogue, srcfind_format(i)->name, stream))
             abort();
         fclose(stream);
-        if (size == 0 || text[size - 1] != '\n')
+        if (!ends_well(srcfind_format(i)->name, text, size))
             abort();
         free(text);
     }
