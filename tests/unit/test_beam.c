@@ -1,4 +1,6 @@
 /* Restoring beams: keywords, AIPS's history, CASA's tables, and what is no beam. */
+#define _GNU_SOURCE /* memfd_create */
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "input/beam.h"
@@ -132,13 +134,13 @@ static void put_bits(uint32_t bits, FILE *stream) {
 /* A file with an image without pixels and a table, which says that it has n rows. */
 static struct fits_file file_of(const char *cards, const struct beams_row *rows, int n_rows,
                                 int n) {
-    static char path[256];
-    const char *directory = getenv("TMPDIR");
+    static char path[64];
+    const int memory = memfd_create("image", MFD_CLOEXEC);
     char text[1024];
     struct fits_file file;
     struct error error;
-    snprintf(path, sizeof path, "%.200s/srcfind-test-XXXXXX", directory ? directory : "/tmp");
-    FILE *stream = fdopen(mkstemp(path), "w");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    FILE *stream = fdopen(memory, "w");
     assert_non_null(stream);
     put_header("SIMPLE  =                    T\nBITPIX  = 8\nNAXIS   = 0", stream);
     snprintf(text, sizeof text,
@@ -154,9 +156,9 @@ static struct fits_file file_of(const char *cards, const struct beams_row *rows,
         put_bits((uint32_t)rows[i].channel, stream);
         put_bits((uint32_t)rows[i].stokes, stream);
     }
-    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(fflush(stream), 0);
     assert_int_equal(fits_file_open(&file, path, &error), SRCFIND_OK);
-    unlink(path); /* it stays open */
+    fclose(stream); /* `file` stays open */
     return file;
 }
 
