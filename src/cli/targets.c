@@ -223,16 +223,10 @@ static int length_of_stem(const char *path) {
     return length;
 }
 
-/* True for a device or a pipe. */
-static bool is_stream(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
 /* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or, where
  * the catalogue is no file, the image's name. To be freed; NULL where memory ran out. */
 static char *name_map(const struct target *t, const char *map) {
-    const bool is_beside = t->catalogue && !is_stream(t->catalogue);
+    const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
     const char *stem = is_beside ? t->catalogue : t->image + path_directory(t->image);
     const int length = is_beside ? length_of_stem(stem) : path_stem(stem);
     char *path;

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static const char *const compressed_suffixes[] = {".gz", ".fz"};
 static const char *const image_suffixes[] = {".fits", ".fit", ".fts"};
@@ -20,6 +21,11 @@ static size_t length_without(const char *name, size_t length, const char *const 
             return length - size;
     }
     return length;
+}
+
+bool path_is_stream(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
 bool path_is_compressed(const char *path) {

@@ -11,6 +11,10 @@ static inline int path_directory(const char *path) {
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+/* True for a device, a pipe or a socket: what is written there is read at once, and replaces no
+ * file. False where nothing is there. */
+bool path_is_stream(const char *path);
+
 /* Whether a path ends in .gz or .fz, as those of compressed images do. */
 bool path_is_compressed(const char *path);
 

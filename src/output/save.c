@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -49,20 +48,14 @@ static char *final_path(const char *path) {
     return at;
 }
 
-/* True for a device or a pipe: the catalogue is written to it and does not replace it. */
-static bool is_special(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
 static enum srcfind_status save_error(const struct save_content *content, const char *path,
                                       struct error *error) {
     return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", path,
                      content->what, strerror(errno));
 }
 
-static enum srcfind_status save_special(const struct save_content *content, const char *path,
-                                        struct error *error) {
+static enum srcfind_status save_in_place(const struct save_content *content, const char *path,
+                                         struct error *error) {
     FILE *stream = fopen(path, "w");
     if (!stream)
         return save_error(content, path, error);
@@ -75,8 +68,8 @@ static enum srcfind_status save_special(const struct save_content *content, cons
 enum srcfind_status save_whole(const struct save_content *content, const char *path,
                                struct error *error) {
     struct partial_file file;
-    if (is_special(path))
-        return save_special(content, path, error);
+    if (path_is_stream(path))
+        return save_in_place(content, path, error);
     char *final = final_path(path);
     if (!final || !partial_file_open(final, &file)) {
         const enum srcfind_status status = save_error(content, path, error);
@@ -131,7 +124,7 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
 }
 
 void save_clean(const char *path) {
-    char *final = is_special(path) ? NULL : final_path(path);
+    char *final = path_is_stream(path) ? NULL : final_path(path);
     if (final)
         partial_file_remove_abandoned(final);
     free(final);
@@ -169,10 +162,10 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
 
 bool save_is_whole(const struct writer *writer, const char *path) {
     if (writer->is_whole)
-        return !is_special(path) && writer->is_whole(path);
+        return !path_is_stream(path) && writer->is_whole(path);
     if (is_compressed(path))
-        return !is_special(path) && compressed_is_whole(writer, path);
-    FILE *stream = is_special(path) ? NULL : fopen(path, "r");
+        return !path_is_stream(path) && compressed_is_whole(writer, path);
+    FILE *stream = path_is_stream(path) ? NULL : fopen(path, "r");
     if (!stream)
         return false;
     const bool whole = has_text(stream, 0, SEEK_SET, writer->first) &&
