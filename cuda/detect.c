@@ -546,10 +546,10 @@ static cudaError_t change_pixels(struct search *s) {
     const struct device_pixels *p = s->on_device;
     const float zero = -0.0f, other = p->blank == 0 ? -p->blank : p->blank;
     const struct pixel_change change = {.has_blank = p->has_blank,
-                                        .value = blanked_bits(p->blank, p->swapped),
-                                        .other = blanked_bits(other, p->swapped),
-                                        .blank = blanked_bits(NAN, p->swapped),
-                                        .sign = p->negated ? blanked_bits(zero, p->swapped) : 0};
+                                        .value = pixel_bits(p->blank, p->swapped),
+                                        .other = pixel_bits(other, p->swapped),
+                                        .blank = pixel_bits(NAN, p->swapped),
+                                        .sign = p->negated ? pixel_bits(zero, p->swapped) : 0};
     uint32_t *image = s->cuda->buffers[BUFFER_IMAGE].memory;
     s->params.pixels = image;
     return launch_change((const uint32_t *)(const void *)p->pixels, p->row_stride, p->width,

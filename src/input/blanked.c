@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "input/chunks.h"
+
 static const uint32_t *read_blanked(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error) {
     const struct blanked *b = state;
@@ -16,9 +18,9 @@ struct pixel_source blanked_source(struct blanked *b, const struct pixel_source 
     const float pixel = (float)value;
     struct pixel_source source = *stored;
     b->stored = *stored;
-    b->value = blanked_bits(pixel, stored->swapped);
-    b->other = blanked_bits(pixel == 0 ? -pixel : pixel, stored->swapped);
-    b->blank = blanked_bits(NAN, stored->swapped);
+    b->value = pixel_bits(pixel, stored->swapped);
+    b->other = pixel_bits(pixel == 0 ? -pixel : pixel, stored->swapped);
+    b->blank = pixel_bits(NAN, stored->swapped);
     source.state = b;
     source.read = read_blanked;
     return source;

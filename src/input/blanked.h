@@ -2,8 +2,6 @@
 #ifndef BLANKED_H
 #define BLANKED_H
 
-#include <string.h>
-
 #include "input/pixel_source.h"
 
 struct blanked {
@@ -11,13 +9,6 @@ struct blanked {
     uint32_t value, other;      /* bits that become blank, in the byte order of the source */
     uint32_t blank;
 };
-
-/* The bits of a value in the byte order of pixels. */
-static inline uint32_t blanked_bits(float value, bool swapped) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return swapped ? __builtin_bswap32(bits) : bits;
-}
 
 /* A source of the pixels of `stored`, of which those equal to the float32 nearest to value are NaN;
  * -0 equals 0. `blanked` and the state of `stored` must outlive the source. */

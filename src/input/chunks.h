@@ -45,4 +45,11 @@ static inline float pixel_value(const void *pixels, int64_t i, bool swapped) {
     return value;
 }
 
+/* The pixel that has this value: the inverse of pixel_value. */
+static inline uint32_t pixel_bits(float value, bool swapped) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return swapped ? __builtin_bswap32(bits) : bits;
+}
+
 #endif

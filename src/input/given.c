@@ -42,11 +42,7 @@ static bool apply(const struct given *g, enum given_kind kind, int64_t first, in
                   uint32_t *values, uint32_t *pixels, struct error *error) {
     const struct pixel_source *source = &g->images[kind]->image.source;
     const uint32_t *read = source->read(source->state, first, count, values, error);
-    const float nan = NAN;
-    uint32_t blank;
-    memcpy(&blank, &nan, sizeof blank);
-    if (g->pixels.swapped)
-        blank = __builtin_bswap32(blank);
+    const uint32_t blank = pixel_bits(NAN, g->pixels.swapped);
     for (int64_t i = 0; read && i < count; i++)
         if (is_blank(kind, pixel_value(read, i, source->swapped)))
             pixels[i] = blank;

@@ -1,5 +1,7 @@
 #include "input/negated.h"
 
+#include "input/chunks.h"
+
 static const uint32_t *read_negated(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                     struct error *error) {
     const struct negated *n = state;
@@ -10,10 +12,9 @@ static const uint32_t *read_negated(void *state, int64_t first, int64_t count, u
 }
 
 struct pixel_source negated_source(struct negated *negated, const struct pixel_source *stored) {
-    const uint32_t sign = (uint32_t)1 << 31;
     struct pixel_source source = *stored;
     negated->stored = *stored;
-    negated->sign = stored->swapped ? __builtin_bswap32(sign) : sign;
+    negated->sign = pixel_bits(-0.0F, stored->swapped);
     source.state = negated;
     source.read = read_negated;
     return source;
