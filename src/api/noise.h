@@ -8,8 +8,7 @@
 /* The width of a box, in pixels, if the image is large enough: 15 beams, at least 48. */
 double noise_wanted_box(const struct srcfind_image *image);
 
-/* Whether values or maps of both rms and background are given, so that nothing is to be measured.
- */
+/* Whether both rms and background are given, as values or maps: nothing is to be measured. */
 bool noise_is_given(const struct options *options);
 
 /* Sets box and step of a detection. With the option local alone, the box is as wide as wanted, and
