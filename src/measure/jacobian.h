@@ -1,0 +1,36 @@
+/* The Jacobian from pixels to the sky at a point of an image. */
+#ifndef JACOBIAN_H
+#define JACOBIAN_H
+
+#include "input/wcs.h"
+#include "measure/tensor.h"
+
+/* Derivatives of east and north by x and y, in degrees per pixel. */
+struct jacobian {
+    double east_x, east_y, north_x, north_y;
+};
+
+static const double RADIAN = M_PI / 180;
+
+/* The points whose positions give a Jacobian: the point itself, one step to its right, one step
+ * above it. */
+enum { JACOBIAN_POINTS = 3 };
+
+/* The distance of the two points beside a point from it, in pixels. The Jacobian is then accurate
+ * to 1e-6, or to a few times that far from the image's reference point. */
+double jacobian_step(const struct srcfind_image *image);
+
+/* The Jacobian, from the positions of the points in degrees; NaN if one of them is. */
+struct jacobian jacobian_of(const double *lon, const double *lat, double step);
+
+/* The Jacobian at a point of an image. Errors: memory. */
+enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
+                                double y, struct jacobian *jacobian, struct error *error);
+
+/* From the sky to pixels; not finite where the Jacobian is singular. */
+struct jacobian jacobian_inverse(const struct jacobian *jacobian);
+
+/* J t J^T: a tensor in pixels becomes one with x to the east and y to the north. */
+struct tensor jacobian_apply(const struct jacobian *jacobian, const struct tensor *tensor);
+
+#endif
