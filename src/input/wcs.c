@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <wcslib/wcs.h>
 #include <wcslib/wcsfix.h>
 #include <wcslib/wcshdr.h>
 #include <wcslib/wcsmath.h>
 
+#include "common/memory.h"
 #include "input/fits/header.h"
 
 struct wcs {
@@ -18,20 +18,15 @@ struct wcs {
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
 };
 
-/* Whether WCSLIB's scanner can allocate memory. It needs some 17 KiB; PLENTY also allows for what
- * other threads allocate at the same time. If the scanner's first allocations fail, WCSLIB 7.12
- * ends the process, because it calls longjmp before the target is set. */
-static bool has_memory_for_scanner(void) {
-    enum { PLENTY = 1 << 24 };
-    void *memory = mmap(NULL, PLENTY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory != MAP_FAILED && munmap(memory, PLENTY) == 0;
-}
+/* WCSLIB's scanner needs some 17 KiB. If its first allocations fail, WCSLIB 7.12 ends the process,
+ * because it calls longjmp before the target is set. */
+static const size_t SCANNER_MEMORY = 1 << 24;
 
 static enum srcfind_status parse(const struct header *header, struct wcs *wcs,
                                  struct error *error) {
     int rejected, n_cards;
     char *cards = header_for_wcslib(header, &n_cards);
-    if (!cards || !has_memory_for_scanner()) {
+    if (!cards || !memory_is_there(SCANNER_MEMORY)) {
         free(cards);
         return error_memory(error, "reading a header");
     }
