@@ -344,12 +344,16 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 /* --- maps --- */
 
 /* The name of map i (from 0) that can be saved, or NULL after the last one: "rms", "background",
- * "snr", (value - background) / rms, and "islands", the Isl_id of each pixel or 0. */
+ * "snr", (value - background) / rms, "islands", the Isl_id of each pixel or 0, and "picture", the
+ * image with an ellipse around each source. A picture needs cairo. */
 SRCFIND_API const char *srcfind_map(int i);
 
-/* Writes a map of the image of a catalogue to a FITS file, whole or not at all, as
- * srcfind_catalogue_save does. The catalogue is one of srcfind_find_file; the image is read again,
- * and it is an error if the file was changed since. */
+/* The suffix of files of map i: ".png" for the picture, ".fits" for the others. */
+SRCFIND_API const char *srcfind_map_suffix(int i);
+
+/* Writes a map of the image of a catalogue to a FITS file (PNG for the picture), whole or not at
+ * all, as srcfind_catalogue_save does. The catalogue is one of srcfind_find_file; the image is read
+ * again, and it is an error if the file was changed since. */
 SRCFIND_API enum srcfind_status
 srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                            const char *map, const char *path);

@@ -1,4 +1,6 @@
-/* The public calls for maps. */
+/* The public calls for maps, and what the command asks of them. */
+#include "api/maps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,28 +8,48 @@
 #include "api/negative.h"
 #include "backend/backend.h"
 #include "input/image.h"
+#include "input/own_map.h"
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
 #include "output/option_cards.h"
+#include "output/picture/picture.h"
+#include "output/picture/png.h"
 #include "output/plane_header.h"
 #include "output/save.h"
 
-enum map { MAP_RMS, MAP_BACKGROUND, MAP_SNR, MAP_ISLANDS, MAPS };
+enum map { MAP_RMS, MAP_BACKGROUND, MAP_SNR, MAP_ISLANDS, MAP_PICTURE, MAPS };
 
 static const struct {
     const char *name;
-    enum noise_quantity quantity; /* not of islands */
+    enum noise_quantity quantity; /* not of islands and pictures */
     bool has_unit;                /* that of the image */
 } maps[MAPS] = {
     [MAP_RMS] = {"rms", NOISE_RMS, true},
     [MAP_BACKGROUND] = {"background", NOISE_BACKGROUND, true},
     [MAP_SNR] = {"snr", NOISE_SNR, false},
     [MAP_ISLANDS] = {.name = "islands"},
+    [MAP_PICTURE] = {.name = "picture"},
 };
 
 const char *srcfind_map(int i) {
     return i >= 0 && i < MAPS ? maps[i].name : NULL;
+}
+
+const char *srcfind_map_suffix(int i) {
+    return i == MAP_PICTURE ? ".png" : ".fits";
+}
+
+bool map_is_possible(int map, struct error *error) {
+    return map != MAP_PICTURE || picture_is_possible(error);
+}
+
+bool map_is_own(int map, const char *path) {
+    return map == MAP_PICTURE ? png_is_own(path) : own_map_is(path);
+}
+
+bool map_is_whole(int map, const char *path) {
+    return map == MAP_PICTURE ? png_is_whole(path) : fits_map_is_whole(path);
 }
 
 /* A map that is being saved. */
@@ -108,9 +130,9 @@ static enum srcfind_status write_islands(struct saving *s, const struct cards *h
     return status;
 }
 
-static enum srcfind_status write_map(void *context, FILE *file, const char *name,
-                                     struct error *error) {
-    struct saving *s = context;
+/* Writes a map as FITS. */
+static enum srcfind_status write_fits(struct saving *s, FILE *file, const char *name,
+                                      struct error *error) {
     struct cards header = {0};
     enum srcfind_status status =
         make_header(s, &header) ? SRCFIND_OK : error_memory(error, "writing a map");
@@ -118,6 +140,16 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
         status = s->map == MAP_ISLANDS ? write_islands(s, &header, file, name, error)
                                        : write_noise(s, &header, file, name, error);
     cards_clear(&header);
+    return status;
+}
+
+static enum srcfind_status write_map(void *context, FILE *file, const char *name,
+                                     struct error *error) {
+    struct saving *s = context;
+    const enum srcfind_status status =
+        s->map == MAP_PICTURE
+            ? picture_write(&s->image, s->catalogue, s->finder->threads, file, name, error)
+            : write_fits(s, file, name, error);
     return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
 }
 
@@ -125,7 +157,6 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
                                                const struct srcfind_catalogue *catalogue,
                                                const char *map, const char *path) {
     struct saving s = {.finder = finder, .catalogue = catalogue};
-    const struct save_content content = {"map", write_map, &s};
     struct srcfind_image metadata;
     while (s.map < MAPS && strcmp(maps[s.map].name, map) != 0)
         s.map++;
@@ -139,7 +170,9 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
     if (status == SRCFIND_OK)
         status = fits_file_unchanged(&s.image.file, &catalogue->version, &finder->error);
     if (status == SRCFIND_OK)
-        status = save_whole(&content, path, &finder->error);
+        status = save_whole(
+            &(struct save_content){s.map == MAP_PICTURE ? "picture" : "map", write_map, &s}, path,
+            &finder->error);
     image_close(&s.image);
     image_clear_metadata(&metadata);
     return status;

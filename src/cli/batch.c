@@ -7,6 +7,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/notes.h"
 #include "cli/plural.h"
@@ -15,7 +16,6 @@
 #include "common/clock.h"
 #include "common/threads.h"
 #include "input/own_map.h"
-#include "output/fits_map.h"
 #include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
@@ -210,7 +210,7 @@ static bool outputs_exist(const struct batch *b, const struct target *target) {
     bool exist = target->catalogue &&
                  save_is_whole(writer_named(b->targets->format->name), target->catalogue);
     for (int i = 0; i < MOST_MAPS && exist; i++)
-        exist = !target->maps[i] || fits_map_is_whole(target->maps[i]);
+        exist = !target->maps[i] || map_is_whole(i, target->maps[i]);
     return exist;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/maps.h"
 #include "cli/exit_status.h"
 #include "options/options.h"
 
@@ -33,7 +34,7 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
-    [MAPS] = {"a list of maps: rms, background, snr, islands", cli_set_maps},
+    [MAPS] = {"a list of maps: rms, background, snr, islands, picture", cli_set_maps},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [DEVICE_FLAG] = {NULL, cli_set_device_flag},
 };
@@ -295,6 +296,15 @@ bool command_line_has_noise_map(const struct cli *cli) {
            *srcfind_options_get(cli->find, "background-map");
 }
 
+/* Complains of a map that cannot be made here. */
+static bool maps_are_possible(const struct cli *cli) {
+    struct error error;
+    for (int i = 0; srcfind_map(i); i++)
+        if (cli->save >> i & 1 && !map_is_possible(i, &error))
+            return complain("--save: %s", error.text);
+    return true;
+}
+
 static bool options_go_together(const struct cli *cli) {
     if (srcfind_options_check(cli->find) != SRCFIND_OK)
         return complain("--%s", srcfind_options_message(cli->find));
@@ -305,7 +315,8 @@ static bool options_go_together(const struct cli *cli) {
     if (cli->compare_cpu && command_line_has_noise_map(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
                         "is nothing to compare: leave --rms-map and --background-map out");
-    return (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
+    return maps_are_possible(cli) &&
+           (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
            (!cli->bench || writes_no_catalogue(cli, "--bench"));
 }
 

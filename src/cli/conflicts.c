@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/maps.h"
 #include "cli/exit_status.h"
 #include "common/arrays.h"
 #include "input/own_map.h"
@@ -147,9 +148,9 @@ static bool find_conflict(struct uses *u, struct conflict *c) {
 
 /* Whether something would be lost if a map replaced this file. An empty file may be one that a
  * power failure left. */
-static bool is_precious(const char *path) {
+static bool is_precious(int map, const char *path) {
     struct stat info;
-    return stat(path, &info) == 0 && info.st_size > 0 && !own_map_is(path);
+    return stat(path, &info) == 0 && info.st_size > 0 && !map_is_own(map, path);
 }
 
 /* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
@@ -158,7 +159,7 @@ static int check_maps(const struct targets *t) {
         for (int map = 0; map < MOST_MAPS; map++) {
             const char *path = t->target[i].maps[map];
             struct identity identity;
-            if (!path || !identify(path, &identity) || !is_precious(path) ||
+            if (!path || !identify(path, &identity) || !is_precious(map, path) ||
                 (t->n > 1 && own_map_is(t->target[i].image)))
                 continue;
             fprintf(stderr,

@@ -223,14 +223,18 @@ static int length_of_stem(const char *path) {
     return length;
 }
 
-/* A path for a map: STEM.rms.fits, where STEM is the catalogue's path without its suffix or, where
- * the catalogue is no file, the image's name. To be freed; NULL where memory ran out. */
-static char *name_map(const struct target *t, const char *map) {
+/* A path for a map: STEM.rms.fits or STEM.picture.png, where STEM is the catalogue's path without
+ * its suffix or, where the catalogue is no file, the image's name. To be freed; NULL where memory
+ * ran out. */
+static char *name_map(const struct target *t, int map) {
     const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
     const char *stem = is_beside ? t->catalogue : t->image + path_directory(t->image);
     const int length = is_beside ? length_of_stem(stem) : path_stem(stem);
     char *path;
-    return length < 0 || asprintf(&path, "%.*s.%s.fits", length, stem, map) < 0 ? NULL : path;
+    return length < 0 || asprintf(&path, "%.*s.%s%s", length, stem, srcfind_map(map),
+                                  srcfind_map_suffix(map)) < 0
+               ? NULL
+               : path;
 }
 
 static int name_maps(const struct cli *cli, struct targets *t) {
@@ -238,7 +242,7 @@ static int name_maps(const struct cli *cli, struct targets *t) {
         for (int map = 0; srcfind_map(map); map++) {
             if (!(cli->save >> map & 1))
                 continue;
-            t->target[i].maps[map] = name_map(&t->target[i], srcfind_map(map));
+            t->target[i].maps[map] = name_map(&t->target[i], map);
             if (!t->target[i].maps[map])
                 return targets_no_memory();
         }

@@ -131,6 +131,8 @@ int __wrap_fcntl64(int file, int command, ...) {
     return __real_fcntl64(file, command, argument);
 }
 
+static void find_libraries(void);
+
 /* What a library does when it is loaded is its own affair. */
 void *__real_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags);
@@ -139,6 +141,7 @@ void *__wrap_dlopen(const char *name, int flags) {
         return NULL;
     lucky = true;
     void *handle = __real_dlopen(name, flags);
+    find_libraries();
     lucky = false;
     return handle;
 }
@@ -187,6 +190,8 @@ int __wrap___asprintf_chk(char **text, int flag, const char *format, ...) {
 WRAP(void *, aligned_alloc, "memory", NULL, ENOMEM, (size_t alignment, size_t n), (alignment, n))
 
 #ifdef SANITIZED
+static void find_libraries(void) {
+}
 WRAP(void *, malloc, "memory", NULL, ENOMEM, (size_t n), (n))
 WRAP(void *, calloc, "memory", NULL, ENOMEM, (size_t n, size_t m), (n, m))
 WRAP(void *, realloc, "memory", NULL, ENOMEM, (void *p, size_t n), (p, n))
@@ -195,14 +200,18 @@ void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t m);
 void *__libc_realloc(void *p, size_t n);
 
-/* Who always gets memory: WCSLIB's parser and the loader of libraries, which end the process where
- * they do not. */
-static const char *const lucky_libraries[] = {"/libwcs.so", "/ld-linux"};
-enum { LIBRARIES = sizeof lucky_libraries / sizeof *lucky_libraries };
+/* Who always gets memory: WCSLIB's parser, the loader of libraries, and what draws texts for cairo
+ * (with what the C library allocates for it), which end the process where they do not. */
+static const char *const lucky_libraries[] = {"/libwcs.so",     "/ld-linux",    "/libcairo.so",
+                                              "/libfontconfig", "/libfreetype", "/libexpat",
+                                              "/libpixman",     "/libc.so"};
+enum { LIBRARIES = sizeof lucky_libraries / sizeof *lucky_libraries, C_LIBRARY = LIBRARIES - 1 };
+static bool cairo_is_loaded;
 static uintptr_t library_from[LIBRARIES], library_to[LIBRARIES];
 
 static int look_for_libraries(struct dl_phdr_info *library, size_t size, void *context) {
     (void)size, (void)context;
+    cairo_is_loaded = cairo_is_loaded || strstr(library->dlpi_name, "/libcairo.so");
     for (int i = 0; i < LIBRARIES; i++) {
         if (!strstr(library->dlpi_name, lucky_libraries[i]))
             continue;
@@ -223,7 +232,7 @@ __attribute__((constructor)) static void find_libraries(void) {
 
 static bool memory_fails(const void *caller) {
     const uintptr_t at = (uintptr_t)caller;
-    for (int i = 0; i < LIBRARIES; i++)
+    for (int i = 0; i < (cairo_is_loaded ? LIBRARIES : C_LIBRARY); i++)
         if (at >= library_from[i] && at < library_to[i])
             return false;
     return fails("memory", ENOMEM);

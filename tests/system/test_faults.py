@@ -17,6 +17,7 @@ MOST_CALLS = 20000
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
           signal.SIGXCPU, signal.SIGPIPE)
 FAKE = os.environ.get("FAKE_CUDA", "")
+with_pictures = unittest.skipUnless(os.environ.get("PICTURES"), "a build without cairo")
 
 
 @unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
@@ -121,6 +122,20 @@ class Faults(t.Case):
             for noise in ([], ["--rms-box", "30,10"]):
                 self.assertGreater(self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise],
                                               step=2 if t.SANITIZED else 1), 60)
+
+    @with_pictures
+    def test_picture(self):
+        """A picture comes with its catalogue, or not at all; what draws texts for cairo always gets memory."""
+        self.assertGreater(self.check([self.image(), "--save", "picture", "--cpu", "--threads", 2],
+                                      [kind for kind in KINDS if kind != "memory"]), 30)
+        self.assertGreater(self.check([self.image(), "--save", "picture", "--cpu", "--threads", 1], ["memory"],
+                                      step=2 if t.SANITIZED else 7), 30)
+
+    @with_pictures
+    def test_without_cairo(self):
+        result, written, happened = self.run_faulty([self.image(), "--cpu", "--save", "picture", "-o", self.out + "/"], "load:1")
+        self.assertEqual([result.returncode, written, happened], [2, {}, True])
+        self.assertIn("--save: pictures need cairo, and it cannot be loaded", result.stderr)
 
     def given(self):
         """Options with a mask and a map of each kind."""

@@ -1,0 +1,91 @@
+#include "output/picture/block_means.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "input/chunks.h"
+
+enum { PARTS = 1 << 10 }; /* of a unit, in which values are summed */
+
+static const double MOST_UNITS = 0x1p20;
+
+/* Several threads add to a block. No sum overflows: a block of 2^33 pixels would be one of an image
+ * of 10^16. */
+struct sum {
+    _Atomic int64_t value, count;
+};
+
+struct summing {
+    const struct block_means *means;
+    struct sum *sums;
+    int64_t image_width;
+    bool swapped;
+    double zero, unit;
+};
+
+static void add_pixels(const struct summing *s, const uint32_t *pixels, int64_t n,
+                       struct sum *sum) {
+    int64_t value = 0, count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double pixel = (double)pixel_value(pixels, i, s->swapped);
+        if (!isfinite(pixel))
+            continue;
+        const double units = fmax(-MOST_UNITS, fmin((pixel - s->zero) / s->unit, MOST_UNITS));
+        value += llrint(units * PARTS);
+        count++;
+    }
+    if (count > 0) {
+        atomic_fetch_add_explicit(&sum->value, value, memory_order_relaxed);
+        atomic_fetch_add_explicit(&sum->count, count, memory_order_relaxed);
+    }
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static bool add_chunk(void *context, int worker, const struct chunk *chunk) {
+    const struct summing *s = context;
+    const int64_t block = s->means->block, width = s->image_width;
+    (void)worker;
+    for (int64_t i = 0; i < chunk->count;) {
+        const int64_t x = (chunk->first + i) % width, y = (chunk->first + i) / width;
+        const int64_t end = smaller((x / block + 1) * block, width);
+        const int64_t n = smaller(end - x, chunk->count - i);
+        add_pixels(s, chunk->pixels + i, n, &s->sums[y / block * s->means->width + x / block]);
+        i += n;
+    }
+    return true;
+}
+
+static enum srcfind_status add_image(struct summing *s, const struct pixel_source *image,
+                                     struct threads *threads, struct error *error) {
+    const struct chunk_work work = {.work = add_chunk, .context = s};
+    return chunks_run(image, threads, threads_count(threads), &work, error);
+}
+
+enum srcfind_status block_means_make(struct block_means *m, const struct pixel_source *image,
+                                     int64_t most, double zero, double unit,
+                                     struct threads *threads, struct error *error) {
+    const int64_t longest = image->width > image->height ? image->width : image->height;
+    m->block = (longest + most - 1) / most;
+    m->width = (image->width + m->block - 1) / m->block;
+    m->height = (image->height + m->block - 1) / m->block;
+    const size_t n = (size_t)(m->width * m->height);
+    m->means = malloc(n * sizeof *m->means);
+    struct summing s = {m, calloc(n, sizeof *s.sums), image->width, image->swapped, zero, unit};
+    enum srcfind_status status = m->means && s.sums ? add_image(&s, image, threads, error)
+                                                    : error_memory(error, "drawing a picture");
+    for (size_t i = 0; status == SRCFIND_OK && i < n; i++)
+        m->means[i] = s.sums[i].count > 0
+                          ? (float)((double)s.sums[i].value / (double)s.sums[i].count / PARTS)
+                          : NAN;
+    free(s.sums);
+    return status;
+}
+
+void block_means_clear(struct block_means *means) {
+    free(means->means);
+    *means = (struct block_means){0};
+}

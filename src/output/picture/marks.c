@@ -1,0 +1,173 @@
+#include "output/picture/marks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/jacobian.h"
+
+/* --- ellipses --- */
+
+/* An ellipse in pixels of the image: semi-axes, and the angle of the major axis from x towards y.
+ */
+struct mark {
+    double x, y, major, minor, angle; /* the angle in radians */
+};
+
+/* A tensor whose semi-axes on the sky are half a FWHM, x to the east and y to the north. */
+static struct tensor tensor_of_beam(double major, double minor, double angle) {
+    const double twice = 2 * (90 - angle) * RADIAN;
+    const struct axes axes = {major * major / 4, minor * minor / 4, cos(twice), sin(twice)};
+    return tensor_of_axes(&axes);
+}
+
+/* Sets the shape of a mark from that of the sky. False where it is not known. */
+static bool shape_mark(const struct jacobian *to_pixels, double major, double minor, double angle,
+                       struct mark *mark) {
+    const struct tensor sky = tensor_of_beam(major, minor, isfinite(angle) ? angle : 0);
+    const struct tensor shape = jacobian_apply(to_pixels, &sky);
+    const struct axes axes = tensor_axes(&shape);
+    mark->major = sqrt(axes.major);
+    mark->minor = sqrt(fmax(axes.minor, 0));
+    mark->angle = atan2(axes.sine, axes.cosine) / 2;
+    return isfinite(mark->major);
+}
+
+/* Traces the ellipse, whose semi-axes are at least `least` pixels of the picture. */
+static void trace(const struct view *v, const struct mark *mark, double least) {
+    const struct cairo *c = v->cairo;
+    c->cairo_save(v->sheet);
+    c->cairo_translate(v->sheet, view_x(v, mark->x), view_y(v, mark->y));
+    c->cairo_rotate(v->sheet, -mark->angle);
+    c->cairo_scale(v->sheet, fmax(mark->major * v->scale, least),
+                   fmax(mark->minor * v->scale, least));
+    c->cairo_arc(v->sheet, 0, 0, 1, 0, 2 * M_PI);
+    c->cairo_restore(v->sheet); /* so that the line has the same width all round */
+}
+
+/* A light line below that of the ellipse, which is then seen on dark pixels, too. */
+static void draw_halo(const struct view *v) {
+    const struct cairo *c = v->cairo;
+    c->cairo_set_line_width(v->sheet, 2.4);
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_stroke_preserve(v->sheet);
+    c->cairo_set_line_width(v->sheet, 1.2);
+}
+
+/* The Jacobian from the sky to pixels at a point. */
+static enum srcfind_status jacobian_to_pixels(struct wcs *wcs, const struct srcfind_image *image,
+                                              double x, double y, struct jacobian *to_pixels,
+                                              struct error *error) {
+    struct jacobian to_sky;
+    const enum srcfind_status status = jacobian_at(wcs, image, x, y, &to_sky, error);
+    if (status == SRCFIND_OK)
+        *to_pixels = jacobian_inverse(&to_sky);
+    return status;
+}
+
+/* --- sources --- */
+
+/* An ellipse around the pixels of a source. */
+static struct mark mark_box(const struct srcfind_source *s) {
+    const double width = (double)(s->x_max - s->x_min + 1),
+                 height = (double)(s->y_max - s->y_min + 1);
+    const bool is_high = height > width;
+    return (struct mark){(double)(s->x_min + s->x_max) / 2, (double)(s->y_min + s->y_max) / 2,
+                         fmax(width, height) / M_SQRT2, fmin(width, height) / M_SQRT2,
+                         is_high ? M_PI / 2 : 0};
+}
+
+static enum srcfind_status draw_source(const struct view *v, struct wcs *wcs,
+                                       const struct srcfind_image *image,
+                                       const struct srcfind_source *s, struct error *error) {
+    enum { LEAST = 4 };
+    const bool has_shape = isfinite(s->major) && isfinite(s->minor);
+    struct mark mark = {.x = s->x, .y = s->y};
+    struct jacobian to_pixels;
+    bool known = wcs && isfinite(s->lon);
+    if (known && jacobian_to_pixels(wcs, image, s->x, s->y, &to_pixels, error) != SRCFIND_OK)
+        return SRCFIND_ERROR_MEMORY;
+    if (known && has_shape)
+        known = shape_mark(&to_pixels, 2 * s->major, 2 * s->minor, s->angle, &mark);
+    else if (known)
+        known = shape_mark(&to_pixels, 2 * image->beam.major, 2 * image->beam.minor,
+                           image->beam.angle, &mark);
+    if (!known)
+        mark = mark_box(s);
+    trace(v, &mark, LEAST);
+    draw_halo(v);
+    if (s->flags & SRCFIND_FLAG_NEGATIVE)
+        v->cairo->cairo_set_source_rgb(v->sheet, 0.1, 0.35, 0.85);
+    else
+        v->cairo->cairo_set_source_rgb(v->sheet, 0.85, 0.1, 0.1);
+    v->cairo->cairo_stroke(v->sheet);
+    return SRCFIND_OK;
+}
+
+static int by_falling_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Sets *least to the |SNR| from which on sources are marked. False where memory ran out. */
+static bool choose_marks(const struct srcfind_catalogue *c, double *least) {
+    *least = 0;
+    if (c->n_sources <= MOST_MARKS)
+        return true;
+    double *snr = malloc((size_t)c->n_sources * sizeof *snr);
+    if (!snr)
+        return false;
+    for (int64_t i = 0; i < c->n_sources; i++)
+        snr[i] = fabs(c->sources[i].snr);
+    qsort(snr, (size_t)c->n_sources, sizeof *snr, by_falling_value);
+    *least = snr[MOST_MARKS - 1];
+    free(snr);
+    return true;
+}
+
+enum srcfind_status marks_draw_sources(const struct view *v, struct wcs *wcs,
+                                       const struct srcfind_catalogue *catalogue,
+                                       struct error *error) {
+    double least;
+    enum srcfind_status status = SRCFIND_OK;
+    if (!choose_marks(catalogue, &least))
+        return error_memory(error, "drawing a picture");
+    for (int64_t i = 0; status == SRCFIND_OK && i < catalogue->n_sources; i++) {
+        const struct srcfind_source *s = &catalogue->sources[i];
+        if (!(fabs(s->snr) < least))
+            status = draw_source(v, wcs, &catalogue->image, s, error);
+    }
+    return status;
+}
+
+/* --- the beam --- */
+
+enum srcfind_status marks_draw_beam(const struct view *v, struct wcs *wcs,
+                                    const struct srcfind_image *image, struct error *error) {
+    enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
+    const struct cairo *c = v->cairo;
+    struct mark mark;
+    struct jacobian to_pixels;
+    if (!wcs || !isfinite(image->beam.major))
+        return SRCFIND_OK;
+    const enum srcfind_status status =
+        jacobian_to_pixels(wcs, image, (double)(image->width - 1) / 2,
+                           (double)(image->height - 1) / 2, &to_pixels, error);
+    if (status != SRCFIND_OK ||
+        !shape_mark(&to_pixels, image->beam.major, image->beam.minor, image->beam.angle, &mark))
+        return status;
+    const double radius = fmax(mark.major * v->scale, 1) + GAP;
+    mark.x = (GAP + radius) / v->scale - 0.5;
+    mark.y = mark.x;
+    c->cairo_set_line_width(v->sheet, 1);
+    c->cairo_rectangle(v->sheet, view_x(v, mark.x) - radius, view_y(v, mark.y) - radius, 2 * radius,
+                       2 * radius);
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_fill(v->sheet);
+    c->cairo_rectangle(v->sheet, view_x(v, mark.x) - radius, view_y(v, mark.y) - radius, 2 * radius,
+                       2 * radius);
+    c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
+    c->cairo_stroke(v->sheet);
+    trace(v, &mark, 1);
+    c->cairo_fill(v->sheet);
+    return SRCFIND_OK;
+}

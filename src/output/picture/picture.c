@@ -1,0 +1,372 @@
+#include "output/picture/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "common/path.h"
+#include "common/utf8.h"
+#include "measure/jacobian.h"
+#include "output/picture/block_means.h"
+#include "output/picture/marks.h"
+#include "output/picture/png.h"
+#include "output/picture/stretch.h"
+#include "output/picture/ticks.h"
+#include "output/picture/view.h"
+
+/* The sheet, in its pixels: 2000 a side at most. The map stands between the margins; it is enlarged
+ * where it has fewer pixels than LEAST_MAP. */
+enum {
+    LEFT = 125,
+    RIGHT = 150,
+    TOP = 56,
+    BOTTOM = 56,
+    MOST_MAP = 1720,
+    LEAST_MAP = 600,
+    LEAST_SHEET = 640,
+    LEAST_BAR = 200,
+    BAR_GAP = 20,
+    BAR_WIDTH = 18,
+    TICK = 6,
+    GAP = 4,
+    FONT = 13,
+    LABEL_WIDTH = 100,
+    LABEL_HEIGHT = 60,
+};
+
+struct sheet {
+    const struct srcfind_catalogue *catalogue;
+    struct wcs *wcs; /* NULL if there is none */
+    struct block_means means;
+    struct stretch stretch;
+    int zoom; /* picture pixels along a side of a block */
+    int width, height;
+    uint32_t *pixels;
+    struct view view;
+};
+
+/* What draws texts for cairo needs a few MiB, and ends the process where they are not there. */
+static const size_t DRAWING_MEMORY = 1 << 26;
+
+bool picture_is_possible(struct error *error) {
+    return cairo_load(error) != NULL;
+}
+
+/* --- layout --- */
+
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+static void lay_out(struct sheet *s) {
+    const int longest = larger((int)s->means.width, (int)s->means.height);
+    s->zoom = (LEAST_MAP + longest - 1) / longest;
+    struct view *v = &s->view;
+    v->left = LEFT;
+    v->top = TOP;
+    v->width = (double)s->means.width * s->zoom;
+    v->height = (double)s->means.height * s->zoom;
+    v->scale = (double)s->zoom / (double)s->means.block;
+    s->width = larger(LEFT + (int)v->width + RIGHT, LEAST_SHEET);
+    s->height = TOP + larger((int)v->height, LEAST_BAR) + BOTTOM;
+}
+
+static double bar_left(const struct view *v) {
+    return v->left + v->width + BAR_GAP;
+}
+
+static double bar_height(const struct view *v) {
+    return fmax(v->height, LEAST_BAR);
+}
+
+/* --- the map and the bar of its grey levels --- */
+
+static void fill_map(struct sheet *s) {
+    const int width = (int)s->view.width, height = (int)s->view.height;
+    for (int y = 0; y < height; y++) {
+        const float *means = s->means.means + (s->means.height - 1 - y / s->zoom) * s->means.width;
+        uint32_t *row = s->pixels + (int64_t)(TOP + y) * s->width + LEFT;
+        for (int x = 0; x < width; x++)
+            row[x] = stretch_colour(&s->stretch, (double)means[x / s->zoom]);
+    }
+}
+
+static void fill_bar(struct sheet *s) {
+    const int height = (int)bar_height(&s->view), left = (int)bar_left(&s->view);
+    for (int y = 0; y < height; y++) {
+        const double value = stretch_value(&s->stretch, 1 - (y + 0.5) / height);
+        for (int x = 0; x < BAR_WIDTH; x++)
+            s->pixels[(int64_t)(TOP + y) * s->width + left + x] =
+                stretch_colour(&s->stretch, value);
+    }
+}
+
+/* Makes the sheet, without what cairo draws. False where memory ran out. */
+static bool fill_sheet(struct sheet *s) {
+    const size_t n = (size_t)s->width * (size_t)s->height;
+    s->pixels = malloc(n * sizeof *s->pixels);
+    for (size_t i = 0; s->pixels && i < n; i++)
+        s->pixels[i] = 0xffffff;
+    if (s->pixels) {
+        fill_map(s);
+        fill_bar(s);
+    }
+    return s->pixels;
+}
+
+/* --- lines and texts --- */
+
+/* Centres of pixels, so that thin lines are sharp. */
+static double sharp(double at) {
+    return floor(at) + 0.5;
+}
+
+static void draw_line(const struct view *v, double x0, double y0, double x1, double y1) {
+    v->cairo->cairo_move_to(v->sheet, sharp(x0), sharp(y0));
+    v->cairo->cairo_line_to(v->sheet, sharp(x1), sharp(y1));
+    v->cairo->cairo_stroke(v->sheet);
+}
+
+static double text_width(const struct view *v, const char *text) {
+    cairo_text_extents_t extents;
+    v->cairo->cairo_text_extents(v->sheet, text, &extents);
+    return extents.x_advance;
+}
+
+static void draw_text(const struct view *v, double x, double baseline, const char *text) {
+    v->cairo->cairo_move_to(v->sheet, x, baseline);
+    v->cairo->cairo_show_text(v->sheet, text);
+}
+
+static void set_black(const struct view *v) {
+    v->cairo->cairo_set_source_rgb(v->sheet, 0, 0, 0);
+}
+
+/* --- coordinates --- */
+
+/* Whether the longitude, and not the latitude, changes most along the lower edge. */
+static enum srcfind_status find_lower(const struct sheet *s, bool *is_lon, struct error *error) {
+    const struct srcfind_image *image = &s->catalogue->image;
+    const double x = (double)(image->width - 1) / 2, y = (double)(image->height - 1) / 2;
+    struct jacobian j = {.east_x = 1};
+    enum srcfind_status status = SRCFIND_OK;
+    if (s->wcs)
+        status = jacobian_at(s->wcs, image, x, y, &j, error);
+    *is_lon = !(fabs(j.north_x) > fabs(j.east_x));
+    return status;
+}
+
+static void name_axis(const struct srcfind_image *image, const struct ticks *ticks,
+                      const char *pixels, char *name, size_t size) {
+    if (ticks->coordinate == COORDINATE_PIXEL)
+        snprintf(name, size, "%s (pixels)", pixels);
+    else
+        snprintf(name, size, "%s (%s)",
+                 ticks->coordinate == COORDINATE_LON ? image->lon_name : image->lat_name,
+                 image->frame);
+}
+
+/* The part of an edge that the last label takes. */
+struct taken {
+    double from, to;
+};
+
+static const struct taken nothing_taken = {HUGE_VAL, -HUGE_VAL};
+
+/* Takes the place of a label around a point, unless the last one is in the way. */
+static bool take(struct taken *taken, double at, double size) {
+    const double from = at - size / 2, to = at + size / 2;
+    if (from < taken->to && to > taken->from)
+        return false;
+    *taken = (struct taken){from, to};
+    return true;
+}
+
+/* Ticks below the map. */
+static void draw_lower(const struct sheet *s, const struct ticks *ticks) {
+    const struct view *v = &s->view;
+    const double bottom = v->top + v->height;
+    struct taken taken = nothing_taken;
+    char name[2 * SRCFIND_TEXT];
+    for (int i = 0; i < ticks->n; i++) {
+        const char *label = ticks->ticks[i].label;
+        const double x = view_x(v, ticks->ticks[i].at), width = text_width(v, label);
+        draw_line(v, x, bottom, x, bottom + TICK);
+        if (take(&taken, x, width + FONT))
+            draw_text(v, x - width / 2, bottom + TICK + GAP + FONT, label);
+    }
+    name_axis(&s->catalogue->image, ticks, "X", name, sizeof name);
+    draw_text(v, v->left + (v->width - text_width(v, name)) / 2, bottom + BOTTOM - GAP, name);
+}
+
+/* Ticks at the left of the map. */
+static void draw_left(const struct sheet *s, const struct ticks *ticks) {
+    const struct view *v = &s->view;
+    struct taken taken = nothing_taken;
+    char name[2 * SRCFIND_TEXT];
+    for (int i = 0; i < ticks->n; i++) {
+        const char *label = ticks->ticks[i].label;
+        const double y = view_y(v, ticks->ticks[i].at);
+        draw_line(v, v->left - 1, y, v->left - 1 - TICK, y);
+        if (take(&taken, y, FONT))
+            draw_text(v, v->left - TICK - GAP - text_width(v, label), y + FONT / 3.0, label);
+    }
+    name_axis(&s->catalogue->image, ticks, "Y", name, sizeof name);
+    v->cairo->cairo_save(v->sheet);
+    v->cairo->cairo_translate(v->sheet, FONT + GAP, v->top + (v->height + text_width(v, name)) / 2);
+    v->cairo->cairo_rotate(v->sheet, -M_PI / 2);
+    draw_text(v, 0, 0, name);
+    v->cairo->cairo_restore(v->sheet);
+}
+
+static enum srcfind_status draw_coordinates(const struct sheet *s, struct error *error) {
+    const struct srcfind_image *image = &s->catalogue->image;
+    const struct edge lower = {false, image->width}, left = {true, image->height};
+    struct ticks ticks;
+    bool is_lon = true;
+    enum srcfind_status status = find_lower(s, &is_lon, error);
+    if (status == SRCFIND_OK)
+        status = ticks_find(s->wcs, image, &lower, is_lon ? COORDINATE_LON : COORDINATE_LAT,
+                            larger((int)s->view.width / LABEL_WIDTH, 2), &ticks, error);
+    if (status != SRCFIND_OK)
+        return status;
+    draw_lower(s, &ticks);
+    status = ticks_find(s->wcs, image, &left, is_lon ? COORDINATE_LAT : COORDINATE_LON,
+                        larger((int)s->view.height / LABEL_HEIGHT, 2), &ticks, error);
+    if (status == SRCFIND_OK)
+        draw_left(s, &ticks);
+    return status;
+}
+
+/* --- what stands around the map --- */
+
+static void draw_frame(const struct view *v) {
+    v->cairo->cairo_rectangle(v->sheet, v->left - 0.5, v->top - 0.5, v->width + 1, v->height + 1);
+    v->cairo->cairo_stroke(v->sheet);
+}
+
+/* The frame of the bar, with values in the map's unit: as many digits as tell them apart. */
+static void draw_bar(const struct sheet *s) {
+    enum { STEPS = 8, LEAST_DIGITS = 3, MOST_DIGITS = 12 };
+    const struct view *v = &s->view;
+    const double left = bar_left(v), height = bar_height(v);
+    const double more = log10(fabs(s->stretch.zero) / s->stretch.unit); /* -infinity for 0 */
+    const int digits = (int)fmax(LEAST_DIGITS, fmin(LEAST_DIGITS + more, MOST_DIGITS));
+    char label[64];
+    v->cairo->cairo_rectangle(v->sheet, left - 0.5, v->top - 0.5, BAR_WIDTH + 1, height + 1);
+    v->cairo->cairo_stroke(v->sheet);
+    for (int i = 0; i <= STEPS; i++) {
+        const double level = i / (double)STEPS, y = v->top + height * (1 - level);
+        const double value = s->stretch.zero + stretch_value(&s->stretch, level) * s->stretch.unit;
+        draw_line(v, left + BAR_WIDTH, y, left + BAR_WIDTH + TICK, y);
+        snprintf(label, sizeof label, "%.*g", digits, value);
+        draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, label);
+    }
+}
+
+/* Copies a text, with ? for bytes that are not UTF-8: cairo would draw nothing more. */
+static void copy_utf8(const char *text, char *copy, size_t size) {
+    size_t n = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at && n + 4 < size;) {
+        const int length = *at < ' ' ? 0 : utf8_length(at);
+        if (length == 0)
+            copy[n++] = '?';
+        for (int i = 0; i < length; i++)
+            copy[n++] = (char)at[i];
+        at += length > 0 ? length : 1;
+    }
+    copy[n] = '\0';
+}
+
+static void draw_titles(const struct sheet *s) {
+    const struct view *v = &s->view;
+    const struct srcfind_catalogue *c = s->catalogue;
+    char text[512], name[512];
+    copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
+    draw_text(v, v->left, v->top - GAP - 2 * FONT, name);
+    int n = snprintf(text, sizeof text, "%lld source%s above %g rms", (long long)c->n_sources,
+                     c->n_sources == 1 ? "" : "s", c->options.threshold);
+    if (c->n_negative > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
+                      (long long)c->n_negative);
+    if (c->n_sources > MOST_MARKS)
+        snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
+                 MOST_MARKS);
+    draw_text(v, v->left, v->top - GAP - FONT / 2.0, text);
+    copy_utf8(c->image.unit, name, sizeof name);
+    draw_text(v, bar_left(v), v->top - GAP - FONT / 2.0, name);
+}
+
+/* --- the whole --- */
+
+static enum srcfind_status draw_marks(const struct sheet *s, struct error *error) {
+    const struct view *v = &s->view;
+    v->cairo->cairo_save(v->sheet);
+    v->cairo->cairo_rectangle(v->sheet, v->left, v->top, v->width, v->height);
+    v->cairo->cairo_clip(v->sheet);
+    enum srcfind_status status = marks_draw_sources(v, s->wcs, s->catalogue, error);
+    if (status == SRCFIND_OK)
+        status = marks_draw_beam(v, s->wcs, &s->catalogue->image, error);
+    v->cairo->cairo_restore(v->sheet);
+    return status;
+}
+
+static enum srcfind_status draw(const struct sheet *s, struct error *error) {
+    const struct view *v = &s->view;
+    const struct cairo *c = v->cairo;
+    enum srcfind_status status = draw_marks(s, error);
+    c->cairo_set_line_width(v->sheet, 1);
+    c->cairo_select_font_face(v->sheet, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                              CAIRO_FONT_WEIGHT_NORMAL);
+    c->cairo_set_font_size(v->sheet, FONT);
+    set_black(v);
+    if (status == SRCFIND_OK)
+        status = draw_coordinates(s, error);
+    draw_frame(v);
+    draw_bar(s);
+    draw_titles(s);
+    if (status == SRCFIND_OK && c->cairo_status(v->sheet) != CAIRO_STATUS_SUCCESS)
+        status = error_set(error, SRCFIND_ERROR_OUTPUT, "the picture cannot be drawn: %s",
+                           c->cairo_status_to_string(c->cairo_status(v->sheet)));
+    return status;
+}
+
+/* Draws with cairo what stands on the map and around it. */
+static enum srcfind_status draw_on_sheet(struct sheet *s, struct error *error) {
+    const struct cairo *c = s->view.cairo;
+    if (!memory_is_there(DRAWING_MEMORY))
+        return error_memory(error, "drawing a picture");
+    const int stride = s->width * (int)sizeof *s->pixels;
+    cairo_surface_t *surface = c->cairo_image_surface_create_for_data(
+        (unsigned char *)s->pixels, CAIRO_FORMAT_RGB24, s->width, s->height, stride);
+    s->view.sheet = c->cairo_create(surface);
+    const enum srcfind_status status = draw(s, error);
+    c->cairo_surface_flush(surface);
+    c->cairo_destroy(s->view.sheet);
+    c->cairo_surface_destroy(surface);
+    return status;
+}
+
+enum srcfind_status picture_write(const struct image *image,
+                                  const struct srcfind_catalogue *catalogue,
+                                  struct threads *threads, FILE *file, const char *name,
+                                  struct error *error) {
+    struct sheet s = {.catalogue = catalogue, .wcs = image->wcs};
+    s.view.cairo = cairo_load(error);
+    if (!s.view.cairo)
+        return SRCFIND_ERROR_OUTPUT;
+    s.stretch = stretch_of_noise(catalogue);
+    enum srcfind_status status = block_means_make(&s.means, &image->source, MOST_MAP,
+                                                  s.stretch.zero, s.stretch.unit, threads, error);
+    if (status == SRCFIND_OK) {
+        stretch_to(&s.stretch, &s.means);
+        lay_out(&s);
+        status =
+            fill_sheet(&s) ? draw_on_sheet(&s, error) : error_memory(error, "drawing a picture");
+    }
+    if (status == SRCFIND_OK)
+        status = png_write(s.pixels, s.width, s.height, file, name, error);
+    free(s.pixels);
+    block_means_clear(&s.means);
+    return status;
+}

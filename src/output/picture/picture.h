@@ -1,0 +1,23 @@
+/* A picture of an image with its sources: grey levels of the pixels, an ellipse around each source,
+ * the beam, a scale bar of the grey levels, and ticks of the coordinates. */
+#ifndef PICTURE_H
+#define PICTURE_H
+
+#include <stdio.h>
+
+#include "common/threads.h"
+#include "input/image.h"
+#include "output/catalogue.h"
+
+/* Whether pictures can be drawn: srcfind was built for it, and cairo is there. The reason, if not,
+ * is in error. */
+bool picture_is_possible(struct error *error);
+
+/* Draws the picture of a catalogue as PNG, at most 2000 pixels a side. Reads the image once more.
+ * `name` is for the error message. */
+enum srcfind_status picture_write(const struct image *image,
+                                  const struct srcfind_catalogue *catalogue,
+                                  struct threads *threads, FILE *file, const char *name,
+                                  struct error *error);
+
+#endif

@@ -1,0 +1,34 @@
+#include "output/picture/stretch.h"
+
+#include <math.h>
+
+static const double WHITE = -3, LEAST_BLACK = 10; /* rms */
+static const double SOFT = 3; /* rms: the stretch is linear well below, logarithmic well above */
+static const uint32_t BLANK = 0xd6e2f0;
+
+struct stretch stretch_of_noise(const struct srcfind_catalogue *catalogue) {
+    const struct srcfind_background *b = &catalogue->background;
+    const double median = isfinite(b->median) ? b->median : 0;
+    const double rms = b->box > 0 ? b->rms_median : b->rms;
+    return (struct stretch){.zero = median, .unit = rms > 0 ? rms : median != 0 ? fabs(median) : 1};
+}
+
+void stretch_to(struct stretch *s, const struct block_means *means) {
+    double highest = LEAST_BLACK;
+    for (int64_t i = 0; i < means->width * means->height; i++)
+        highest = fmax(highest, (double)means->means[i]); /* fmax skips NaN */
+    s->low = asinh(WHITE / SOFT);
+    s->high = asinh(highest / SOFT);
+}
+
+double stretch_value(const struct stretch *s, double level) {
+    return SOFT * sinh(s->low + level * (s->high - s->low));
+}
+
+uint32_t stretch_colour(const struct stretch *s, double value) {
+    if (isnan(value))
+        return BLANK;
+    const double level = (asinh(value / SOFT) - s->low) / (s->high - s->low);
+    const uint32_t grey = (uint32_t)lrint(255 * fmax(0, fmin(1 - level, 1)));
+    return grey << 16 | grey << 8 | grey;
+}

@@ -1,0 +1,267 @@
+"""Pictures (--save picture): the map's grey levels, and where sources, beam and ticks stand."""
+import os
+import shutil
+
+import numpy as np
+from astropy.io import fits
+from astropy.wcs import WCS
+from PIL import Image
+from scipy import ndimage
+
+import srcfind_test as t
+
+LEFT, TOP = 125, 56  # of the map on the picture
+MOST, LEAST = 2000, 600  # pixels of a picture, and of an enlarged map
+MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
+SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+BLANK = (0xd6, 0xe2, 0xf0)
+
+
+class Picture(t.Case):
+
+    def picture(self, image, *options):
+        """The pixels of the picture, its rows from the top, and the rows of the catalogue."""
+        t.run(image, "-q", "-o", self.path("c.csv"), "--save", "picture", *options, check=True)
+        with Image.open(self.path("c.picture.png")) as picture:
+            self.assertEqual([picture.mode, picture.info["Software"][:8]], ["RGB", "srcfind "])
+            pixels = np.array(picture).astype(int)
+        self.assertLessEqual(max(pixels.shape), MOST)
+        return pixels, t.read_csv(self.path("c.csv"))
+
+    def means(self, image, block):
+        """The means of blocks, and NaN for those of blank pixels."""
+        height, width = (-(-n // block) * block for n in image.shape)
+        padded = np.full((height, width), np.nan)
+        padded[:image.shape[0], :image.shape[1]] = image
+        return np.nanmean(padded.reshape(height // block, block, width // block, block), axis=(1, 3))
+
+    def test_grey_levels(self):
+        random = np.random.default_rng(1)
+        for shape in ((50, 40), (601, 3), (2, 700), (1, 1), (3000, 5000), (1, 20000), (20000, 1)):
+            with self.subTest(shape=shape):
+                image = random.normal(1e-3, 2e-4, shape).astype(np.float32)
+                if image.size > 1:
+                    image[:shape[0] // 3, :shape[1] // 3] = np.nan
+                    image[-1, -1] = 0.5
+                pixels, _ = self.picture(self.write("image.fits", image), "-n", "1e6")
+                clip = t.find(self.path("image.fits"), "-n", "1e6")["background"]
+                block = -(-max(shape) // 1720)
+                means = (self.means(image, block) - clip["median"]) / (clip["rms"] or abs(clip["median"]))
+                zoom = -(-LEAST // max(means.shape))
+                top = np.arcsinh(max(10, np.nanmax(means)) / 3)
+                low = np.arcsinh(-1)
+                grey = 255 * np.clip(1 - (np.arcsinh(means / 3) - low) / (top - low), 0, 1)
+                shown = pixels[TOP:TOP + zoom * len(means), LEFT:LEFT + zoom * means.shape[1]]
+                shown = shown[zoom // 2::zoom, zoom // 2::zoom][::-1]
+                blank = np.isnan(grey)
+                self.assertTrue((shown[blank] == BLANK).all())
+                self.assertLessEqual(np.abs(shown[~blank] - grey[~blank][:, None]).max(), 1)
+
+    def map_place(self, image, pixels):
+        """Left, top, scale and height of the map on the picture."""
+        height, width = image.shape
+        block = -(-max(image.shape) // 1720)
+        zoom = -(-LEAST // max(-(-height // block), -(-width // block)))
+        return zoom / block, TOP + zoom * -(-height // block)
+
+    def pixel_of(self, place, x, y):
+        """Where the centre of a pixel of the image is on the picture."""
+        scale, bottom = place
+        return LEFT + (x + 0.5) * scale, bottom - (y + 0.5) * scale
+
+    def check_ellipses(self, path, *options):
+        pixels, rows = self.picture(path, *options)
+        image = fits.getdata(path)
+        place = self.map_place(image.reshape(image.shape[-2:]), pixels)
+        red = (pixels[:, :, 0] > pixels[:, :, 1] + 60) & (pixels[:, :, 0] > pixels[:, :, 2] + 60)
+        filled = ndimage.binary_fill_holes(red)
+        for row in rows:
+            x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
+            if min(row["Xposn"], row["Yposn"]) > 12 and not int(row["Flags"]) & 1:  # at an edge there is only part of it
+                self.assertTrue(filled[int(y), int(x)], row)
+        found, n = ndimage.label(filled)
+        return rows, [ndimage.find_objects(found == i + 1)[0] for i in range(n)], place
+
+    def test_ellipses(self):
+        """Each ellipse is centred on its source, and encloses twice its FWHM."""
+        rows, boxes, place = self.check_ellipses(SAMPLE, "-i", "3")
+        self.assertEqual([len(boxes), len(rows)], [24, 24])
+        for row in rows:
+            x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
+            box = min(boxes, key=lambda b: abs((b[0].start + b[0].stop) / 2 - y) + abs((b[1].start + b[1].stop) / 2 - x))
+            self.assertLess(abs((box[0].start + box[0].stop) / 2 - y), 1.5)
+            self.assertLess(abs((box[1].start + box[1].stop) / 2 - x), 1.5)
+            # half the sides of the box around an ellipse; east is at the left, north above
+            angle, axes = np.radians(row["PA"]), np.array([row["Maj"], row["Min"]]) * 3600 / 2 * place[0]  # 2" pixels
+            half_x = np.hypot(axes[0] * np.sin(angle), axes[1] * np.cos(angle)) * 2 / 2
+            half_y = np.hypot(axes[0] * np.cos(angle), axes[1] * np.sin(angle)) * 2 / 2
+            self.assertLess(abs((box[1].stop - box[1].start) / 2 - half_x), 1.6)
+            self.assertLess(abs((box[0].stop - box[0].start) / 2 - half_y), 1.6)
+
+    def test_ellipses_on_real_maps(self):
+        """In any projection and orientation each source is within an ellipse."""
+        for name, least in (("parkes", 40), ("lofar", 1), ("magpis", 3)):
+            with self.subTest(name):
+                rows, _, _ = self.check_ellipses(os.path.join(MAPS, name + ".fits"))
+                self.assertGreaterEqual(len(rows), least)
+
+    def test_negative_sources(self):
+        image = t.noise(200, 200, n_sources=0)
+        image[40:43, 150:153] = -60
+        image[120:123, 60:63] = 60
+        pixels, rows = self.picture(self.write("image.fits", image), "--negative")
+        place = self.map_place(image, pixels)
+        self.assertEqual([row["Flags"] >= 32 for row in rows], [False, True])
+        for row, channel in zip(rows, (0, 2)):
+            coloured = pixels[:, :, channel] > pixels[:, :, 2 - channel] + 60
+            coloured[:, -150:] = False
+            y, x = np.nonzero(coloured)
+            np.testing.assert_allclose([x.mean() + 0.5, y.mean() + 0.5], self.pixel_of(place, row["Xposn"], row["Yposn"]), atol=1.5)
+
+    def test_beam(self):
+        """Its axes and its angle, in images of all orientations."""
+        for turn, flip in ((0, 1), (30, 1), (90, -1), (200, 1)):
+            with self.subTest(turn=turn, flip=flip):
+                cards = {"BMAJ": 60 / 3600, "BMIN": 25 / 3600, "BPA": 40.0, "CDELT1": -flip * 2 / 3600, "CDELT2": 2 / 3600, "CROTA2": turn}
+                path = self.write("image.fits", t.noise(256, 300, n_sources=0), t.sky_header(**cards))
+                pixels, _ = self.picture(path)
+                bottom = TOP + 2 * 256
+                black = (pixels < 30).all(axis=2)[bottom - 160:bottom - 2, LEFT + 2:LEFT + 160]
+                found, n = ndimage.label(black)
+                y, x = np.nonzero(found == 1 + np.argmax(np.bincount(found.ravel())[1:]))
+                values, vectors = np.linalg.eigh(np.cov(np.array([x, -y])))
+                # an even ellipse: its variance along an axis is a quarter of the semi-axis squared
+                np.testing.assert_allclose(2 * np.sqrt(values[::-1]), [30, 12.5], atol=0.6)
+                # from the centre of the image along the major axis
+                wcs = WCS(fits.getheader(path))
+                lon, lat = wcs.wcs_pix2world(149.5, 127.5, 0)
+                ahead = wcs.wcs_world2pix(lon + 1e-3 * np.sin(np.radians(40)) / np.cos(np.radians(lat)),
+                                          lat + 1e-3 * np.cos(np.radians(40)), 0)
+                angle = np.degrees(np.arctan2(ahead[1] - 127.5, ahead[0] - 149.5))
+                away = (np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])) - angle + 90) % 180 - 90
+                self.assertLess(abs(away), 2)
+
+    def ticks(self, pixels, shape):
+        """The image's coordinates of the ticks along the lower and the left edge."""
+        scale, bottom = self.map_place(np.empty(shape), pixels)
+        right = LEFT + int(scale * shape[1])
+        columns = LEFT + np.nonzero((pixels[bottom + 4, LEFT:right] < 128).all(axis=1))[0]
+        rows = TOP + np.nonzero((pixels[TOP:bottom, LEFT - 4] < 128).all(axis=1))[0]
+        return (columns + 0.5 - LEFT) / scale - 0.5, (bottom - rows - 0.5) / scale - 0.5
+
+    def check_round(self, coordinate, at):
+        """Whether a coordinate is a multiple of some round step within a pixel of each tick."""
+        here, near = coordinate(at), coordinate(at + 1)
+        tolerance = np.abs(near - here)
+        self.assertGreaterEqual(len(at), 2)
+        steps = [digit * 10.0 ** power for power in range(-6, 6) for digit in (1, 2, 5)]
+        steps += [digit * unit for unit in (1, 60, 3600) for digit in (1, 2, 3, 5, 6, 10, 12, 20, 30, 90)]
+        gap = np.median(np.abs(np.diff(here)))
+        step = min(steps, key=lambda s: abs(np.log(s / gap)))
+        self.assertLess(abs(np.log(step / gap)), 0.15)
+        self.assertTrue((np.abs(here - step * np.round(here / step)) <= tolerance).all(), (here, step))
+
+    def test_ticks(self):
+        """They are where astropy finds round coordinates."""
+        paths = [SAMPLE] + [os.path.join(MAPS, name + ".fits") for name in ("lofar", "parkes")]
+        paths.append(self.write("wide.fits", t.noise(200, 1000), t.sky_header()))
+        for cards in ({"CROTA2": 25.0}, {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01, "CRVAL2": -71.0}, {"CRVAL2": 89.5, "CRPIX2": -300}):
+            paths.append(self.write("image%d.fits" % len(paths), t.noise(200, 310), t.sky_header(**cards)))
+        for path in paths:
+            with self.subTest(path), fits.open(path) as hdus:
+                pixels, _ = self.picture(path)
+                shape, wcs = hdus[0].data.shape[-2:], WCS(hdus[0].header).celestial
+                middle = wcs.wcs_pix2world([[shape[1] / 2, shape[0] / 2], [shape[1] / 2 + 1, shape[0] / 2]], 0)
+                east, north = np.abs(np.diff(middle, axis=0)[0]) * [np.cos(np.radians(middle[0, 1])), 1]
+                first = 0 if east > north else 1  # the coordinate along the lower edge
+                scale = 240, 3600  # seconds of time, and of arc
+                x, y = self.ticks(pixels, shape)
+
+                def lower(at):
+                    values = wcs.wcs_pix2world(at, np.full(len(at), -0.5), 0)[first]
+                    return (np.unwrap(values, period=360) if first == 0 else values) * scale[first]
+
+                def left(at):
+                    values = wcs.wcs_pix2world(np.full(len(at), -0.5), at, 0)[1 - first]
+                    return (np.unwrap(values, period=360) if first == 1 else values) * scale[1 - first]
+
+                self.check_round(lower, x)
+                self.check_round(left, y)
+
+    def test_pixel_ticks(self):
+        pixels, _ = self.picture(self.write("image.fits", t.noise(200, 310)))
+        x, y = self.ticks(pixels, (200, 310))
+        np.testing.assert_allclose(x, np.arange(len(x)) * (x[1] - x[0]), atol=0.51)
+        self.assertEqual([round(n, 3) for n in (y[0] - y[1], x[1] - x[0])], [50, 100])
+
+    def test_many_sources(self):
+        """Those of highest SNR are marked."""
+        image = np.random.default_rng(1).normal(0, 1, (1000, 1000)).astype(np.float32)
+        image[5::10, 5::10] = 40
+        image[505:1000:10, 5::10] = 80
+        pixels, rows = self.picture(self.write("image.fits", image))
+        self.assertGreaterEqual(len(rows), 10000)
+        red = pixels[:, :, 0] > pixels[:, :, 1] + 60
+        self.assertGreater(red[TOP:TOP + 480, LEFT:LEFT + 1000].mean(), 0.1)
+        self.assertEqual(red[TOP + 510:TOP + 1000, LEFT:LEFT + 1000].sum(), 0)
+
+    def bytes_of(self, path, *options):
+        t.run(path, "-q", "-o", self.path("b.csv"), "--save", "picture", *options, check=True)
+        with open(self.path("b.picture.png"), "rb") as stream:
+            return stream.read()
+
+    def test_same_bytes(self):
+        """On any number of threads."""
+        path = self.write("image.fits", t.noise(3000, 2100), t.sky_header())
+        one = self.bytes_of(path, "--threads", "1")
+        self.assertEqual(one, self.bytes_of(path, "--threads", "7"))
+        self.assertEqual(one, self.bytes_of(path, "--threads", "7"))
+
+    def test_odd_names(self):
+        """Names that are not UTF-8, and long ones."""
+        for name in (b"a\xff\xfe\x01b.fits", "Größe ☃.fits".encode(), b"x" * 200 + b".fits"):
+            path = os.path.join(self.directory.name.encode(), name)
+            shutil.copy(SAMPLE, path)
+            result = t.subprocess.run([t.COMMAND, path, "-q", "-o", self.path("out") + "/", "--save", "picture"])
+            self.assertEqual(result.returncode, 0)
+        for name in os.listdir(self.path("out").encode()):
+            if name.endswith(b".png"):
+                with Image.open(os.path.join(self.path("out").encode(), name)) as picture:
+                    picture.load()
+
+    def test_skip_existing(self):
+        """A picture that is there and whole is not drawn again; one that was cut, or is missing, is."""
+        image, picture = self.write("image.fits", t.noise(100, 120)), self.path("c.picture.png")
+        options = [image, "-o", self.path("c.csv"), "--save", "picture", "--skip-existing"]
+        t.run(*options, check=True)
+        with open(picture, "rb") as stream:
+            sound = stream.read()
+        self.assertIn("is already there", t.run(*options).stderr)
+        for n in (0, 7, 40, len(sound) - 1):
+            with open(picture, "wb") as stream:
+                stream.write(sound[:n])
+            result = t.run(*options)
+            if n > 0 and n < 60:
+                self.assertEqual(result.returncode, 2)  # it might be anybody's
+                os.remove(picture)
+                result = t.run(*options)
+            self.assertNotIn("already", result.stderr)
+            with open(picture, "rb") as stream:
+                self.assertEqual(stream.read(), sound)
+
+    def test_foreign_picture(self):
+        """A picture that srcfind did not draw is not replaced."""
+        image, picture = self.write("image.fits", t.noise(100, 120)), self.path("c.picture.png")
+        Image.new("RGB", (8, 8)).save(picture)
+        result = t.run(image, "-o", self.path("c.csv"), "--save", "picture")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("c.picture.png: the map of", result.stderr)
+
+    def test_blank_image(self):
+        result = t.run(self.write("image.fits", np.full((50, 60), np.nan, np.float32)), "-o", self.path("c.csv"), "--save", "picture")
+        self.assertEqual([result.returncode, os.listdir(self.directory.name)], [1, ["image.fits"]])
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    t.main()
