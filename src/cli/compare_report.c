@@ -12,29 +12,32 @@
 
 static struct statistic real_statistic(const char *name, double cpu, double gpu) {
     return (struct statistic){.name = name,
+                              .key = name,
                               .is_real = true,
                               .real = {cpu, gpu},
                               .same = memcmp(&cpu, &gpu, sizeof cpu) == 0};
 }
 
-static struct statistic integer_statistic(const char *name, int64_t cpu, int64_t gpu) {
-    return (struct statistic){.name = name, .integer = {cpu, gpu}, .same = cpu == gpu};
+static struct statistic integer_statistic(const char *name, const char *key, int64_t cpu,
+                                          int64_t gpu) {
+    return (struct statistic){.name = name, .key = key, .integer = {cpu, gpu}, .same = cpu == gpu};
 }
 
 static void compare_statistics(struct compare_report *report) {
     const struct srcfind_background *a = srcfind_catalogue_background(report->catalogue[SIDE_CPU]);
     const struct srcfind_background *b = srcfind_catalogue_background(report->catalogue[SIDE_GPU]);
     struct statistic *s = report->statistics;
-    *s++ = integer_statistic("sources", srcfind_catalogue_size(report->catalogue[SIDE_CPU]),
-                             srcfind_catalogue_size(report->catalogue[SIDE_GPU]));
+    *s++ =
+        integer_statistic("sources", "sources", srcfind_catalogue_size(report->catalogue[SIDE_CPU]),
+                          srcfind_catalogue_size(report->catalogue[SIDE_GPU]));
     *s++ = real_statistic("median", a->median, b->median);
     *s++ = real_statistic("rms", a->rms, b->rms);
     *s++ = real_statistic("mean", a->mean, b->mean);
     *s++ = real_statistic("min", a->min, b->min);
     *s++ = real_statistic("max", a->max, b->max);
-    *s++ = integer_statistic("pixels kept", a->n_kept, b->n_kept);
-    *s++ = integer_statistic("blank pixels", a->n_blank, b->n_blank);
-    *s++ = integer_statistic("rounds", a->rounds, b->rounds);
+    *s++ = integer_statistic("pixels kept", "n_kept", a->n_kept, b->n_kept);
+    *s++ = integer_statistic("blank pixels", "n_blank", a->n_blank, b->n_blank);
+    *s++ = integer_statistic("rounds", "rounds", a->rounds, b->rounds);
 }
 
 static void compare_times(struct compare_report *report) {
@@ -210,7 +213,7 @@ static cJSON *statistic_json(const struct statistic *s) {
 static cJSON *statistics_json(const struct compare_report *report) {
     struct json_tree json = json_object();
     for (int i = 0; i < STATISTICS; i++)
-        json_add(&json, report->statistics[i].name, statistic_json(&report->statistics[i]));
+        json_add(&json, report->statistics[i].key, statistic_json(&report->statistics[i]));
     return json_end(&json);
 }
 

@@ -8,7 +8,7 @@ enum { SIDE_CPU, SIDE_GPU, SIDES };
 enum { MOST_FORMATS = 16, STATISTICS = 9, STAGES = 5, MOST_DIFFERENCES = 5, CELL = 64 };
 
 struct statistic {
-    const char *name;
+    const char *name, *key; /* in the report, and in JSON */
     bool is_real;
     double real[SIDES];
     int64_t integer[SIDES];

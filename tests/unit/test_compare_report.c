@@ -118,6 +118,7 @@ static void as_json(void **state) {
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line */
     assert_true(cJSON_IsFalse(cJSON_GetObjectItem(json, "same")));
     assert_true(number_at(cJSON_GetObjectItem(json, "statistics"), "rms", "gpu") == 0.1);
+    assert_true(number_at(cJSON_GetObjectItem(json, "statistics"), "n_kept", "cpu") == 590);
     assert_true(number_at(json, "csv_bytes", "gpu") == 20);
     assert_true(number_at(cJSON_GetObjectItem(json, "seconds"), "scan", "cpu") == 4);
     assert_true(cJSON_GetObjectItem(json, "speedup_with_transfer")->valuedouble == 4.75 / 1.75);
