@@ -6,6 +6,9 @@ SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (r
                    which is skipped where it is not set
 """
 import csv
+import functools
+import glob
+import gzip
 import inspect
 import json
 import os
@@ -15,6 +18,7 @@ import tempfile
 import unittest
 import warnings
 
+import jsonschema
 import numpy as np
 from astropy.io import fits
 
@@ -27,10 +31,44 @@ SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__
 sys.path.append(os.path.join(SOURCE_ROOT, "tests"))  # for sky.py
 
 
+def schema():
+    with open(os.path.join(SOURCE_ROOT, "schema", "srcfind.schema.json")) as stream:
+        return json.load(stream)
+
+
+@functools.lru_cache
+def validator():
+    return jsonschema.Draft202012Validator(schema())
+
+
+@functools.lru_cache(maxsize=8)  # the same text comes again from other threads and devices
+def check_json(text):
+    """What the command wrote as JSON follows the schema: a catalogue, or the lines of a report."""
+    is_catalogue = text.startswith('{"srcfind"')
+    for document in [text] if is_catalogue else text.splitlines():
+        document = json.loads(document)
+        validator().validate(document)
+        if is_catalogue:
+            names = [column["name"] for column in document["columns"]]
+            assert all(list(source) == names for source in document["sources"]), names
+
+
 def run(*arguments, **options):
-    """Runs the command; returns what subprocess.run does, with text."""
+    """Runs the command; returns what subprocess.run does, with text. JSON on standard output must follow the schema."""
     options.setdefault("capture_output", True)
-    return subprocess.run([COMMAND, *map(str, arguments)], text=True, **options)
+    result = subprocess.run([COMMAND, *map(str, arguments)], text=True, **options)
+    if (result.stdout or "").startswith("{"):
+        check_json(result.stdout)
+    return result
+
+
+def check_json_files(directory):
+    """All JSON in a directory follows the schema."""
+    for path in glob.glob(os.path.join(glob.escape(directory), "**", "*.json*"), recursive=True):
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt") as stream:
+            text = stream.read()
+        if text.startswith("{"):
+            check_json(text)
 
 
 def numbers(row):
@@ -99,6 +137,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="srcfind-")
         self.addCleanup(self.directory.cleanup)
+        self.addCleanup(lambda: check_json_files(self.directory.name))
 
     def path(self, name):
         return os.path.join(self.directory.name, name)

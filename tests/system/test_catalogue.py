@@ -1,6 +1,5 @@
 """What stands in a catalogue: columns, units, positions, fluxes, shapes, beams."""
 import csv
-import json
 import math
 import os
 
