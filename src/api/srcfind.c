@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 #include <cjson/cJSON.h>
 #include <wcslib/wcs.h>
+#include <zlib.h>
 
 #include "api/finder.h"
 #include "api/negative.h"
@@ -444,6 +448,17 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
 static char versions[512];
 static once_flag versions_once = ONCE_FLAG_INIT;
 
+/* Positions depend on it in their last digit. */
+static const char *c_library(void) {
+#ifdef __GLIBC__
+    static char text[32];
+    snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
+    return text;
+#else
+    return "a C library other than glibc";
+#endif
+}
+
 static void format_versions(void) {
     int wcslib[3];
     float cfitsio_version = 0;
@@ -455,10 +470,11 @@ static void format_versions(void) {
         cfitsio->ffvers(&cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
-             "CFITSIO %.4g%s, WCSLIB %s, cJSON %s\n"
+             "CFITSIO %.4g%s, WCSLIB %s, cJSON %s, zlib %s, %s\n"
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, (double)cfitsio_version, cfitsio ? "" : " (not found)",
-             wcslib_version(wcslib), cJSON_Version(), scan_variant_choose()->name, cuda);
+             wcslib_version(wcslib), cJSON_Version(), zlibVersion(), c_library(),
+             scan_variant_choose()->name, cuda);
 }
 
 const char *srcfind_versions(void) {

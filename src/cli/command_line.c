@@ -204,7 +204,7 @@ static const struct entry *find_entry(int value) {
 static bool complain_of(const char *word) {
     char matching[256];
     if (strncmp(word, "--", 2) != 0)
-        return complain("there is no option -%c", optopt);
+        return complain("there is no option -%c: --help lists all", optopt);
     const char *given = word + 2;
     const size_t length = strcspn(given, "=");
     const char *similar = find_similar(given, length);
@@ -214,7 +214,7 @@ static bool complain_of(const char *word) {
         return complain("--%.*s may be %s", (int)length, given, matching);
     return similar ? complain("there is no option --%.*s; did you mean --%s?", (int)length, given,
                               similar)
-                   : complain("there is no option --%.*s", (int)length, given);
+                   : complain("there is no option --%.*s: --help lists all", (int)length, given);
 }
 
 static bool complain_of_value(const struct entry *entry, const char *text) {
@@ -329,10 +329,8 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
     const bool understood = read_options(argc, argv, cli);
     if (cli->output && strcmp(cli->output, "-") == 0)
         cli->output = NULL;
-    if (!understood || !options_go_together(cli)) {
-        complain("--help lists all options");
+    if (!understood || !options_go_together(cli))
         return EXIT_USAGE;
-    }
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return EXIT_OK;
@@ -345,51 +343,45 @@ void command_line_clear(struct cli *cli) {
 
 /* --- help --- */
 
-enum { HELP_COLUMN = 29, HELP_WIDTH = 79 };
+enum { HELP_COLUMN = 30, HEAD = 128 };
 
-/* Writes words from the column `at`, in lines up to HELP_WIDTH; returns the column at the end. */
-static int write_wrapped(const char *text, int at, FILE *stream) {
-    while (*text) {
-        const int length = (int)strcspn(text, " ");
-        if (at + 1 + length > HELP_WIDTH) {
-            fprintf(stream, "\n%*s", HELP_COLUMN, "");
-            at = HELP_COLUMN;
-        } else if (at > HELP_COLUMN) {
-            fputc(' ', stream);
-            at++;
-        }
-        fprintf(stream, "%.*s", length, text);
-        at += length;
-        text += length + (text[length] == ' ');
-    }
-    return at;
+/* Adds `-k, --kappa` to the head of a line, after `before`. */
+static void add_names(const struct entry *e, const char *before, char *head) {
+    const size_t length = strlen(head);
+    const char letter[] = {'-', (char)e->letter, ',', ' ', '\0'};
+    snprintf(head + length, HEAD - length, "%s%s--%s", before, e->letter ? letter : "", e->name);
 }
 
-static void write_entry(const struct entry *e, FILE *stream) {
-    char head[64], initial[64];
-    snprintf(head, sizeof head, "  %c%c%s --%s%s%s", e->letter ? '-' : ' ',
-             e->letter ? e->letter : ' ', e->letter ? "," : " ", e->name,
-             e->argument && e->argument[0] != '[' ? " " : "", e->argument ? e->argument : "");
-    snprintf(initial, sizeof initial, "[%s]", e->initial ? e->initial : "");
-    fprintf(stream, "%-*s", HELP_COLUMN, head);
-    const int at = write_wrapped(e->help, HELP_COLUMN, stream);
+/* Writes the line of an option and of those after it that have the same help. Returns their number.
+ */
+static int write_entries(const struct entry *e, int most, FILE *stream) {
+    char head[HEAD] = "";
+    int n = 1;
+    add_names(e, e->letter ? "  " : "      ", head);
+    for (; n < most && strcmp(e[n].help, e->help) == 0; n++)
+        add_names(&e[n], ", ", head);
+    if (e->argument) {
+        const size_t length = strlen(head);
+        snprintf(head + length, HEAD - length, "%s%s", e->argument[0] == '[' ? "" : " ",
+                 e->argument);
+    }
+    fprintf(stream, "%-*s  %s", HELP_COLUMN - 2, head, e->help);
     if (e->initial)
-        write_wrapped(initial, at, stream);
+        fprintf(stream, " [%s]", e->initial);
     fputc('\n', stream);
+    return n;
 }
 
 void command_line_help(FILE *stream) {
     fputs("Usage: srcfind [OPTION]... IMAGE...\n"
-          "Finds the sources in radio-astronomy images (FITS) and writes a catalogue of each.\n"
-          "\n"
-          "  srcfind image.fits -o catalogue.csv\n"
-          "  srcfind tiles/*.fits -o catalogues/ -f json\n"
+          "  srcfind image.fits -o catalogue.csv               one image\n"
+          "  srcfind tiles/*.fits -o catalogues/               a night's tiles\n"
+          "  srcfind -l -i 3 --save rms image.fits -o c.vot    local noise, with its map\n"
+          "  srcfind image.fits -f table                       on standard output, for eyes\n"
+          "  srcfind --compare-cpu image.fits                  CPU and GPU: same? how fast?\n"
           "\n",
           stream);
-    for (int i = 0; i < ENTRIES; i++)
-        write_entry(&entries[i], stream);
-    fputs("\nExit status: 0 all well; 1 an image failed; 2 wrong usage; 3 the device cannot be "
-          "used;\n4 a comparison found a difference.\n"
-          "The manual, with every column of the catalogue: man srcfind\n",
-          stream);
+    for (int i = 0; i < ENTRIES;)
+        i += write_entries(&entries[i], ENTRIES - i, stream);
+    fputs("Columns, formulas, exit statuses: man srcfind\n", stream);
 }

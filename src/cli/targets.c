@@ -92,12 +92,23 @@ static int add_list(struct targets *t, int64_t *capacity, const char *path) {
     return status;
 }
 
+/* Refuses what is no image, and was meant otherwise. Returns the exit status. */
+static int check_image(const char *image) {
+    if (!*image)
+        return usage("an empty name is no image: is a variable of the shell not set?", NULL, NULL);
+    if (strcmp(image, "-") == 0)
+        return usage("%s: images are read from files, not from standard input", image, NULL);
+    if ((strcmp(image, "help") == 0 || strcmp(image, "version") == 0) && access(image, F_OK) != 0)
+        return usage("there is no image %s: did you mean --%s?", image, image);
+    return EXIT_OK;
+}
+
 static int list_images(const struct cli *cli, struct targets *t) {
     int64_t capacity = 0;
     for (int i = 0; i < cli->n_images; i++) {
-        if (strcmp(cli->images[i], "-") == 0)
-            return usage("%s: images are read from files, not from standard input", cli->images[i],
-                         NULL);
+        const int status = check_image(cli->images[i]);
+        if (status != EXIT_OK)
+            return status;
         if (!add_image(t, &capacity, cli->images[i]))
             return targets_no_memory();
     }
@@ -185,12 +196,22 @@ static int refuse_file(const char *path, const struct targets *t) {
     return usage("%s: several images need a directory, and this is the name of a file", path, NULL);
 }
 
+/* Reports several images without -o, perhaps since the last one is the name of a catalogue. Returns
+ * the exit status. */
+static int refuse_several(const struct targets *t) {
+    const char *last = t->target[t->n - 1].image;
+    const struct srcfind_format *format = format_of_suffix(last);
+    if (format && strcmp(format->name, "fits") != 0 && access(last, F_OK) != 0)
+        return usage("there is no image %s: did you mean -o %s?", last, last);
+    return usage("standard output takes the catalogue of one image, and these are several (%s, %s, "
+                 "...): -o DIR writes a file for each",
+                 t->target[0].image, t->target[1].image);
+}
+
 static int name_catalogues(const struct cli *cli, struct targets *t) {
     const bool several = t->n > 1 || cli->files_from;
     if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
-        return usage("standard output takes the catalogue of one image, and these are several (%s, "
-                     "%s, ...): -o DIR writes a file for each",
-                     t->target[0].image, t->target[1].image);
+        return refuse_several(t);
     if (!cli->output)
         return EXIT_OK;
     if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {

@@ -5,6 +5,7 @@ import pty
 import re
 import shutil
 import subprocess
+import tempfile
 
 import numpy as np
 from astropy.io import fits
@@ -237,6 +238,48 @@ class Command(t.Case):
                 self.assertTrue(all(line.startswith("srcfind: ") for line in result.stderr.splitlines()))
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_first_steps(self):
+        """What a first user types gets one line, that says what to do."""
+        with open(self.path("text.fits"), "w") as stream:
+            stream.write("no image")
+        open(self.path("empty.fits"), "w").close()
+        for arguments, status, words in (
+                ([], 2, "no image given: try `srcfind image.fits`, or --help"),
+                (["help"], 2, "did you mean --help?"), (["version"], 2, "did you mean --version?"), ([""], 2, "an empty name is no image"),
+                (["image.fits", "-x"], 2, "there is no option -x: --help lists all"),
+                (["image.fits", "--xyzzy"], 2, "there is no option --xyzzy: --help lists all"),
+                (["image.fits", "--treshold", "5"], 2, "did you mean --threshold?"),
+                (["image.fits", "-f", "list"], 2, "is not csv, json, votable, fits, ecsv, reg, crtf or table"),
+                (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
+                (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
+                (["image.fits", "image.fits"], 2, "-o DIR writes a file for each"),
+                (["image.fits", "text.csv", "b.fits"], 2, "-o DIR writes a file for each"),
+                (["image.fits", "none.fits"], 2, "-o DIR writes a file for each"),
+                (["image.fits", "-o", "none/c.csv"], 1, "none/c.csv: the catalogue cannot be written: there is no such directory"),
+                (["none.fits"], 1, "none.fits: No such file or directory"), (["."], 1, ".: a directory: name the images in it"),
+                (["text.fits"], 1, "text.fits: not a FITS file"), (["empty.fits"], 1, "empty.fits: the file is empty"),
+                (["tiles/*.fits"], 1, "tiles/*.fits: No such file or directory: the shell found no file of this pattern"),
+                (["https://a.org/b.fits"], 1, "https://a.org/b.fits: No such file or directory: an image is a file, not a URL")):
+            with self.subTest(arguments):
+                result = t.run(*arguments, cwd=self.directory.name)
+                self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1])
+                self.assertTrue(result.stderr.startswith("srcfind: "))
+                self.assertIn(words, result.stderr)
+
+    def test_files_of_the_names_of_options(self):
+        os.rename(self.image, self.path("help"))
+        self.assertEqual(t.run("help", cwd=self.directory.name).returncode, 0)
+
+    def test_terminal_pipe_and_log(self):
+        """A pipe and a log get lines, and no control characters."""
+        log = self.path("log")
+        with open(log, "w") as stream:
+            t.run(self.image, "-v", "-o", self.path("c.csv"), capture_output=False, stderr=stream, check=True)
+        with open(log) as stream:
+            text = stream.read()
+        self.assertEqual(text.count("srcfind: %s: " % self.image), 2)
+        self.assertNotRegex(text, r"[^\x20-\x7e\n]")
+
     def test_no_catalogue_replaces_the_list_of_images(self):
         image = self.write("x.fits", t.noise(40, 40))
         with open(self.path("x.csv"), "w") as stream:
@@ -398,21 +441,43 @@ class Manual(t.unittest.TestCase):
     def test_version(self):
         result = t.run("--version")
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        for word in ("srcfind 0.", "CFITSIO 4", "WCSLIB", "cJSON 1", "CUDA"):
+        for word in ("CFITSIO 4", "WCSLIB", "cJSON 1", "zlib 1", "backends: cpu", "CUDA"):
             self.assertIn(word, result.stdout)
+        self.assertRegex(result.stdout.splitlines()[0], r"\Asrcfind 0\.\d+\.\d+\Z")
 
     def test_help(self):
+        """Two screens, of which the first lines are what most people want; the same on a terminal and in a pipe."""
         result = t.run("--help")
+        lines = result.stdout.splitlines()
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        self.assertTrue(all(len(line) < 100 for line in result.stdout.splitlines()))
+        self.assertLessEqual(len(lines), 48)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertEqual(lines[0], "Usage: srcfind [OPTION]... IMAGE...")
+        self.assertTrue(all(line.startswith("  srcfind ") for line in lines[1:6]), lines[:6])
+        self.assertFalse(lines[6])
+        self.assertEqual(on_terminal("--help").replace("\r\n", "\n"), result.stdout)
+
+    def test_commands_of_help(self):
+        """They do what they say; the comparison needs a device."""
+        with tempfile.TemporaryDirectory(prefix="srcfind-") as directory:
+            os.mkdir(os.path.join(directory, "tiles"))
+            for name in ("image.fits", "tiles/a.fits", "tiles/b.fits"):
+                shutil.copy(os.path.join(t.SOURCE_ROOT, "data", "sample.fits"), os.path.join(directory, name))
+            for line in t.run("--help").stdout.splitlines()[1:5]:
+                command = re.split(r"  +", line.strip())[0].removeprefix("srcfind ")
+                result = subprocess.run(["sh", "-c", '"$0" ' + command, t.COMMAND], cwd=directory, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 0, (command, result.stderr))
+            self.assertEqual(sorted(os.listdir(directory)), ["c.rms.fits", "c.vot", "catalogue.csv", "catalogues", "image.fits", "tiles"])
 
     def entries(self):
-        """Letter, name, argument and default of each option in --help."""
-        entry = r"(?ms)^  (?:-(\w), |    )--([a-z-]+)(\[\S+\]| \S+)?  +(.*?)(?=^  -|^      --|^$)"
-        found = [(letter, name, argument.strip().upper(), re.findall(r"\[(\S+)\]\n\Z", text)) for letter, name, argument, text
-                 in re.findall(entry, t.run("--help").stdout)]
+        """Letter, name, argument and default of each option in --help; several may share a line, and its argument."""
+        found = []
+        for line in t.run("--help").stdout.splitlines()[7:-1]:
+            head, argument, text = re.fullmatch(r" {2,6}((?:-\w, )?--[a-z-]+(?:, (?:-\w, )?--[a-z-]+)*)(\[\S+\]| \S+)?  +(.*)", line).groups(default="")
+            for letter, name in re.findall(r"(?:-(\w), )?--([a-z-]+)", head):
+                found.append((letter, name, argument.strip().upper(), "".join(re.findall(r"\[(\S+)\]\Z", text))))
         self.assertGreater(len(found), 20)
-        return [(letter, name, argument, "".join(default)) for letter, name, argument, default in found]
+        return found
 
     def test_same_options_everywhere(self):
         shells = [completion(name) for name in ("srcfind", "_srcfind", "srcfind.fish")]

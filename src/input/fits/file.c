@@ -104,11 +104,19 @@ static enum srcfind_status look_at_start(struct fits_file *file, struct error *e
     return SRCFIND_OK;
 }
 
-static enum srcfind_status cannot_open(const char *path, int reason, struct error *error) {
+/* What to do where a path leads nowhere; "" if the path does not tell. */
+static const char *hint_for(const char *path) {
     const size_t length = strlen(path);
-    const bool as_in_cfitsio = reason == ENOENT && length > 0 && path[length - 1] == ']';
+    if (length > 0 && path[length - 1] == ']')
+        return ": --hdu and --plane choose a part of a file";
+    if (strstr(path, "://"))
+        return ": an image is a file, not a URL: download it first";
+    return strpbrk(path, "*?") ? ": the shell found no file of this pattern" : "";
+}
+
+static enum srcfind_status cannot_open(const char *path, int reason, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s%s", path, strerror(reason),
-                     as_in_cfitsio ? ": --hdu and --plane choose a part of a file" : "");
+                     reason == ENOENT ? hint_for(path) : "");
 }
 
 static enum srcfind_status not_regular(const char *path, bool directory, struct error *error) {
