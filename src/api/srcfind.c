@@ -28,6 +28,7 @@
 #include "input/negated.h"
 #include "measure/measure.h"
 #include "output/catalogue.h"
+#include "output/picture/picture.h"
 
 bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
@@ -470,10 +471,10 @@ static void format_versions(void) {
         cfitsio->ffvers(&cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
-             "CFITSIO %.4g%s, WCSLIB %s, cJSON %s, zlib %s, %s\n"
+             "CFITSIO %.4g%s, WCSLIB %s, cJSON %s, zlib %s, %s, %s\n"
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, (double)cfitsio_version, cfitsio ? "" : " (not found)",
-             wcslib_version(wcslib), cJSON_Version(), zlibVersion(), c_library(),
+             wcslib_version(wcslib), cJSON_Version(), zlibVersion(), picture_library(), c_library(),
              scan_variant_choose()->name, cuda);
 }
 

@@ -245,7 +245,7 @@ class Save(t.Case):
 
     def test_wrong_usage(self):
         path = self.write("image.fits", t.noise(60, 70))
-        for name in ("model", "rms,", ",rms", "", "RMS", "rms,picture", "rms;snr"):
+        for name in ("model", "rms,", ",rms", "", "RMS", "rms,image", "rms;snr"):
             result = t.run(path, "--save", name)
             self.assertEqual([result.returncode, result.stdout], [2, ""], name)
             self.assertIn("rms, background, snr, islands", result.stderr)

@@ -15,7 +15,7 @@
                     f(cairo_set_source_rgb) f(cairo_show_text) f(cairo_status)                     \
                         f(cairo_status_to_string) f(cairo_stroke) f(cairo_stroke_preserve)         \
                             f(cairo_surface_destroy) f(cairo_surface_flush) f(cairo_text_extents)  \
-                                f(cairo_translate)
+                                f(cairo_translate) f(cairo_version_string)
 
 struct cairo {
 #define CAIRO_MEMBER(name) __typeof__(name) *name;

@@ -8,6 +8,10 @@ bool picture_is_possible(struct error *error) {
     return false;
 }
 
+const char *picture_library(void) {
+    return "no cairo (no pictures)";
+}
+
 enum srcfind_status picture_write(const struct image *image,
                                   const struct srcfind_catalogue *catalogue,
                                   struct threads *threads, FILE *file, const char *name,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <threads.h>
 
 #include "common/memory.h"
 #include "common/path.h"
@@ -50,6 +51,21 @@ static const size_t DRAWING_MEMORY = 1 << 26;
 
 bool picture_is_possible(struct error *error) {
     return cairo_load(error) != NULL;
+}
+
+static char version[32];
+static once_flag version_once = ONCE_FLAG_INIT;
+
+static void format_version(void) {
+    struct error ignored;
+    const struct cairo *cairo = cairo_load(&ignored);
+    snprintf(version, sizeof version, "cairo %s",
+             cairo ? cairo->cairo_version_string() : "(not found)");
+}
+
+const char *picture_library(void) {
+    call_once(&version_once, format_version);
+    return version;
 }
 
 /* --- layout --- */

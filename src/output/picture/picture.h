@@ -13,6 +13,9 @@
  * is in error. */
 bool picture_is_possible(struct error *error);
 
+/* The version of cairo, "cairo 1.16.0", or why there is none: a static text. */
+const char *picture_library(void);
+
 /* Draws the picture of a catalogue as PNG, at most 2000 pixels a side. Reads the image once more.
  * `name` is for the error message. */
 enum srcfind_status picture_write(const struct image *image,
