@@ -400,7 +400,10 @@ static void maps_need_files(void **state) {
     (void)state;
     assert_string_equal(srcfind_map(0), "rms");
     assert_null(srcfind_map(-1));
-    assert_null(srcfind_map(4));
+    assert_null(srcfind_map(5));
+    assert_string_equal(srcfind_map_suffix(0), ".fits");
+    assert_string_equal(srcfind_map(4), "picture");
+    assert_string_equal(srcfind_map_suffix(4), ".png");
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
     assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rms", "/dev/null"),
