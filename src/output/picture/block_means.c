@@ -8,7 +8,7 @@
 
 enum { PARTS = 1 << 10 }; /* of a unit, in which values are summed */
 
-static const double MOST_UNITS = 0x1p20;
+static const double MOST_PARTS = 0x1p20 * PARTS;
 
 /* Several threads add to a block. No sum overflows: a block of 2^33 pixels would be one of an image
  * of 10^16. */
@@ -21,19 +21,21 @@ struct summing {
     struct sum *sums;
     int64_t image_width;
     bool swapped;
-    double zero, unit;
+    double zero, scale; /* parts of a unit, in the map's unit: 1 / scale */
 };
 
 static void add_pixels(const struct summing *s, const uint32_t *pixels, int64_t n,
                        struct sum *sum) {
     int64_t value = 0, count = 0;
     for (int64_t i = 0; i < n; i++) {
-        const double pixel = (double)pixel_value(pixels, i, s->swapped);
-        if (!isfinite(pixel))
-            continue;
-        const double units = fmax(-MOST_UNITS, fmin((pixel - s->zero) / s->unit, MOST_UNITS));
-        value += llrint(units * PARTS);
-        count++;
+        const float pixel = pixel_value(pixels, i, s->swapped);
+        const double parts = ((double)pixel - s->zero) * s->scale;
+        const double near = parts > MOST_PARTS    ? MOST_PARTS
+                            : parts < -MOST_PARTS ? -MOST_PARTS
+                                                  : parts;
+        const bool is_value = isfinite(pixel);
+        value += is_value ? llrint(near) : 0;
+        count += is_value;
     }
     if (count > 0) {
         atomic_fetch_add_explicit(&sum->value, value, memory_order_relaxed);
@@ -74,7 +76,8 @@ enum srcfind_status block_means_make(struct block_means *m, const struct pixel_s
     m->height = (image->height + m->block - 1) / m->block;
     const size_t n = (size_t)(m->width * m->height);
     m->means = malloc(n * sizeof *m->means);
-    struct summing s = {m, calloc(n, sizeof *s.sums), image->width, image->swapped, zero, unit};
+    struct summing s = {m,           calloc(n, sizeof *s.sums), image->width, image->swapped, zero,
+                        PARTS / unit};
     enum srcfind_status status = m->means && s.sums ? add_image(&s, image, threads, error)
                                                     : error_memory(error, "drawing a picture");
     for (size_t i = 0; status == SRCFIND_OK && i < n; i++)
