@@ -10,17 +10,29 @@
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
-/* The keywords of facts whose names are too long for one. */
-static const char *keyword_of(const char *fact) {
+/* Whether a frame is a value of RADESYS (FITS 4.0, table 24). */
+static bool is_radesys(const char *frame) {
+    static const char *const values[] = {"ICRS", "FK5", "FK4", "FK4-NO-E", "GAPPT"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(frame, values[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The keyword of a fact: another one where its name is too long, belongs to images (BUNIT), or does
+ * not take its value. */
+static const char *keyword_of(const struct fact *fact) {
     static const char *const names[][2] = {
-        {"srcfind", "SRCFIND"},          {"image", "IMAGE"},           {"bunit", "BUNIT"},
+        {"srcfind", "SRCFIND"},          {"image", "IMAGE"},           {"bunit", "MAPUNIT"},
         {"background_median", "BKGMED"}, {"background_rms", "BKGRMS"}, {"rms_box_size", "RMSBOX"},
         {"rms_box_step", "RMSSTEP"},     {"rms_least", "RMSLEAST"},    {"rms_median", "RMSMED"},
         {"rms_most", "RMSMOST"}};
+    if (strcmp(fact->name, "RADESYS") == 0 && !is_radesys(fact->text))
+        return "FRAME";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(fact, names[i][0]) == 0)
+        if (strcmp(fact->name, names[i][0]) == 0)
             return names[i][1];
-    return fact;
+    return fact->name;
 }
 
 /* Adds a card with the number of a column in its keyword. */
@@ -52,9 +64,9 @@ static void add_facts(const struct srcfind_catalogue *catalogue, struct cards *c
     const int n = facts_of(catalogue, facts);
     for (int i = 0; i < n; i++) {
         if (facts[i].text)
-            cards_add_text(cards, keyword_of(facts[i].name), facts[i].text);
+            cards_add_text(cards, keyword_of(&facts[i]), facts[i].text);
         else
-            cards_add_real(cards, keyword_of(facts[i].name), facts[i].number);
+            cards_add_real(cards, keyword_of(&facts[i]), facts[i].number);
     }
 }
 
@@ -79,6 +91,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_integer(&cards, "GCOUNT", 1);
     cards_add_integer(&cards, "TFIELDS", catalogue_columns());
     cards_add_text(&cards, "EXTNAME", "SOURCES");
+    cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_facts(catalogue, &cards);
     option_cards_add(&cards, "catalogue", &catalogue->options);

@@ -31,14 +31,16 @@ static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
 }
 
 /* DS9's angle is that of the first axis from the x axis, which points west: 90 degrees before
- * north. Its pixels are counted from 1. */
+ * north. Its pixels are counted from 1. A frame holds for the lines that follow, too: after a
+ * source in pixels comes that of the others again. */
 static char *reg_row(const struct srcfind_catalogue *catalogue, const struct srcfind_source *source,
                      char *to) {
     const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
     const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
     const char *ds9, *casa, *unit = on_sky ? "\"," : ",";
     const double scale = on_sky ? 3600 : 1, first = on_sky ? 0 : 1;
-    if (!on_sky && ellipses_frame(&catalogue->image, &ds9, &casa))
+    const bool is_other = !on_sky && ellipses_frame(&catalogue->image, &ds9, &casa);
+    if (is_other)
         to = add_text(to, "image;");
     to = add_number(add_text(to, "ellipse("), e.x + first);
     to = add_number(add_text(to, ","), e.y + first);
@@ -47,7 +49,8 @@ static char *reg_row(const struct srcfind_catalogue *catalogue, const struct src
     to = add_number(add_text(to, unit), on_sky ? e.angle + 90 : 0);
     to = add_text(to, ") # text={");
     to += format_integer(source->id, to);
-    return add_text(to, "}\n");
+    to = add_text(to, "}\n");
+    return is_other ? add_text(add_text(to, ds9), "\n") : to;
 }
 
 /* --- CASA (CRTF version 0) --- */
