@@ -61,7 +61,7 @@ enum srcfind_status {
     SRCFIND_ERROR_MEMORY,  /* memory ran out */
 };
 
-enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72 };
+enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72, SRCFIND_CELL = 32 };
 
 /* --- options --- */
 
@@ -195,7 +195,7 @@ SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *
 /* A row of the catalogue; srcfind(1) describes every column. */
 struct srcfind_source {
     int64_t id, island_id;
-    char name[32];
+    char name[SRCFIND_CELL];
     double lon, lat, e_lon, e_lat;           /* degrees */
     double x, y, e_x, e_y;                   /* pixels */
     double isl_total_flux, e_isl_total_flux; /* Jy */
@@ -223,14 +223,26 @@ enum srcfind_flags {
 SRCFIND_API const struct srcfind_source *
 srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
 
+/* What the cells of a column are: int64_t, double, or a text of less than SRCFIND_CELL characters.
+ */
+enum srcfind_kind { SRCFIND_INTEGER, SRCFIND_REAL, SRCFIND_STRING };
+
 /* A column of the catalogue. unit is NULL if there is none. */
 struct srcfind_column {
     const char *name, *unit, *ucd, *description;
+    enum srcfind_kind kind;
+    const char *vounit; /* the unit in the spelling of VOUnit (IVOA 2014); NULL if it has none */
 };
 
 /* Column i (from 0), or NULL after the last one. Names and units depend on the image. */
 SRCFIND_API const struct srcfind_column *
 srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
+
+/* Copies column i, which there must be, to an array of int64_t, double or char[SRCFIND_CELL], by
+ * its kind, with an element for each source. A real that does not apply is NaN, a text "";
+ * integers always apply. What follows a text in its element is 0. */
+SRCFIND_API void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i,
+                                         void *cells);
 
 /* A restoring beam: FWHM of the axes, and the position angle from north through east. All are in
  * degrees; all are NaN if no beam is known. */

@@ -1,7 +1,9 @@
 /* The public calls for catalogues. */
 #include "output/catalogue.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/finder.h"
 #include "input/image.h"
@@ -32,6 +34,27 @@ const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catal
 const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,
                                                       int i) {
     return i >= 0 && i < catalogue_columns() ? &catalogue->columns[i] : NULL;
+}
+
+/* Copies a cell to element `at` of an array. */
+static void copy_cell(const struct srcfind_source *source, int i, void *cells, int64_t at) {
+    const union cell_value value = catalogue_value(source, i);
+    switch (catalogue_kind(i)) {
+    case SRCFIND_INTEGER:
+        ((int64_t *)cells)[at] = value.integer;
+        break;
+    case SRCFIND_REAL:
+        ((double *)cells)[at] = isfinite(value.real) ? value.real : (double)NAN;
+        break;
+    case SRCFIND_STRING:
+        strncpy((char *)cells + at * SRCFIND_CELL, value.text, SRCFIND_CELL);
+        break;
+    }
+}
+
+void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, void *cells) {
+    for (int64_t k = 0; k < catalogue->n_sources; k++)
+        copy_cell(&catalogue->sources[k], i, cells, k);
 }
 
 const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "common/format_double.h"
+#include "output/facts.h"
 
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
 static const struct {
     const char *name, *unit, *ucd;
     size_t offset;
-    enum cell_kind kind;
+    enum srcfind_kind kind;
     const char *description;
 } columns[] = {
 #define COLUMN(name, unit, ucd, member, kind, description)                                         \
-    {name, unit, ucd, offsetof(struct srcfind_source, member), CELL_##kind, description},
+    {name, unit, ucd, offsetof(struct srcfind_source, member), SRCFIND_##kind, description},
 #include "output/columns.inc"
 #undef COLUMN
 };
@@ -24,7 +25,7 @@ int catalogue_columns(void) {
     return (int)(sizeof columns / sizeof *columns);
 }
 
-enum cell_kind catalogue_kind(int i) {
+enum srcfind_kind catalogue_kind(int i) {
     return columns[i].kind;
 }
 
@@ -62,8 +63,10 @@ static const char *resolve_unit(const char *unit, const struct srcfind_image *im
 }
 
 static struct srcfind_column name_column(const struct srcfind_image *image, int i) {
-    struct srcfind_column column = {columns[i].name, resolve_unit(columns[i].unit, image),
-                                    columns[i].ucd, columns[i].description};
+    const char *unit = resolve_unit(columns[i].unit, image);
+    struct srcfind_column column = {columns[i].name, unit,
+                                    columns[i].ucd,  columns[i].description,
+                                    columns[i].kind, facts_unit(unit)};
     const char *lon = image->lon_name;
     if (!*lon || strcmp(lon, "RA") == 0)
         return column;
@@ -88,9 +91,9 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
 union cell_value catalogue_value(const struct srcfind_source *source, int i) {
     const char *at = (const char *)source + columns[i].offset;
     union cell_value value = {.text = at};
-    if (columns[i].kind == CELL_INTEGER)
+    if (columns[i].kind == SRCFIND_INTEGER)
         memcpy(&value.integer, at, sizeof value.integer);
-    else if (columns[i].kind == CELL_REAL)
+    else if (columns[i].kind == SRCFIND_REAL)
         memcpy(&value.real, at, sizeof value.real);
     return value;
 }
@@ -100,11 +103,11 @@ int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
     size_t length;
     text[0] = '\0';
     switch (columns[i].kind) {
-    case CELL_INTEGER:
+    case SRCFIND_INTEGER:
         return format_integer(value.integer, text);
-    case CELL_REAL:
+    case SRCFIND_REAL:
         return isfinite(value.real) ? format_double(value.real, text) : 0;
-    case CELL_STRING:
+    case SRCFIND_STRING:
         length = strlen(value.text);
         memcpy(text, value.text, length + 1);
         return (int)length;

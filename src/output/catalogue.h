@@ -33,10 +33,8 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue);
  * The capacity of text is CELL_TEXT. No cell needs quotes in CSV. */
 int catalogue_cell(const struct srcfind_source *source, int i, char *text);
 
-enum cell_kind { CELL_INTEGER, CELL_REAL, CELL_STRING };
-
-/* What the cells of column i are: int64_t, double or text. */
-enum cell_kind catalogue_kind(int i);
+/* What the cells of column i are. */
+enum srcfind_kind catalogue_kind(int i);
 
 /* The value of a cell, by its kind. A text belongs to the source. */
 union cell_value {

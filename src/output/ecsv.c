@@ -19,11 +19,11 @@ static bool write_text(const char *name, const char *text, FILE *stream) {
 
 static const char *type_of(int i) {
     switch (catalogue_kind(i)) {
-    case CELL_INTEGER:
+    case SRCFIND_INTEGER:
         return "int64";
-    case CELL_REAL:
+    case SRCFIND_REAL:
         return "float64";
-    case CELL_STRING:
+    case SRCFIND_STRING:
         return "string";
     }
     return "";
@@ -31,7 +31,7 @@ static const char *type_of(int i) {
 
 static bool write_column(const struct srcfind_column *column, int i, FILE *stream) {
     fprintf(stream, "# - {name: %s", column->name);
-    const bool ok = write_text("unit", facts_unit(column->unit), stream);
+    const bool ok = write_text("unit", column->vounit, stream);
     fprintf(stream, ", datatype: %s", type_of(i));
     if (!ok || !write_text("description", column->description, stream))
         return false;

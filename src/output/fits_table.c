@@ -47,13 +47,13 @@ static void add_columns(const struct srcfind_catalogue *catalogue, struct cards 
     snprintf(text, sizeof text, "%dA", ROW_TEXT);
     for (int i = 0; i < catalogue_columns(); i++) {
         const struct srcfind_column *column = &catalogue->columns[i];
-        const enum cell_kind kind = catalogue_kind(i);
+        const enum srcfind_kind kind = catalogue_kind(i);
         add_of_column(cards, "TTYPE", i, column->name);
         add_of_column(cards, "TFORM", i,
-                      kind == CELL_STRING ? text
-                      : kind == CELL_REAL ? "D"
-                                          : "K");
-        add_of_column(cards, "TUNIT", i, facts_unit(column->unit));
+                      kind == SRCFIND_STRING ? text
+                      : kind == SRCFIND_REAL ? "D"
+                                             : "K");
+        add_of_column(cards, "TUNIT", i, column->vounit);
         add_of_column(cards, "TUCD", i, column->ucd);
         add_of_column(cards, "TCOMM", i, column->description);
     }

@@ -192,7 +192,7 @@ static void name_cells(const struct srcfind_catalogue *catalogue, struct names *
 
 /* Writes a cell: text in quotes, numbers without, and null if empty. Returns the end. */
 static char *json_cell(const struct srcfind_source *source, int i, char *to) {
-    const bool is_text = catalogue_kind(i) == CELL_STRING;
+    const bool is_text = catalogue_kind(i) == SRCFIND_STRING;
     const int length = catalogue_cell(source, i, to + is_text);
     if (length == 0) {
         memcpy(to, "null", 4);

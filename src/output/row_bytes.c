@@ -5,15 +5,15 @@
 
 bool row_cell_is_empty(const struct srcfind_source *source, int i) {
     const union cell_value value = catalogue_value(source, i);
-    return catalogue_kind(i) == CELL_STRING
+    return catalogue_kind(i) == SRCFIND_STRING
                ? !*value.text
-               : catalogue_kind(i) == CELL_REAL && !isfinite(value.real);
+               : catalogue_kind(i) == SRCFIND_REAL && !isfinite(value.real);
 }
 
 size_t row_bytes_count(size_t text_length) {
     size_t n = 0;
     for (int i = 0; i < catalogue_columns(); i++)
-        n += catalogue_kind(i) == CELL_STRING ? text_length : 8;
+        n += catalogue_kind(i) == SRCFIND_STRING ? text_length : 8;
     return n;
 }
 
@@ -35,13 +35,13 @@ size_t row_bytes_put(const struct srcfind_source *source, size_t text_length, un
     for (int i = 0; i < catalogue_columns(); i++) {
         const union cell_value value = catalogue_value(source, i);
         switch (catalogue_kind(i)) {
-        case CELL_INTEGER:
+        case SRCFIND_INTEGER:
             to = put_bits((uint64_t)value.integer, to);
             break;
-        case CELL_REAL:
+        case SRCFIND_REAL:
             to = put_real(value.real, to);
             break;
-        case CELL_STRING:
+        case SRCFIND_STRING:
             memset(to, 0, text_length);
             memcpy(to, value.text, strlen(value.text));
             to += text_length;

@@ -110,11 +110,11 @@ static void write_field(const struct srcfind_catalogue *catalogue, int i, FILE *
     const bool is_position =
         strncmp(column->ucd, "pos.", 4) == 0 && strstr(column->ucd, "meta.main");
     fprintf(stream, "<FIELD name=\"%s\"", column->name);
-    if (catalogue_kind(i) == CELL_STRING)
+    if (catalogue_kind(i) == SRCFIND_STRING)
         fprintf(stream, " datatype=\"char\" arraysize=\"%d\"", text_length());
     else
-        fprintf(stream, " datatype=\"%s\"", catalogue_kind(i) == CELL_REAL ? "double" : "long");
-    write_attribute("unit", facts_unit(column->unit), stream);
+        fprintf(stream, " datatype=\"%s\"", catalogue_kind(i) == SRCFIND_REAL ? "double" : "long");
+    write_attribute("unit", column->vounit, stream);
     write_attribute("ucd", column->ucd, stream);
     if (is_position && coordinate_system(&catalogue->image))
         fputs(" ref=\"frame\"", stream);

@@ -25,9 +25,10 @@ static void cells_of_a_row(void **state) {
             snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
         assert_int_equal(catalogue_cell(row, i, text), strlen(expected));
         assert_string_equal(text, expected);
-        assert_int_equal(catalogue_kind(i) == CELL_STRING, cells[i].kind == 't');
-        assert_int_equal(catalogue_kind(i) == CELL_INTEGER, cells[i].kind == 'i');
+        assert_int_equal(catalogue_kind(i) == SRCFIND_STRING, cells[i].kind == 't');
+        assert_int_equal(catalogue_kind(i) == SRCFIND_INTEGER, cells[i].kind == 'i');
         assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
+        assert_int_equal(srcfind_catalogue_column(c, i)->kind, catalogue_kind(i));
     }
     assert_null(srcfind_catalogue_column(c, -1));
     assert_null(srcfind_catalogue_column(c, N_CELLS));
@@ -55,6 +56,33 @@ static void extreme_cells(void **state) {
     }
 }
 
+/* A column in an array has the cells of the rows; what does not apply is NaN or "". */
+static void cells_of_a_column(void **state) {
+    enum { N = 700 };
+    static char array[N + 1][SRCFIND_CELL];
+    struct srcfind_catalogue *c = catalogue_of(N, "");
+    (void)state;
+    c->sources[5].lon = INFINITY;
+    for (int i = 0; i < N_CELLS; i++) {
+        const size_t size = cells[i].kind == 't' ? SRCFIND_CELL : 8;
+        const char *at = array[0];
+        memset(array, 'x', sizeof array);
+        srcfind_catalogue_cells(c, i, array);
+        for (int k = 0; k < N; k++, at += size) {
+            double real;
+            memcpy(&real, cell_of(&c->sources[k], i), sizeof real);
+            if (cells[i].kind == 'r' && !isfinite(real)) {
+                memcpy(&real, at, sizeof real);
+                assert_true(isnan(real));
+            } else {
+                assert_memory_equal(at, cell_of(&c->sources[k], i), size);
+            }
+        }
+        assert_int_equal(*at, 'x'); /* nothing is written behind the last one */
+    }
+    srcfind_catalogue_destroy(c);
+}
+
 /* Columns of the sky are named after the longitude; units follow the image. */
 static void names_and_units(void **state) {
     static const char *const known[][5] = {
@@ -78,6 +106,9 @@ static void names_and_units(void **state) {
                    is_map = strstr(column->name, "Peak_flux") || strstr(column->name, "Isl_r") ||
                             strstr(column->name, "Isl_m") || strstr(column->name, "Pixel_s");
         assert_true(*column->ucd && *column->description);
+        if (column->unit)
+            assert_string_equal(column->vounit,
+                                strcmp(column->unit, "pix") ? column->unit : "pixel");
         if (is_flux)
             assert_string_equal(column->unit, "Jy");
         else if (is_map)
@@ -89,6 +120,7 @@ static void names_and_units(void **state) {
     *c->image.unit = *c->image.flux_unit = '\0';
     catalogue_name_columns(c);
     assert_null(srcfind_catalogue_column(c, 11)->unit);
+    assert_null(srcfind_catalogue_column(c, 11)->vounit);
     assert_null(srcfind_catalogue_column(c, 15)->unit);
     assert_string_equal(srcfind_catalogue_column(c, 3)->unit, "deg");
     srcfind_catalogue_destroy(c);
@@ -197,9 +229,13 @@ static void streams(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_a_row),  cmocka_unit_test(extreme_cells),
-        cmocka_unit_test(names_and_units), cmocka_unit_test(doors),
-        cmocka_unit_test(saved_files),     cmocka_unit_test(streams),
+        cmocka_unit_test(cells_of_a_row),
+        cmocka_unit_test(extreme_cells),
+        cmocka_unit_test(cells_of_a_column),
+        cmocka_unit_test(names_and_units),
+        cmocka_unit_test(doors),
+        cmocka_unit_test(saved_files),
+        cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
