@@ -340,6 +340,9 @@ struct srcfind_format {
 /* Format i (from 0), or NULL after the last one. The first one is the default. */
 SRCFIND_API const struct srcfind_format *srcfind_format(int i);
 
+/* The format whose suffix a path has, in letters of any case; NULL if none has. */
+SRCFIND_API const struct srcfind_format *srcfind_format_of(const char *path);
+
 /* Writes a catalogue to a stream and flushes it. format is a name, in letters of any case; NULL
  * stands for the default. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,

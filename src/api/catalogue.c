@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/finder.h"
+#include "common/path.h"
 #include "input/image.h"
 #include "output/save.h"
 
@@ -82,6 +83,14 @@ const struct srcfind_timings *srcfind_catalogue_timings(const struct srcfind_cat
 
 const struct srcfind_format *srcfind_format(int i) {
     return i >= 0 && i < n_writers ? &writers[i]->format : NULL;
+}
+
+const struct srcfind_format *srcfind_format_of(const char *path) {
+    for (int i = 0; i < n_writers; i++)
+        for (const char *const *suffix = writers[i]->format.suffixes; *suffix; suffix++)
+            if (path_ends_with(path, *suffix))
+                return &writers[i]->format;
+    return NULL;
 }
 
 static const struct writer *find_writer(const char *format, struct error *error) {

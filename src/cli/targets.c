@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,11 +24,6 @@ static int usage(const char *format, const char *first, const char *second) {
 static int targets_no_memory(void) {
     fputs("srcfind: out of memory while listing the images\n", stderr);
     return EXIT_IMAGE;
-}
-
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
 /* --- images --- */
@@ -126,7 +120,7 @@ static int list_images(const struct cli *cli, struct targets *t) {
 static char *name_in_directory(const char *directory, const char *image,
                                const struct srcfind_format *format) {
     const char *name = image + path_directory(image);
-    const char *separator = ends_with(directory, "/") ? "" : "/";
+    const char *separator = path_ends_with(directory, "/") ? "" : "/";
     char *path;
     if (asprintf(&path, "%s%s%.*s%s", directory, separator, path_stem(name), name,
                  format->suffixes[0]) < 0)
@@ -176,14 +170,6 @@ static int check_directory(const char *path) {
     return EXIT_IMAGE;
 }
 
-static const struct srcfind_format *format_of_suffix(const char *path) {
-    for (int i = 0; srcfind_format(i); i++)
-        for (const char *const *suffix = srcfind_format(i)->suffixes; *suffix; suffix++)
-            if (ends_with(path, *suffix))
-                return srcfind_format(i);
-    return NULL;
-}
-
 /* Reports several images with the path of one file, perhaps since an option's value counts as an
  * image. Returns the exit status. */
 static int refuse_file(const char *path, const struct targets *t) {
@@ -214,11 +200,11 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
         return refuse_several(t);
     if (!cli->output)
         return EXIT_OK;
-    if (!several && !ends_with(cli->output, "/") && !is_directory(cli->output)) {
+    if (!several && !path_ends_with(cli->output, "/") && !is_directory(cli->output)) {
         t->target[0].catalogue = strdup(cli->output);
         return t->target[0].catalogue ? check_directory(cli->output) : targets_no_memory();
     }
-    if (!is_directory(cli->output) && format_of_suffix(cli->output))
+    if (!is_directory(cli->output) && srcfind_format_of(cli->output))
         return refuse_file(cli->output, t);
     for (int64_t i = 0; i < t->n; i++) {
         t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
@@ -235,7 +221,7 @@ static bool has_suffix(const char *path) {
 
 /* The length of a path without its suffix, or without both of .csv.gz. */
 static int length_of_stem(const char *path) {
-    const size_t gz = ends_with(path, ".gz") ? strlen(".gz") : 0;
+    const size_t gz = path_ends_with(path, ".gz") ? strlen(".gz") : 0;
     char *rest = strndup(path, strlen(path) - gz);
     const int length = !rest              ? -1
                        : has_suffix(rest) ? (int)(strrchr(rest, '.') - rest)
@@ -321,10 +307,10 @@ static int refuse_suffix(const char *path) {
 
 static int choose_format(const struct cli *cli, struct targets *t) {
     const bool is_file = cli->output && t->n == 1 && !cli->files_from &&
-                         !ends_with(cli->output, "/") && !is_directory(cli->output);
+                         !path_ends_with(cli->output, "/") && !is_directory(cli->output);
     t->format = cli->format ? format_named(cli->format) : NULL;
     if (!t->format && is_file && has_suffix(cli->output)) {
-        t->format = format_of_suffix(cli->output);
+        t->format = srcfind_format_of(cli->output);
         if (!t->format)
             return refuse_suffix(cli->output);
     }

@@ -23,6 +23,11 @@ static size_t length_without(const char *name, size_t length, const char *const 
     return length;
 }
 
+bool path_ends_with(const char *path, const char *end) {
+    const size_t n = strlen(path), m = strlen(end);
+    return n >= m && strcasecmp(path + n - m, end) == 0;
+}
+
 bool path_is_stream(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);

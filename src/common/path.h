@@ -11,6 +11,9 @@ static inline int path_directory(const char *path) {
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+/* Whether a path ends with a text, in letters of any case. */
+bool path_ends_with(const char *path, const char *end);
+
 /* True for a device, a pipe or a socket: what is written there is read at once, and replaces no
  * file. False where nothing is there. */
 bool path_is_stream(const char *path);

@@ -143,6 +143,10 @@ static void doors(void **state) {
     assert_null(srcfind_format(-1));
     assert_string_equal(srcfind_format(n_writers - 1)->name, "table");
     assert_null(srcfind_format(n_writers));
+    assert_ptr_equal(srcfind_format_of("a/b.fits.JSON"), srcfind_format(1));
+    assert_ptr_equal(srcfind_format_of("b.csv.gz"), srcfind_format(0));
+    assert_null(srcfind_format_of("csv"));
+    assert_null(srcfind_format_of("b.csv.txz"));
 }
 
 /* --- files --- */
