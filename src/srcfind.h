@@ -358,9 +358,9 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 
 /* --- maps --- */
 
-/* The name of map i (from 0) that can be saved, or NULL after the last one: "rms", "background",
- * "snr", (value - background) / rms, "islands", the Isl_id of each pixel or 0, and "picture", the
- * image with an ellipse around each source. A picture needs cairo. */
+/* The name of map i (from 0), or NULL after the last one: "rms", "background", "snr", (value -
+ * background) / rms, "islands", the Isl_id of each pixel or 0, and "picture", the image with an
+ * ellipse around each source. A picture needs cairo, and can only be saved. */
 SRCFIND_API const char *srcfind_map(int i);
 
 /* The suffix of files of map i: ".png" for the picture, ".fits" for the others. */
@@ -372,6 +372,15 @@ SRCFIND_API const char *srcfind_map_suffix(int i);
 SRCFIND_API enum srcfind_status
 srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                            const char *map, const char *path);
+
+/* Computes the same map, row by row, into an array: float, or int32_t for "islands", of width *
+ * height elements. For a catalogue of srcfind_find_pixels, pixels are those that were searched,
+ * with the same values; for one of srcfind_find_file they are NULL. A catalogue of
+ * srcfind_find_device_pixels has no maps. */
+SRCFIND_API enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
+                                                      const struct srcfind_catalogue *catalogue,
+                                                      const struct srcfind_pixels *pixels,
+                                                      const char *map, void *values);
 
 /* --- measuring the speed --- */
 

@@ -7,6 +7,7 @@
 #include "api/finder.h"
 #include "common/clock.h"
 #include "common/threads.h"
+#include "input/chunks.h"
 #include "input/image.h"
 #include "input/memory_source.h"
 
@@ -15,21 +16,11 @@ enum { WARM_UP = 1 };
 /* --- loading an image, in the byte order of its file --- */
 
 /* Reads all pixels; *pixels is to be freed, also after an error. */
-static enum srcfind_status load_pixels(const struct pixel_source *source, uint32_t **pixels,
-                                       struct error *error) {
-    const int64_t n = source->width * source->height;
-    uint32_t *all = *pixels = malloc((size_t)n * sizeof *all);
-    if (!all)
-        return error_memory(error, "holding an image in memory");
-    for (int64_t i = 0; i < n; i += source->chunk_pixels) {
-        const int64_t count = n - i < source->chunk_pixels ? n - i : source->chunk_pixels;
-        const uint32_t *at = source->read(source->state, i, count, all + i, error);
-        if (!at)
-            return SRCFIND_ERROR_INPUT;
-        if (at != all + i)
-            memcpy(all + i, at, (size_t)count * sizeof *at);
-    }
-    return SRCFIND_OK;
+static enum srcfind_status load_pixels(const struct pixel_source *source, struct threads *threads,
+                                       uint32_t **pixels, struct error *error) {
+    *pixels = malloc((size_t)(source->width * source->height) * sizeof **pixels);
+    return *pixels ? chunks_copy(source, threads, *pixels, error)
+                   : error_memory(error, "holding an image in memory");
 }
 
 /* --- a plain read of the host's memory --- */
@@ -146,7 +137,7 @@ static enum srcfind_status bench_memory(struct srcfind *finder, const char *path
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &metadata, &finder->error);
     if (status == SRCFIND_OK)
-        status = load_pixels(&image.source, &pixels, &finder->error);
+        status = load_pixels(&image.source, finder->threads, &pixels, &finder->error);
     const struct detection detection = finder_detection(&finder->options, &image, &metadata);
     struct memory memory = {pixels, image.source.width, image.source.width};
     const struct pixel_source source =

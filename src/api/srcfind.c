@@ -15,6 +15,7 @@
 #include "api/finder.h"
 #include "api/negative.h"
 #include "api/noise.h"
+#include "api/pixels.h"
 #include "api/quality.h"
 #include "backend/backend.h"
 #include "common/clock.h"
@@ -24,7 +25,6 @@
 #include "input/fits/cfitsio.h"
 #include "input/given.h"
 #include "input/image.h"
-#include "input/memory_source.h"
 #include "input/negated.h"
 #include "measure/measure.h"
 #include "output/catalogue.h"
@@ -366,27 +366,6 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 
 /* --- pixels in memory --- */
 
-/* Copies the members that the caller's version of the struct has, sets the others to 0, and checks
- * the shape. */
-static enum srcfind_status read_pixels(struct srcfind *finder, const struct srcfind_pixels *given,
-                                       struct srcfind_pixels *p) {
-    const struct options *o = &finder->options;
-    *p = (struct srcfind_pixels){0};
-    memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
-    if (p->row_stride == 0)
-        p->row_stride = p->width;
-    if (*o->mask || *o->rms_map || *o->background_map)
-        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                         "pixels in memory: mask, rms-map and background-map are for images in "
-                         "files: write the pixels to a file, or NaN to those that are masked");
-    if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
-        p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
-        return SRCFIND_OK;
-    return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                     "pixels in memory: a shape of %lld x %lld with rows %lld apart cannot be",
-                     (long long)p->width, (long long)p->height, (long long)p->row_stride);
-}
-
 static enum srcfind_status find_in_memory(struct srcfind *finder, struct input *input,
                                           const struct srcfind_pixels *p,
                                           struct srcfind_catalogue **result) {
@@ -402,6 +381,7 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct input *
         status = find_sources(finder, input, catalogue);
     input->image = NULL;
     image_close(&image);
+    catalogue->on_device = input->on_device != NULL;
     return end_search(status, catalogue, result);
 }
 
@@ -409,15 +389,12 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
                                         struct srcfind_catalogue **result) {
     struct srcfind_pixels p;
     *result = NULL;
-    const enum srcfind_status status = read_pixels(finder, pixels, &p);
+    const enum srcfind_status status = pixels_read(pixels, &finder->options, &p, &finder->error);
     if (status != SRCFIND_OK)
         return status;
-    struct memory memory = {(const uint32_t *)(const void *)p.values, p.width, p.row_stride};
-    struct blanked blanked;
-    struct pixel_source source = memory_source(&memory, p.height, p.swapped);
-    if (!isnan(finder->options.blank))
-        source = blanked_source(&blanked, &source, finder->options.blank);
-    struct input input = {.source = &source};
+    struct host_pixels host;
+    host_pixels_make(&host, &p, finder->options.blank);
+    struct input input = {.source = &host.source};
     return find_in_memory(finder, &input, &p, result);
 }
 
@@ -426,7 +403,7 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                                struct srcfind_catalogue **result) {
     struct srcfind_pixels p;
     *result = NULL;
-    const enum srcfind_status status = read_pixels(finder, pixels, &p);
+    const enum srcfind_status status = pixels_read(pixels, &finder->options, &p, &finder->error);
     if (status != SRCFIND_OK)
         return status;
     if (!finder->gpu)

@@ -110,3 +110,16 @@ enum srcfind_status chunks_run(const struct pixel_source *source, struct threads
     mtx_destroy(&r.lock);
     return r.status;
 }
+
+static bool copy_chunk(void *context, int worker, const struct chunk *chunk) {
+    uint32_t *pixels = context;
+    (void)worker;
+    memcpy(pixels + chunk->first, chunk->pixels, (size_t)chunk->count * sizeof *pixels);
+    return true;
+}
+
+enum srcfind_status chunks_copy(const struct pixel_source *source, struct threads *threads,
+                                uint32_t *pixels, struct error *error) {
+    const struct chunk_work work = {.work = copy_chunk, .context = pixels};
+    return chunks_run(source, threads, threads_count(threads), &work, error);
+}

@@ -35,6 +35,10 @@ struct chunk_work {
 enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
                                int n_workers, const struct chunk_work *work, struct error *error);
 
+/* Reads all pixels of a source to an array of them, with all threads. */
+enum srcfind_status chunks_copy(const struct pixel_source *source, struct threads *threads,
+                                uint32_t *pixels, struct error *error);
+
 /* The value of pixels[i], which are float32 values; swapped: in the other byte order. */
 static inline float pixel_value(const void *pixels, int64_t i, bool swapped) {
     uint32_t bits;

@@ -15,6 +15,7 @@ struct srcfind_catalogue {
     struct srcfind_quality quality;
     struct noise_map noise;      /* what maps of the image are made of */
     struct fits_version version; /* of the image's file, when it was searched */
+    bool on_device;              /* pixels in the memory of a device were searched */
     struct options options;
     struct srcfind_column columns[MOST_COLUMNS]; /* their units point into `image` */
     int64_t n_sources, n_negative; /* the negative ones are the last, and count as sources */

@@ -389,7 +389,109 @@ static void wrong_shapes(void **state) {
     srcfind_destroy(finder);
 }
 
-/* Maps are of images in files. */
+/* --- maps --- */
+
+/* A map of pixels in memory; to be freed. */
+static void *map_of(const struct srcfind_options *options, const struct srcfind_pixels *pixels,
+                    const struct srcfind_catalogue *catalogue, const char *name) {
+    struct srcfind *finder;
+    int32_t *map = malloc((size_t)(pixels->width * pixels->height) * sizeof *map);
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_map(finder, catalogue, pixels, name, map), SRCFIND_OK);
+    srcfind_destroy(finder);
+    return map;
+}
+
+/* Each source's highest pixel has its rms, background, SNR and number; outside of islands is 0.
+ * Returns the number of negative sources. */
+static int64_t check_maps(const struct srcfind_options *options,
+                          const struct srcfind_pixels *pixels) {
+    struct srcfind_catalogue *c = find(pixels, options);
+    float *rms = map_of(options, pixels, c, "rms");
+    float *background = map_of(options, pixels, c, "background");
+    float *snr = map_of(options, pixels, c, "snr");
+    int32_t *islands = map_of(options, pixels, c, "islands");
+    int64_t n_outside = pixels->width * pixels->height;
+    for (int64_t i = 0; i < srcfind_catalogue_size(c); i++) {
+        const struct srcfind_source *s = srcfind_catalogue_source(c, i);
+        const int64_t peak = s->y_peak * pixels->width + s->x_peak;
+        assert_int_equal(islands[peak], s->island_id);
+        assert_true(rms[peak] == (float)s->isl_rms && background[peak] == (float)s->isl_mean);
+        assert_true(fabs((double)snr[peak] - s->snr) <= 1e-6 * fabs(s->snr));
+        n_outside -= s->n_pixels;
+    }
+    for (int64_t i = 0; i < pixels->width * pixels->height; i++)
+        n_outside -= islands[i] == 0;
+    assert_int_equal(n_outside, 0);
+    const int64_t n_negative = srcfind_catalogue_negatives(c);
+    free(rms);
+    free(background);
+    free(snr);
+    free(islands);
+    srcfind_catalogue_destroy(c);
+    return n_negative;
+}
+
+static void maps_of_pixels(void **state) {
+    struct srcfind_options *plain = options_with("threads", "3", NULL);
+    struct srcfind_options *others =
+        options_with("negative", "yes", "rms-box", "30,10", "blank", "0.5", NULL);
+    struct random r = {1};
+    struct picture p = picture_make(5, 400, 300, &r); /* more than a chunk */
+    struct srcfind_pixels pixels = pixels_of(&p);
+    (void)state;
+    for (int i = 0; i < 400 * 300; i += 2)
+        p.pixels[i] = -p.pixels[i];
+    for (int swapped = 0; swapped < 2; swapped++) {
+        pixels.swapped = swapped;
+        assert_int_equal(check_maps(plain, &pixels), 0);
+        assert_true(check_maps(others, &pixels) > 10);
+        for (int i = 0; i < 400 * 300; i++)
+            p.pixels[i] = exact_float(__builtin_bswap32(exact_bits(p.pixels[i])));
+    }
+    srcfind_options_destroy(plain);
+    srcfind_options_destroy(others);
+    picture_free(&p);
+}
+
+/* A pixel that is blank is NaN in the maps of the noise. */
+static void blanks_in_maps(void **state) {
+    float values[] = {1, 2, NAN, 4, 5, 0, 1, 2, 1, 2};
+    struct srcfind_options *options = options_with("blank", "0", NULL);
+    const struct srcfind_pixels pixels = {
+        .size = sizeof pixels, .values = values, .width = 3, .height = 2, .row_stride = 5};
+    struct srcfind_catalogue *c = find(&pixels, options);
+    float *map = map_of(options, &pixels, c, "background");
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        assert_true(i == 2 || i == 3 ? isnan(map[i]) : map[i] == 1.5F);
+    free(map);
+    srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
+}
+
+static void wrong_maps(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_catalogue *c = find(&pixels, NULL);
+    struct srcfind *finder;
+    float map[1];
+    (void)state;
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "rm", map), SRCFIND_ERROR_OPTIONS);
+    assert_string_equal(srcfind_message(finder), "map: there is no map rm");
+    assert_int_equal(srcfind_catalogue_map(finder, c, NULL, "rms", map), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "needed again"));
+    pixels.height--;
+    assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "rms", map), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "120 x 89 are not those"));
+    srcfind_destroy(finder);
+    srcfind_catalogue_destroy(c);
+    picture_free(&p);
+}
+
+/* Saved maps are of images in files. */
 static void maps_need_files(void **state) {
     struct srcfind_options *options = srcfind_options_create();
     struct srcfind_catalogue *catalogue = NULL;
@@ -485,6 +587,9 @@ int main(void) {
         cmocka_unit_test(missing_device),
         cmocka_unit_test(chosen_backend),
         cmocka_unit_test(wrong_shapes),
+        cmocka_unit_test(maps_of_pixels),
+        cmocka_unit_test(blanks_in_maps),
+        cmocka_unit_test(wrong_maps),
         cmocka_unit_test(maps_need_files),
         cmocka_unit_test(formats),
         cmocka_unit_test(finders_in_threads),

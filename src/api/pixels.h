@@ -1,0 +1,24 @@
+/* Pixels of the caller, in the host's memory or in that of a device. */
+#ifndef PIXELS_H
+#define PIXELS_H
+
+#include "input/blanked.h"
+#include "input/memory_source.h"
+#include "options/options.h"
+
+/* Copies the members that the caller's version of the struct has, sets the others to 0, and checks
+ * the shape, and that the options suit pixels in memory. */
+enum srcfind_status pixels_read(const struct srcfind_pixels *given, const struct options *options,
+                                struct srcfind_pixels *pixels, struct error *error);
+
+/* Pixels in the host's memory as a source. Not to be moved: the members point to each other. */
+struct host_pixels {
+    struct memory memory;
+    struct blanked blanked;
+    struct pixel_source source;
+};
+
+/* blank: pixels of this value are blank; NaN: none are. */
+void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *pixels, double blank);
+
+#endif
