@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "input/blanked.h"
+#include "input/memory_source.h"
+#include "input/negated.h"
+
 struct fake_counts fake_counts;
 
 struct cuda {
@@ -71,11 +75,16 @@ bool cuda_is_lost(const struct cuda *cuda) {
     return cuda->lost;
 }
 
+static bool search_may_end(void) {
+    bool (*may_end)(const struct fake_counts *) = fake_counts.search_may_end;
+    return (!may_end || may_end(&fake_counts)) &&
+           fake_counts.most_at_once >= setting("FAKE_CUDA_TOGETHER", 0);
+}
+
 /* Waits for what the test asks for; a minute at most, so that a wrong pool fails and does not hang.
  */
 static void wait_for_test(void) {
-    bool (*may_end)(const struct fake_counts *) = fake_counts.search_may_end;
-    for (int i = 0; may_end && i < 60000 && !may_end(&fake_counts); i++)
+    for (int i = 0; i < 60000 && !search_may_end(); i++)
         rest(1);
 }
 
@@ -97,13 +106,17 @@ static void begin_search(struct cuda *cuda) {
 enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
                                 const struct detection *detection, struct threads *threads,
                                 struct detection_result *result, struct error *error) {
+    enum srcfind_status status;
     begin_search(cuda);
-    const enum srcfind_status status =
-        cuda->lost ? error_set(error, SRCFIND_ERROR_DEVICE,
-                               "CUDA device %d (fake): unspecified "
-                               "launch failure while searching; --cpu works without it",
-                               cuda->device)
-                   : cpu_detect(source, detection, threads, result, error);
+    if (cuda->lost)
+        status = error_set(error, SRCFIND_ERROR_DEVICE,
+                           "CUDA device %d (fake): unspecified "
+                           "launch failure while searching; --cpu works without it",
+                           cuda->device);
+    else if (fake_counts.most_at_once < setting("FAKE_CUDA_TOGETHER", 0))
+        status = error_set(error, SRCFIND_ERROR_DEVICE, "the searches are not at the same time");
+    else
+        status = cpu_detect(source, detection, threads, result, error);
     fake_counts.at_once--;
     cuda->in_use = false;
     return status;
@@ -112,8 +125,16 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error) {
-    (void)cuda, (void)pixels, (void)detection, (void)threads, (void)result;
-    return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no memory on this device");
+    struct memory memory = {(const uint32_t *)(const void *)pixels->pixels, pixels->width,
+                            pixels->row_stride};
+    struct blanked blanked;
+    struct negated negated;
+    struct pixel_source source = memory_source(&memory, pixels->height, pixels->swapped);
+    if (pixels->has_blank)
+        source = blanked_source(&blanked, &source, (double)pixels->blank);
+    if (pixels->negated)
+        source = negated_source(&negated, &source);
+    return cuda_detect(cuda, &source, detection, threads, result, error);
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,

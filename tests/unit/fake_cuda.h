@@ -5,7 +5,11 @@
  * FAKE_CUDA_START    milliseconds that opening a device takes (0)
  * FAKE_CUDA_SEARCH   milliseconds that a search takes at least (0)
  * FAKE_CUDA_LOST     the search of each context, from 1, in which it is lost (0: none)
- * FAKE_CUDA_REFUSED  the opening, from 1, from which on all are refused (0: none) */
+ * FAKE_CUDA_REFUSED  the opening, from 1, from which on all are refused (0: none)
+ * FAKE_CUDA_TOGETHER a search ends when so many have been at work at once (0); it fails if they do
+ *                    not come in a minute
+ *
+ * The memory of a device is that of the host. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
