@@ -1,0 +1,46 @@
+"""Writes the C source of the extension that calls the library: library_source.py SRCFIND_H OUTPUT.
+
+The declarations are those of srcfind.h, and of DLPack, by which arrays on a device are described.
+"""
+import re
+import sys
+
+from cffi import FFI
+
+# https://dmlc.github.io/dlpack/latest/c_api.html, the struct of the capsules named dltensor.
+DLPACK = """
+typedef struct { int32_t device_type, device_id; } DLDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DLTensor;
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *);
+} DLManagedTensor;
+"""
+
+
+def declarations(header):
+    """What a header declares, without the lines of the preprocessor and what only they are for."""
+    header = re.sub(r"^#ifdef __cplusplus\n.*?^#endif\n", "", header, flags=re.DOTALL | re.MULTILINE)
+    header = re.sub(r"^#.*\n", "", header, flags=re.MULTILINE)
+    return header.replace("SRCFIND_API ", "")
+
+
+def main(header, output):
+    with open(header, encoding="utf-8") as stream:
+        declared = declarations(stream.read())
+    ffi = FFI()
+    ffi.cdef(declared + DLPACK)
+    ffi.set_source("srcfind._library", '#include "srcfind.h"\n' + DLPACK)
+    ffi.emit_c_code(output)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,56 @@
+"""Finds the sources in radio-astronomy images.
+
+`find` searches an image in a file, or an array, and returns a `Catalogue`; a `Finder` searches many images with the same
+options. Wrong options, images that cannot be read and so on are exceptions of the class `Error`.
+"""
+from __future__ import annotations
+
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+from srcfind._calls import DeviceError, Error, InputError, OptionError, OutOfMemoryError, OutputError, lib, text
+from srcfind._catalogue import Background, Beam, Catalogue, Column, Image, Quality, Run
+from srcfind._finder import Finder
+
+if TYPE_CHECKING:
+    from astropy.io.fits import Header
+    from astropy.wcs import WCS
+
+__all__ = ["find", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Quality", "Run", "Error",
+           "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
+__version__ = _version("srcfind")
+
+
+def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = None, **options: Any) -> Catalogue:
+    """Finds the sources of an image.
+
+    image is one of these:
+
+    - the path of a FITS file (str or os.PathLike);
+    - an array of shape (height, width) with real numbers; leading axes of length 1 are left out. Blank pixels are NaN, or
+      masked. float32 is searched where it is, in either byte order, if its rows are contiguous; other arrays are copied, and
+      each value rounded once, to the nearest float32;
+    - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header;
+    - a float32 array in the memory of a CUDA device, as those of CuPy, Numba, PyTorch and JAX: by DLPack, or by
+      __cuda_array_interface__, which does not tell the device: name it with the option device, if it is not the first.
+
+    header (astropy's Header, or a str of cards of 80 characters) and wcs (astropy's WCS) go with an array: coordinates,
+    beam, unit and frequency are read from them as from a file. With both, the coordinates are those of wcs.
+
+    The options are those of `Finder`. Python's other threads run during the search.
+
+    Raises TypeError for what is no image or option, ValueError for a shape that is not an image's, OptionError,
+    InputError, DeviceError and OutOfMemoryError with the message of the library.
+
+    >>> import numpy as np
+    >>> image = np.where(np.indices((48, 64)).sum(0) % 2, 1, -1).astype(np.float32)
+    >>> image[20, 30:32] = 100, 300
+    >>> find(image, threshold=6, beam=10).array["Peak_flux"]
+    array([300.])
+    """
+    return Finder(**options).find(image, header=header, wcs=wcs)
+
+
+def versions() -> str:
+    """The versions of srcfind, its libraries and backends: a text of several lines."""
+    return text(lib.srcfind_versions())

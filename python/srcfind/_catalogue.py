@@ -1,0 +1,286 @@
+"""Catalogues: the sources of an image, its noise, and its maps."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from srcfind._calls import OptionError, chars, ffi, lib, listed, text
+
+if TYPE_CHECKING:
+    from astropy.table import QTable
+
+_DTYPES = {lib.SRCFIND_INTEGER: np.dtype(np.int64), lib.SRCFIND_REAL: np.dtype(np.float64),
+           lib.SRCFIND_STRING: np.dtype(("S", lib.SRCFIND_CELL))}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a catalogue. The unit is "" if there is none; vounit has its spelling in VOUnit."""
+
+    name: str
+    unit: str
+    ucd: str
+    description: str
+    vounit: str
+
+
+@dataclass(frozen=True)
+class Beam:
+    """FWHM of the axes and position angle from north through east, in degrees; NaN if no beam is known."""
+
+    major: float
+    minor: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image, by its header. A number that is not known is NaN, a text "".
+
+    pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels; hdu is -1 for an array.
+    """
+
+    path: str
+    width: int
+    height: int
+    hdu: int
+    hdu_name: str
+    bitpix: int
+    compression: str
+    unit: str
+    flux_unit: str
+    frame: str
+    equinox: float
+    pixel_area: float
+    frequency: float
+    beam: Beam
+    beam_source: str
+    beam_pixels: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of an array of the pixels: (height, width)."""
+        return self.height, self.width
+
+
+@dataclass(frozen=True)
+class Background:
+    """The kappa-sigma clip, in the image's unit: min, max and mean are those of the n_kept pixels that it kept.
+
+    empty: the last round would have kept no pixel, as in a constant image, and nothing can be detected. Local noise has
+    boxes of `box` pixels every `step`, and the least, median and greatest rms of their nodes; else all five are 0.
+    """
+
+    median: float
+    rms: float
+    mean: float
+    min: float
+    max: float
+    n_pixels: int
+    n_blank: int
+    n_kept: int
+    rounds: int
+    empty: bool
+    box: int
+    step: int
+    rms_least: float
+    rms_median: float
+    rms_most: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Figures that tell whether the options suit the image; NaN where one is not known.
+
+    zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from place to place.
+    single_pixel, edge: share of the sources with this flag. beam_pixels: FWHM of the beam's minor axis, in pixels.
+    """
+
+    zeros: float
+    rms_p10: float
+    rms_p90: float
+    single_pixel: float
+    edge: float
+    beam_pixels: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an image was searched: backend "cpu" or "cuda", name of the GPU, why this backend, threads."""
+
+    backend: str
+    device: str
+    reason: str
+    threads: int
+
+
+def _read(kind, struct):
+    """A dataclass with the members of a struct that have the names of its fields."""
+    def value(member):
+        if not isinstance(member, ffi.CData):
+            return member
+        return _read(Beam, member) if ffi.typeof(member).kind == "struct" else text(member)
+    return kind(**{field.name: value(getattr(struct, field.name)) for field in fields(kind)})
+
+
+def _unit(column: Column):
+    """The unit of a column for astropy, or None."""
+    from astropy import units
+
+    try:
+        return units.Unit(column.vounit, format="vounit") if column.vounit else units.Unit(column.unit or None)
+    except (TypeError, ValueError):
+        return None
+
+
+class Catalogue:
+    """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
+
+    >>> catalogue = find(image)
+    >>> catalogue
+    <srcfind.Catalogue of 1 source in an array of 48 x 64 pixels, rms 1>
+    >>> catalogue.background.rms, catalogue.array["N_pix"]
+    (1.0, array([2]))
+    """
+
+    def __init__(self, finder, catalogue, pixels=None) -> None:
+        self._finder = finder
+        self._catalogue = ffi.gc(catalogue, lib.srcfind_catalogue_destroy)
+        self._pixels = pixels
+        self.options: dict[str, str] = dict(finder.options)  #: those that shaped the catalogue, and are set
+
+    def __len__(self) -> int:
+        return lib.srcfind_catalogue_size(self._catalogue)
+
+    def __repr__(self) -> str:
+        image, n = self.image, len(self)
+        where = image.path or f"an array of {image.height} x {image.width} pixels"
+        rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
+        return f"<srcfind.Catalogue of {n} source{'' if n == 1 else 's'} in {where}, {rms}>"
+
+    # --- the sources ---
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns. Names and units depend on the image."""
+        return tuple(_read(Column, column) for column in self._columns())
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The sources, as a structured array: one row each, fields of int64, float64 and str.
+
+        A real that does not apply is NaN, a text "".
+        """
+        cells = [self._cells(i, column.kind) for i, column in enumerate(self._columns())]
+        names = [column.name for column in self.columns]
+        array = np.empty(len(self), [(name, of.dtype) for name, of in zip(names, cells)])
+        for name, of in zip(names, cells):
+            array[name] = of
+        return array
+
+    @cached_property
+    def table(self) -> QTable | np.ndarray:
+        """The sources, as an astropy QTable with units and descriptions; without astropy the same as `array`.
+
+        `meta` has the facts about the image, its noise and the options, under the names of the catalogue's files. A
+        column whose unit astropy does not know has no unit, and its text as `info.meta["unit"]`.
+        """
+        try:
+            from astropy.table import QTable
+            from astropy.units import Quantity
+        except ImportError:
+            return self.array
+        table = QTable(meta=self._facts())
+        for column in self.columns:
+            cells, unit = self.array[column.name], _unit(column)
+            table[column.name] = cells.copy() if unit is None else Quantity(cells, unit, cells.dtype)
+            info = table[column.name].info
+            info.description = column.description
+            info.meta = {"ucd": column.ucd, **({"unit": column.unit} if column.unit and unit is None else {})}
+        return table
+
+    def _columns(self) -> list:
+        return listed(lambda i: lib.srcfind_catalogue_column(self._catalogue, i))
+
+    def _cells(self, i: int, kind: int) -> np.ndarray:
+        cells = np.empty(len(self), _DTYPES[kind])
+        lib.srcfind_catalogue_cells(self._catalogue, i, ffi.cast("void *", cells.ctypes.data))
+        return cells.astype("U") if kind == lib.SRCFIND_STRING else cells
+
+    def _facts(self) -> dict:
+        """What the header of a catalogue file says, under the same names."""
+        image, background = self.image, self.background
+        facts = {"image": image.path, "bunit": image.unit, "FREQ": image.frequency, "BMAJ": image.beam.major,
+                 "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
+                 "background_median": background.median, "background_rms": background.rms}
+        if background.box:
+            facts.update(rms_box_size=background.box, rms_box_step=background.step, rms_least=background.rms_least,
+                         rms_median=background.rms_median, rms_most=background.rms_most)
+        known = {name: fact for name, fact in facts.items() if fact != "" and fact == fact}  # NaN differs from itself
+        return {**known, "options": dict(self.options)}
+
+    # --- the image ---
+
+    @cached_property
+    def image(self) -> Image:
+        """The image, by its header."""
+        return _read(Image, lib.srcfind_catalogue_image(self._catalogue))
+
+    @cached_property
+    def background(self) -> Background:
+        """Background and noise."""
+        return _read(Background, lib.srcfind_catalogue_background(self._catalogue))
+
+    @cached_property
+    def quality(self) -> Quality:
+        """Whether the options suit the image."""
+        return _read(Quality, lib.srcfind_catalogue_quality(self._catalogue))
+
+    @cached_property
+    def run(self) -> Run:
+        """How the image was searched."""
+        return _read(Run, lib.srcfind_catalogue_run(self._catalogue))
+
+    # --- maps and files ---
+
+    def map(self, name: str) -> np.ndarray:
+        """A map of the image, of its shape: "rms", "background" (in its unit), "snr" or "islands".
+
+        float32, NaN where the image is blank; for islands int32: the Isl_id of each pixel, or 0. The image is read
+        again: it is an InputError if the file was changed, and an array must not be. Raises DeviceError for an array that
+        is on a device, and OptionError for a map that there is not.
+        """
+        values = np.empty(self.image.shape, np.int32 if name == "islands" else np.float32)
+        struct = self._pixels.struct if self._pixels else ffi.NULL
+        self._finder._call(lib.srcfind_catalogue_map, self._catalogue, struct, chars(name),
+                           ffi.cast("void *", values.ctypes.data))
+        return values
+
+    @property
+    def segments(self) -> np.ndarray:
+        """The map of islands: int32, of the image's shape."""
+        return self.map("islands")
+
+    def write(self, path: str | os.PathLike, format: str | None = None) -> None:
+        """Writes the catalogue to a file, whole or not at all, and replaces the file that is there.
+
+        The format is that of the path's suffix, as for the command; csv if it has none. Raises OptionError for a suffix
+        or format that there is not, and OutputError where the file cannot be written.
+        """
+        encoded = chars(path)
+        if format is None:
+            format = self._format_of(encoded)
+        self._finder._call(lib.srcfind_catalogue_save, self._catalogue, chars(format), encoded)
+
+    @staticmethod
+    def _format_of(path: bytes) -> str:
+        formats = listed(lib.srcfind_format)
+        of = lib.srcfind_format_of(path)
+        if not of and os.path.splitext(path)[1]:
+            raise OptionError(f"{os.fsdecode(path)}: no format has this suffix; there are "
+                              f"{', '.join(text(each.suffixes[0]) for each in formats)}")
+        return text((of or formats[0]).name)

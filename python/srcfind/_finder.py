@@ -1,0 +1,105 @@
+"""Finders: searches with one set of options."""
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from srcfind._calls import chars, check, ffi, lib
+from srcfind._catalogue import Catalogue
+from srcfind._options import make_options, shaping_options
+from srcfind._pixels import pixels_of
+
+if TYPE_CHECKING:
+    from astropy.io.fits import Header
+    from astropy.wcs import WCS
+
+
+class Finder:
+    """Finds sources with one set of options; it keeps its threads, and a CUDA device, from one image to the next.
+
+    The options are the command's long options (`man srcfind`), with `_` for `-`: `threshold=6`, `local=True`,
+    `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`, `device="cpu"`, `threads=2`. None stands for
+    the default.
+
+    Several threads may use a finder: one search follows the other. Searches that are to run at the same time need a
+    finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work after a fork.
+
+    Raises TypeError for an option that there is not, OptionError for a wrong value, and DeviceError if the device that is
+    named cannot be used.
+
+    >>> finder = Finder(threshold=6, device="cpu")
+    >>> finder
+    Finder(threshold=6, device='cpu')
+    >>> [len(finder.find(image)) for image in (image, image + 1)]
+    [1, 1]
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self._given = options
+        self._options = make_options(options)
+        #: The options that change a catalogue, with the texts of their values; without those that are not set.
+        self.options: dict[str, str] = shaping_options(self._options)
+        self._on_devices: dict[int, Finder] = {}
+        self._lock = threading.Lock()
+        self._finder = self._create()
+        _finders.add(self)
+
+    def __repr__(self) -> str:
+        return f"Finder({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
+
+    def find(self, image: Any, *, header: Header | str | None = None, wcs: WCS | None = None) -> Catalogue:
+        """Finds the sources of an image; see `srcfind.find`."""
+        place = ffi.new("struct srcfind_catalogue **")
+        if isinstance(image, (str, bytes, os.PathLike)):
+            if header is not None or wcs is not None:
+                raise TypeError("header and wcs go with arrays: a file has its own header")
+            self._call(lib.srcfind_find_file, chars(image), place)
+            return Catalogue(self, place[0])
+        pixels = pixels_of(image, header, wcs)
+        finder = self._for_device(pixels.device)
+        if pixels.on_device:
+            finder._call(lib.srcfind_find_device_pixels, pixels.struct, ffi.cast("void *", pixels.stream), place)
+            return Catalogue(finder, place[0])
+        finder._call(lib.srcfind_find_pixels, pixels.struct, place)
+        return Catalogue(finder, place[0], pixels)
+
+    def _for_device(self, device: int | None) -> Finder:
+        """The finder for an array on a device: that of the array, unless the options name one."""
+        if device is None or self._given.get("device") is not None:
+            return self
+        if device not in self._on_devices:
+            self._on_devices[device] = Finder(**{**self._given, "device": device})
+        return self._on_devices[device]
+
+    def _create(self):
+        place = ffi.new("struct srcfind **")
+        status = lib.srcfind_create(self._options, place)
+        finder = ffi.gc(place[0], lib.srcfind_destroy)
+        check(status, lib.srcfind_message(finder))
+        return finder
+
+    def _call(self, function, *arguments) -> None:
+        """Calls the library, while other threads of Python run."""
+        with self._lock:
+            self._finder = self._finder or self._create()
+            check(function(self._finder, *arguments), lib.srcfind_message(self._finder))
+
+    def _leave(self) -> None:
+        """Leaves the library's finder alone: its threads are in the process that this one was forked from."""
+        if self._finder:
+            ffi.gc(self._finder, None)
+        self._lock = threading.Lock()
+        self._finder = None
+
+
+_finders: weakref.WeakSet[Finder] = weakref.WeakSet()
+
+
+def _leave_finders() -> None:
+    for finder in list(_finders):
+        finder._leave()
+
+
+os.register_at_fork(after_in_child=_leave_finders)

@@ -1,0 +1,56 @@
+"""The options of a search: from keyword arguments to texts of the library."""
+from __future__ import annotations
+
+import difflib
+import numbers
+import os
+
+from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
+
+# By their names in Python: rms_box for rms-box.
+_KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
+
+
+def _value(name: str, value) -> str | bytes | os.PathLike:
+    """A value as the command takes it: 60,20 for (60, 20), yes for True."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, (tuple, list)):
+        return ",".join(str(_value(name, item)) for item in value)
+    raise TypeError(f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}")
+
+
+def _check_names(names) -> None:
+    for name in names:
+        if name not in _KNOWN:
+            near = difflib.get_close_matches(name, _KNOWN, 3, 0.5) or _KNOWN
+            raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
+
+
+def make_options(given: dict):
+    """Options of the library; None stands for an option's default.
+
+    Raises TypeError for a name or type that no option has, and OptionError for a wrong value.
+    """
+    _check_names(given)
+    options = ffi.gc(lib.srcfind_options_create(), lib.srcfind_options_destroy)
+    if not options:
+        raise OutOfMemoryError("out of memory while making options")
+    for name, value in given.items():
+        if value is not None:
+            status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(_value(name, value)))
+            check(status, lib.srcfind_options_message(options))
+    return options
+
+
+def shaping_options(options) -> dict[str, str]:
+    """The options that change a catalogue, with the texts of their values; without those that are not set."""
+    values = {name: text(lib.srcfind_options_get(options, option.name))
+              for name, option in _KNOWN.items() if option.shapes_catalogue}
+    return {name: value for name, value in values.items() if value}

@@ -1,0 +1,177 @@
+"""Arrays as pixels of the library: what they hold, where they are, and the header beside them."""
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from srcfind._calls import ffi
+
+_FLOAT32 = (2, 32, 1)  # a DLDataType: kDLFloat, bits, lanes
+_CUDA, _CUDA_MANAGED = 2, 13  # of a DLDeviceType
+_LEGACY_STREAM = 1  # CUDA's default stream, as DLPack names it
+_NATIVE = "<" if sys.byteorder == "little" else ">"
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+# The cards that a WCS writes, or would write if it had them.
+_COORDINATES = re.compile(r"(WCSAXES|(CTYPE|CRVAL|CRPIX|CDELT|CUNIT|CROTA)\d+|(PC|CD|PV|PS)\d+_\d+|LONPOLE|LATPOLE"
+                          r"|RADESYS|EQUINOX|EPOCH|[AB]P?_(ORDER|DMAX|\d+_\d+))$")
+
+
+class Pixels(NamedTuple):
+    """A struct srcfind_pixels, and what has to live as long."""
+
+    struct: Any
+    owners: tuple
+    on_device: bool = False
+    device: int | None = None  # the number of the CUDA device, if the array tells it
+    stream: int = 0
+
+
+class _Plane(NamedTuple):
+    """float32 pixels in memory. The stride of rows is in pixels."""
+
+    address: int
+    width: int
+    height: int
+    row_stride: int
+    swapped: bool
+
+
+# --- the header ---
+
+def _with_coordinates(header, wcs):
+    """The cards of a header, and those of a WCS in place of its own coordinates."""
+    from astropy.io import fits
+
+    if not hasattr(wcs, "to_header"):
+        raise TypeError(f"wcs: a WCS of astropy, and not {type(wcs).__name__}")
+    if isinstance(header, str):
+        header = fits.Header.fromstring(header)
+    cards = fits.Header() if header is None else header.copy()
+    for keyword in {keyword for keyword in cards if _COORDINATES.match(keyword)}:
+        cards.remove(keyword, remove_all=True)
+    cards.update(wcs.to_header(relax=True))
+    return cards
+
+
+def _cards(header, wcs) -> bytes | None:
+    if wcs is not None:
+        header = _with_coordinates(header, wcs)
+    if header is None:
+        return None
+    if hasattr(header, "cards"):
+        header = header.tostring(sep="", endcard=False, padding=False)
+    if not isinstance(header, str):
+        raise TypeError(f"header: a Header of astropy, or a str of its cards, and not {type(header).__name__}")
+    return header.encode("ascii", "replace")
+
+
+def _pixels(plane: _Plane, owner, header, wcs, **where) -> Pixels:
+    cards = _cards(header, wcs)
+    text = ffi.NULL if cards is None else ffi.new("char[]", cards)
+    struct = ffi.new("struct srcfind_pixels *", {
+        "size": ffi.sizeof("struct srcfind_pixels"), "values": ffi.cast("const float *", plane.address),
+        "width": plane.width, "height": plane.height, "row_stride": plane.row_stride, "swapped": plane.swapped,
+        "header": text})
+    return Pixels(struct, (owner, text), **where)
+
+
+# --- arrays on the host ---
+
+def _axes(shape) -> int:
+    """How many leading axes of length 1 an image has before its two; ValueError if others are there."""
+    extra = len(shape) - 2
+    if extra < 0 or any(n != 1 for n in shape[:extra]):
+        raise ValueError(f"an image has two axes, and this array the shape {tuple(shape)}: choose a plane, as array[0]")
+    return extra
+
+
+def _is_readable(array: np.ndarray) -> bool:
+    """Whether the library can read an array where it is."""
+    (height, width), (y_stride, x_stride) = array.shape, array.strides
+    return (array.dtype.kind == "f" and array.itemsize == 4 and array.flags.aligned
+            and (width <= 1 or x_stride == 4) and (height <= 1 or (y_stride >= 4 * width and y_stride % 4 == 0)))
+
+
+def _on_host(image) -> np.ndarray:
+    """A two-dimensional float32 array: the image itself where that is one."""
+    array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"an image has real numbers, and this array is of {array.dtype}")
+    array = array[(0,) * _axes(array.shape)]
+    with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
+        plane = np.ma.filled(array.astype(np.float32), np.nan) if isinstance(array, np.ma.MaskedArray) else array
+        return plane if _is_readable(plane) else np.ascontiguousarray(plane, np.float32)
+
+
+def _plane_of(array: np.ndarray) -> _Plane:
+    height, width = array.shape
+    return _Plane(array.ctypes.data, width, height, array.strides[0] // 4 if height > 1 else 0, not array.dtype.isnative)
+
+
+# --- arrays on a device ---
+
+def _device_plane(address: int, shape, strides, swapped: bool) -> _Plane:
+    """strides are in pixels; None: the array is contiguous."""
+    extra = _axes(shape)
+    height, width = shape[extra:]
+    y_stride, x_stride = strides[extra:] if strides else (width, 1)
+    if (width > 1 and x_stride != 1) or (height > 1 and y_stride < width):
+        raise ValueError("the rows of an array on a device must be contiguous, one after the other: search a copy")
+    return _Plane(address, width, height, y_stride if height > 1 else 0, swapped)
+
+
+def _from_dlpack(image, device: int, header, wcs) -> Pixels:
+    """The capsule, which is not consumed, has the tensor deleted when it is destroyed itself."""
+    capsule = image.__dlpack__(stream=_LEGACY_STREAM)
+    tensor = ffi.cast("DLManagedTensor *", _capsule_pointer(capsule, b"dltensor")).dl_tensor
+    if (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes) != _FLOAT32:
+        raise TypeError("an array on a device must be of float32: search a copy that is")
+    shape = ffi.unpack(tensor.shape, tensor.ndim)
+    strides = ffi.unpack(tensor.strides, tensor.ndim) if tensor.strides else None
+    address = int(ffi.cast("intptr_t", tensor.data)) + tensor.byte_offset
+    plane = _device_plane(address, shape, strides, False)
+    return _pixels(plane, (image, capsule), header, wcs, on_device=True, device=device)
+
+
+def _from_interface(image, header, wcs) -> Pixels:
+    """https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
+    interface = image.__cuda_array_interface__
+    if interface["typestr"] not in ("<f4", ">f4") or interface.get("mask") is not None:
+        raise TypeError("an array on a device must be of float32, and without a mask: search a copy that is")
+    strides = interface.get("strides")
+    if strides and any(stride % 4 for stride in strides):
+        raise ValueError("the pixels of an array on a device must be aligned: search a copy")
+    plane = _device_plane(interface["data"][0], interface["shape"], strides and [stride // 4 for stride in strides],
+                          interface["typestr"][0] != _NATIVE)
+    return _pixels(plane, (image, interface), header, wcs, on_device=True, stream=interface.get("stream") or 0)
+
+
+# --- any image ---
+
+def _is_hdu(image) -> bool:
+    fits = sys.modules.get("astropy.io.fits")
+    return fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
+
+
+def pixels_of(image, header=None, wcs=None) -> Pixels:
+    """The pixels of an array or HDU; Finder.find says of which."""
+    if _is_hdu(image):
+        if image.data is None:
+            raise ValueError("this HDU has no pixels")
+        image, header = image.data, image.header if header is None else header
+    if hasattr(image, "__dlpack_device__"):
+        kind, device = map(int, image.__dlpack_device__())
+        if kind in (_CUDA, _CUDA_MANAGED):
+            return _from_dlpack(image, device, header, wcs)
+    elif hasattr(image, "__cuda_array_interface__"):
+        return _from_interface(image, header, wcs)
+    array = _on_host(image)
+    return _pixels(_plane_of(array), array, header, wcs)

@@ -1,0 +1,34 @@
+"""What the tests of the Python package share. They test the package that is installed, beside the command.
+
+SRCFIND    the command, built from the same tree
+FAKE_CUDA  a CUDA module without CUDA (tests/unit/fake_cuda.c), for a package with test hooks; without it some tests are
+           skipped
+"""
+import os
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests", "system"))  # for srcfind_test.py
+FAKE_CUDA = os.environ.get("FAKE_CUDA", "")
+if FAKE_CUDA:
+    os.environ["SRCFIND_CUDA_MODULE"] = FAKE_CUDA  # read when a device is first used
+
+
+def assert_same(found, expected):
+    """Two catalogues have the same bytes in the same columns; NaN equals NaN."""
+    assert found.array.dtype == expected.array.dtype and len(found) == len(expected)
+    assert found.array.tobytes() == expected.array.tobytes()
+
+
+@pytest.fixture
+def fake_cuda():
+    if not FAKE_CUDA:
+        pytest.skip("FAKE_CUDA does not lead to the module for tests")
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Paths in a directory of the test's own: path("image.fits")."""
+    return lambda name: str(tmp_path / name)

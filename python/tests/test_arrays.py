@@ -1,0 +1,146 @@
+"""Arrays of all kinds: the bytes of the command, without a copy where that can be."""
+import tracemalloc
+
+import numpy as np
+import pytest
+import srcfind
+import srcfind_test as t
+from astropy.io import fits
+from conftest import assert_same
+
+DTYPES = (">f4", "<f4", ">f8", "<f8", "f2", "i2", ">i4", "i8", "u1")
+
+
+def strided(array, layout):
+    """The same values in another layout of memory."""
+    height, width = array.shape
+    wide = np.zeros((2 * height, 2 * width + 3), array.dtype)
+    places = {"contiguous": wide[:height, :width].copy(), "padded": wide[:height, :width], "rows": wide[::2, :width],
+              "columns": wide[:height, :2 * width:2], "upwards": wide[height - 1::-1, :width],
+              "fortran": np.zeros((width, height), array.dtype).T, "axes": wide[None, None, :height, 2:width + 2]}
+    places[layout][...] = array
+    return places[layout]
+
+
+def random_image(seed):
+    """An array of any type and layout with sources, and the options of a search."""
+    random = np.random.default_rng(seed)
+    pixels = t.noise(*random.integers(20, 150, 2), seed=seed, sigma=4) + 20
+    dtype = np.dtype(DTYPES[seed % len(DTYPES)])
+    pixels = np.clip(pixels, 0, 250)
+    if dtype.kind == "f":
+        pixels[random.random(pixels.shape) < 0.01] = np.nan
+    layouts = ("contiguous", "padded", "rows", "columns", "upwards", "fortran", "axes")
+    image = strided(pixels.astype(dtype), layouts[seed % len(layouts)])
+    if seed % 5 == 0:
+        image = np.ma.MaskedArray(image, random.random(image.shape) < 0.02)
+    options = ({}, {"island": 3}, {"rms_box": (24, 8)}, {"negative": True, "connectivity": 8}, {"beam": (9, 7, 20.5)})
+    return image, options[seed % 4 + (seed % 3 == 0)]
+
+
+def arguments(options):
+    """Options of the command."""
+    for name, value in options.items():
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        yield "--" + name.replace("_", "-") + ("" if value is True else "=" + text)
+
+
+def test_bytes_of_the_command(path):
+    """100 arrays give the bytes that the command writes for the same pixels in a file."""
+    n_sources = 0
+    for seed in range(100):
+        image, options = random_image(seed)
+        header = t.sky_header(FREQ=1.4e9)
+        pixels = np.ma.filled(np.ma.asarray(image).astype(np.float32), np.nan)
+        fits.PrimaryHDU(pixels, header).writeto(path("image.fits"), overwrite=True)
+        before = image.copy()
+        catalogue = srcfind.find(image, header=header, **options)
+        catalogue.write(path("array.csv"))
+        t.run(path("image.fits"), "-q", "-o", path("file.csv"), *arguments(options), check=True)
+        with open(path("array.csv"), "rb") as array, open(path("file.csv"), "rb") as file:
+            assert array.read() == file.read(), (seed, image.dtype, image.strides, options)
+        np.testing.assert_array_equal(image, before)
+        n_sources += len(catalogue)
+    assert n_sources > 1000
+
+
+def peak_memory(image):
+    """The most bytes that Python and NumPy held more during a search."""
+    tracemalloc.start()
+    try:
+        srcfind.find(image, device="cpu")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_copy(path):
+    """float32 in either byte order, read-only, mapped from a file, with rows that are apart, is searched where it is."""
+    image = t.noise(1000, 1200)
+    mapped = np.memmap(path("pixels"), ">f4", "w+", shape=image.shape)
+    mapped[...] = image
+    mapped.flush()
+    read_only = np.memmap(path("pixels"), ">f4", "r", shape=image.shape)
+    swapped = image.astype(image.dtype.newbyteorder())
+    for array in (image, swapped, read_only, image[100:, :1000], image[::2], swapped[None], image[:, :1], image[:1]):
+        assert peak_memory(array) < image.nbytes / 50
+    for array in (image.astype(np.float64), image[:, ::-1], np.asfortranarray(image)):
+        assert image.nbytes <= peak_memory(array) < 1.1 * image.nbytes
+
+
+def test_alignment():
+    """Floats at an odd address are copied."""
+    image = t.noise(60, 70)
+    packed = np.zeros(image.shape, [("byte", "u1"), ("value", "f4")])
+    odd = np.frombuffer(b"x" + image.tobytes(), np.uint8)[1:].view("f4").reshape(image.shape)
+    packed["value"] = image
+    for array in (odd, packed["value"]):
+        assert_same(srcfind.find(array), srcfind.find(image))
+
+
+def test_rounded_once():
+    """As NumPy rounds to float32; what is too large there is blank."""
+    image = np.random.default_rng(1).normal(0, 1, (50, 60))
+    image[10, 10], image[20, 20] = 1e300, 100 + 2.0 ** -40
+    catalogue = srcfind.find(image)
+    assert catalogue.background.n_blank == 1
+    assert catalogue.background == srcfind.find(np.where(image > 1e200, np.nan, image).astype(np.float32)).background
+    assert srcfind.find(image.tolist()).background == catalogue.background
+
+
+def test_masked():
+    image = np.ma.masked_greater(t.noise(60, 70), 3)
+    found = srcfind.find(image)
+    assert (len(found), found.background.n_blank) == (0, image.mask.sum())
+    assert np.array_equal(np.isnan(found.map("rms")), image.mask)
+    assert len(srcfind.find(image.data)) > 0
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 30, 40), (1, 2, 30, 40)])
+def test_wrong_shapes(shape):
+    with pytest.raises(ValueError, match="two axes"):
+        srcfind.find(np.zeros(shape, np.float32))
+
+
+def test_wrong_arrays():
+    for array in (np.zeros((5, 5), complex), np.zeros((5, 5), bool), np.array([[None]]), np.array([["a"]]), None, 1 + 2j):
+        with pytest.raises(TypeError, match="real numbers"):
+            srcfind.find(array)
+    with pytest.raises(srcfind.OptionError, match="0 x 5"):
+        srcfind.find(np.zeros((5, 0), np.float32))
+    with pytest.raises(srcfind.InputError, match="none of the 25 pixels"):
+        srcfind.find(np.full((5, 5), np.nan))
+
+
+@pytest.mark.parametrize("hdu", [fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU])
+def test_hdus(hdu, path):
+    header = t.sky_header(BITPIX=16, BSCALE=0.5, BZERO=100.0) if hdu is fits.ImageHDU else t.sky_header()
+    values = (t.noise(60, 70, sigma=9)).astype(np.int16 if hdu is fits.ImageHDU else np.float32)
+    before = [] if hdu is fits.PrimaryHDU else [fits.PrimaryHDU()]
+    fits.HDUList([*before, hdu(values, header)]).writeto(path("image.fits"))
+    with fits.open(path("image.fits")) as hdus:
+        found = srcfind.find(hdus[-1])
+    assert_same(found, srcfind.find(path("image.fits")))
+    assert len(found) > 0 and found.image.frame == "ICRS"
+    with pytest.raises(ValueError, match="no pixels"):
+        srcfind.find(fits.PrimaryHDU())

@@ -1,0 +1,140 @@
+"""Catalogues: tables, facts, maps and files have what the command writes."""
+import csv
+import math
+import os
+
+import numpy as np
+import pytest
+import srcfind
+import srcfind_test as t
+from astropy import units
+from astropy.io import fits
+from astropy.table import QTable
+
+SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
+OTHERS = {"negative": True, "rms_box": (40, 13), "island": 3, "blank": 0}
+OTHERS_OF_COMMAND = ("--negative", "--rms-box=40,13", "-i3", "--blank=0")
+
+
+def test_table(path):
+    """Every cell is that of the CSV; what is empty there is NaN or "", and not masked."""
+    image = path("image.fits")
+    fits.PrimaryHDU(t.noise(120, 130), t.sky_header(CDELT1=None)).writeto(image)  # has no coordinates
+    for file in (SAMPLE, image):
+        table = srcfind.find(file).table
+        rows = list(csv.DictReader(t.run(file, "-q", check=True).stdout.splitlines()))
+        assert len(table) == len(rows) > 5 and table.colnames == list(rows[0])
+        for name in table.colnames:
+            cells = getattr(table[name], "value", table[name])
+            for cell, written in zip(cells, (row[name] for row in rows)):
+                assert cell == type(cell)(written) if written else cell == "" or math.isnan(cell)
+    assert np.isnan(table["RA"]).all() and (table["Source_Name"] == "").all()
+
+
+def test_facts(path):
+    """Units, descriptions and facts are those of the ECSV, and the figures those of the JSON."""
+    for options, of_command in (({}, ()), (OTHERS, OTHERS_OF_COMMAND)):
+        found = srcfind.find(SAMPLE, **options)
+        table = found.table
+        t.run(SAMPLE, "-q", "-o", path("c.ecsv"), *of_command, check=True)
+        expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
+        for name in expected.colnames:
+            assert getattr(table[name], "unit", None) == getattr(expected[name], "unit", None)
+            assert table[name].info.description == expected[name].info.description
+            assert table[name].info.meta == expected[name].info.meta
+        ours, theirs = dict(table.meta), dict(expected.meta)
+        assert theirs.pop("srcfind") == srcfind.__version__
+        set_options = {name.replace("-", "_"): str(value) for name, value in theirs.pop("options").items()
+                       if value is not None}
+        assert set_options == {"island": "5", **ours.pop("options")} == {"island": "5", **found.options}
+        assert ours == theirs
+        written = t.find(SAMPLE, *of_command)
+        for name, value in written["quality"].items():
+            if hasattr(found.quality, name):
+                assert getattr(found.quality, name) == value
+        assert found.background.n_kept == written["background"]["n_kept"]
+        assert found.background.empty is False
+    assert (found.background.box, found.background.step) == (40, 13)
+    assert found.run.backend == "cpu" and found.run.threads >= 1
+
+
+def test_units():
+    """A BUNIT in capitals is understood; one that nobody knows is no unit, and its text is kept."""
+    image = t.noise(60, 70)
+    table = srcfind.find(image, header=t.sky_header(BUNIT="JY/BEAM")).table
+    assert table["Peak_flux"].unit == units.Jy / units.beam and table["Total_flux"].unit == units.Jy
+    assert table["Xpeak"].unit == units.pix and table["Xpeak"].dtype == np.int64
+    catalogue = srcfind.find(image, header=t.sky_header(BUNIT="some unit"))
+    assert catalogue.table["Peak_flux"].unit is None
+    assert catalogue.table["Peak_flux"].info.meta == {"ucd": catalogue.columns[15].ucd, "unit": "some unit"}
+    assert catalogue.table.meta["bunit"] == "some unit"
+    assert srcfind.find(image, header=t.sky_header(BUNIT="K km/s")).table["Peak_flux"].unit == units.Unit("K km/s")
+    without = srcfind.find(image).table
+    assert without["Peak_flux"].unit is None and "unit" not in without["Peak_flux"].info.meta
+
+
+def test_array():
+    found = srcfind.find(SAMPLE)
+    assert found.array.dtype["Source_id"] == np.int64 and found.array.dtype["RA"] == np.float64
+    assert found.array["Source_Name"][0] == "J123031.24+122043.7"
+    assert [column.name for column in found.columns] == list(found.array.dtype.names)
+    found.table["RA"][0] = 0 * units.deg
+    assert found.array["RA"][0] != 0
+
+
+def test_no_source():
+    found = srcfind.find(np.arange(20.0).reshape(4, 5), header=t.sky_header())
+    assert (len(found), len(found.array), len(found.table)) == (0, 0, 0)
+    assert found.table["RA"].unit == units.deg
+    assert repr(found) == "<srcfind.Catalogue of 0 sources in an array of 4 x 5 pixels, rms 5.766 Jy/beam>"
+
+
+@pytest.mark.parametrize("options, of_command", [({}, ()), (OTHERS, OTHERS_OF_COMMAND)])
+def test_maps(options, of_command, path):
+    """Those of a file and of an array are those that --save writes."""
+    image = t.noise(310, 290)
+    image[:20, :30] = 0
+    fits.PrimaryHDU(image, t.sky_header()).writeto(path("image.fits"))
+    names = ("rms", "background", "snr", "islands")
+    t.run(path("image.fits"), "-q", "-o", path("c.csv"), "--save", ",".join(names), *of_command, check=True)
+    swapped = image.astype(image.dtype.newbyteorder())
+    for array in (path("image.fits"), image, swapped, np.repeat(image, 2, 1)[:, ::2]):
+        found = srcfind.find(array, **options)
+        for name in names:
+            saved = fits.getdata(path("c.%s.fits" % name))
+            made = found.map(name)
+            assert made.dtype == (np.int32 if name == "islands" else np.float32) and made.dtype.isnative
+            np.testing.assert_array_equal(made, saved)
+        np.testing.assert_array_equal(found.segments, saved)
+    assert saved.max() > 5
+
+
+def test_wrong_maps(path):
+    fits.PrimaryHDU(t.noise(60, 70)).writeto(path("image.fits"))
+    found = srcfind.find(path("image.fits"))
+    with pytest.raises(srcfind.OptionError, match="there is no map signal"):
+        found.map("signal")
+    fits.PrimaryHDU(t.noise(61, 70)).writeto(path("image.fits"), overwrite=True)
+    with pytest.raises(srcfind.InputError, match="changed"):
+        found.map("rms")
+
+
+def test_write(path, tmp_path):
+    """Each format by its suffix or name gives the file of the command."""
+    found = srcfind.find(SAMPLE)
+    for suffix in ("csv", "json", "vot", "xml", "fits", "ecsv", "reg", "crtf", "txt", "CSV", "csv.gz"):
+        found.write(tmp_path / ("ours." + suffix))
+        t.run(SAMPLE, "-q", "-o", path("theirs." + suffix), check=True)
+        assert (tmp_path / ("ours." + suffix)).read_bytes() == (tmp_path / ("theirs." + suffix)).read_bytes()
+    found.write(path("plain"))
+    found.write(path("odd.name"), "Csv")
+    for name in ("plain", "odd.name"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "ours.csv").read_bytes()
+    with pytest.raises(srcfind.OptionError, match=r"c.tsv: no format has this suffix; there are .csv, .json"):
+        found.write(path("c.tsv"))
+    with pytest.raises(srcfind.OptionError, match="there is no format tsv"):
+        found.write(path("c.csv"), "tsv")
+    with pytest.raises(srcfind.OutputError, match="cannot be written: No such file"):
+        found.write(path("nowhere/c.csv"))
+    with pytest.raises(ValueError, match="NUL"):
+        found.write(path("c\0.csv"))
