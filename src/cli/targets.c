@@ -186,7 +186,7 @@ static int refuse_file(const char *path, const struct targets *t) {
  * the exit status. */
 static int refuse_several(const struct targets *t) {
     const char *last = t->target[t->n - 1].image;
-    const struct srcfind_format *format = format_of_suffix(last);
+    const struct srcfind_format *format = srcfind_format_of(last);
     if (format && strcmp(format->name, "fits") != 0 && access(last, F_OK) != 0)
         return usage("there is no image %s: did you mean -o %s?", last, last);
     return usage("standard output takes the catalogue of one image, and these are several (%s, %s, "

@@ -58,5 +58,8 @@ same_catalogues() {
             "$@" -q $options "$image" | cmp - "$scratch/expected.csv" || fail "$image: another catalogue"
         done
     done
+    "$@" -q sample.fits -o picture.csv --save picture
+    [ -s picture.picture.png ] || fail "there is no picture"
+    rm picture.*
     cd "$OLDPWD"
 }
