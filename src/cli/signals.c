@@ -9,8 +9,11 @@ static atomic_int n_holders;
 static atomic_int signal_that_came; /* 0: none */
 
 /* Ends the process as the signal would without a handler. Called in the handler, the process ends
- * when the handler returns. */
+ * when the handler returns. The first process of a container has no such end: it exits with the
+ * status that a shell gives to the signal. */
 static void end_process(int number) {
+    if (getpid() == 1)
+        _exit(128 + number);
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -17,6 +17,7 @@ MOST_CALLS = 20000
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
           signal.SIGXCPU, signal.SIGPIPE)
 FAKE = os.environ.get("FAKE_CUDA", "")
+CAN_UNSHARE = subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode == 0
 with_pictures = unittest.skipUnless(os.environ.get("PICTURES"), "a build without cairo")
 
 
@@ -235,6 +236,22 @@ class Faults(t.Case):
             self.assertEqual(written, sound)
             if threads == 1:
                 self.assertEqual(numbers_written, set(range(len(images) + 1)))
+
+    @unittest.skipUnless(CAN_UNSHARE, "no process of number 1 can be made here")
+    def test_signals_to_the_first_process_of_a_container(self):
+        """They end it, too, once they are watched for: before, the kernel keeps them from it."""
+        watched = False
+        arguments = ["unshare", "--pid", "--fork", FAULTY, self.image(), "--cpu", "-q", "-o", self.out + "/"]
+        for n in range(1, MOST_CALLS):
+            subprocess.run(["rm", "-rf", self.mark, self.out], check=True)
+            result = subprocess.run(arguments, capture_output=True, timeout=t.HANG, env={
+                **os.environ, "FAULT": "signal:%d" % n, "FAULT_MARK": self.mark, "FAULT_SIGNAL": str(int(signal.SIGTERM))})
+            if not os.path.exists(self.mark):
+                break
+            watched = watched or result.returncode != 0
+            self.assertEqual([result.returncode, result.stderr], [128 + signal.SIGTERM if watched else 0, b""], n)
+        self.assertTrue(watched)
+        self.assertGreater(n, 20)
 
     def test_signals_leave_whole_maps(self):
         """Maps are whole or not there, and all are there before the catalogue."""
