@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* fopencookie */
 #include "cli/compare.h"
 
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "common/arrays.h"
+#include "common/text_stream.h"
 
 struct sides {
     struct srcfind *finder[SIDES];
@@ -40,29 +39,12 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
     return SRCFIND_OK;
 }
 
-/* A growing buffer with the text that was written to a stream, ended by a NUL. */
-struct text {
-    char *at;
-    int64_t size, capacity;
-};
-
-static ssize_t add_to_text(void *cookie, const char *bytes, size_t n) {
-    struct text *text = cookie;
-    if (!GROW(text->at, text->capacity, text->size + (int64_t)n + 1))
-        return 0;
-    memcpy(text->at + text->size, bytes, n);
-    text->size += (int64_t)n;
-    text->at[text->size] = '\0';
-    return (ssize_t)n;
-}
-
-/* Writes a catalogue to memory, as it would be in a file. (open_memstream is not used: if memory
- * runs out, it drops the end of the text without an error.) */
+/* Writes a catalogue to memory, as it would be in a file. */
 static enum srcfind_status write_text(struct srcfind *finder,
                                       const struct srcfind_catalogue *catalogue, const char *format,
                                       char **at, size_t *size) {
     struct text text = {0};
-    FILE *stream = fopencookie(&text, "w", (cookie_io_functions_t){.write = add_to_text});
+    FILE *stream = text_stream_open(&text);
     if (!stream)
         return SRCFIND_ERROR_MEMORY;
     const enum srcfind_status status = srcfind_catalogue_write(finder, catalogue, format, stream);

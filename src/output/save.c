@@ -10,17 +10,23 @@
 #include <zlib.h>
 
 #include "common/path.h"
-#include "output/gzip_stream.h"
 #include "output/partial_file.h"
+
+static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catalogue,
+                                           const struct writer *writer, struct threads *threads,
+                                           bool compressed, FILE *stream, const char *name,
+                                           struct error *error) {
+    errno = 0;
+    if (writer_write(writer, catalogue, threads, stream, compressed) && fflush(stream) == 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", name,
+                     strerror(errno ? errno : ENOMEM));
+}
 
 enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
                                 const struct writer *writer, struct threads *threads, FILE *stream,
                                 const char *name, struct error *error) {
-    errno = 0;
-    if (writer_write(writer, catalogue, threads, stream) && fflush(stream) == 0)
-        return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", name,
-                     strerror(errno ? errno : ENOMEM));
+    return write_catalogue(catalogue, writer, threads, false, stream, name, error);
 }
 
 enum { MOST_LINKS = 16, MOST_MARK = 32 };
@@ -85,41 +91,30 @@ enum srcfind_status save_whole(const struct save_content *content, const char *p
     return status;
 }
 
-/* What save_stream needs. */
-struct catalogue_content {
-    const struct srcfind_catalogue *catalogue;
-    const struct writer *writer;
-    struct threads *threads;
-};
-
-static enum srcfind_status write_catalogue(void *context, FILE *stream, const char *name,
-                                           struct error *error) {
-    const struct catalogue_content *c = context;
-    return save_stream(c->catalogue, c->writer, c->threads, stream, name, error);
-}
-
-static enum srcfind_status write_compressed(void *context, FILE *stream, const char *name,
-                                            struct error *error) {
-    FILE *gzip = gzip_stream_open(stream);
-    enum srcfind_status status =
-        gzip ? write_catalogue(context, gzip, name, error) : SRCFIND_ERROR_OUTPUT;
-    if (!gzip || (fclose(gzip) != 0 && status == SRCFIND_OK))
-        status = error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s",
-                           name, strerror(errno));
-    return status;
-}
-
 static bool is_compressed(const char *path) {
     const size_t length = strlen(path);
     return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
 }
 
+/* What write_catalogue needs. */
+struct catalogue_content {
+    const struct srcfind_catalogue *catalogue;
+    const struct writer *writer;
+    struct threads *threads;
+    bool compressed;
+};
+
+static enum srcfind_status write_content(void *context, FILE *stream, const char *name,
+                                         struct error *error) {
+    const struct catalogue_content *c = context;
+    return write_catalogue(c->catalogue, c->writer, c->threads, c->compressed, stream, name, error);
+}
+
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error) {
-    struct catalogue_content c = {catalogue, writer, threads};
-    const struct save_content content = {
-        "catalogue", is_compressed(path) ? write_compressed : write_catalogue, &c};
+    struct catalogue_content c = {catalogue, writer, threads, is_compressed(path)};
+    const struct save_content content = {"catalogue", write_content, &c};
     return save_whole(&content, path, error);
 }
 

@@ -1,13 +1,10 @@
 #include "output/writer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <threads.h>
 
-#include "output/catalogue.h"
-
-enum { BLOCK = 512 }; /* rows that a thread formats at a time */
+#include "common/text_stream.h"
+#include "output/blocks.h"
 
 const struct writer *const writers[] = {&csv_writer,  &json_writer, &votable_writer, &fits_writer,
                                         &ecsv_writer, &reg_writer,  &crtf_writer,    &table_writer};
@@ -20,92 +17,51 @@ const struct writer *writer_named(const char *name) {
     return NULL;
 }
 
-/* Threads format blocks of rows in parallel, and write them to the stream in their order. */
-struct blocks {
-    const struct writer *writer;
-    const struct srcfind_catalogue *catalogue;
-    FILE *stream;
-    mtx_t lock;
-    cnd_t turn;
-    int64_t n, taken, written; /* blocks; the lock protects these and all that follows */
-    int failed;                /* errno of the first call that failed; 0 if none has */
-};
-
-/* Takes the next block; false if there is none left or writing has failed. */
-static bool take_block(struct blocks *b, int64_t *block) {
-    mtx_lock(&b->lock);
-    const bool more = !b->failed && b->taken < b->n;
-    *block = b->taken;
-    b->taken += more;
-    mtx_unlock(&b->lock);
-    return more;
+static bool write_begin(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                        FILE *stream) {
+    return writer->begin(catalogue, stream) && !ferror(stream);
 }
 
-/* Waits until all blocks before this one have been written; false if writing has failed. */
-static bool wait_for_turn(struct blocks *b, int64_t block) {
-    mtx_lock(&b->lock);
-    while (!b->failed && b->written < block)
-        cnd_wait(&b->turn, &b->lock);
-    const bool ok = !b->failed;
-    mtx_unlock(&b->lock);
-    return ok;
-}
-
-static void end_turn(struct blocks *b, int failed) {
-    mtx_lock(&b->lock);
-    b->written++;
-    b->failed = b->failed ? b->failed : failed;
-    cnd_broadcast(&b->turn);
-    mtx_unlock(&b->lock);
-}
-
-/* Cannot deadlock: blocks are taken in order, so that each block that a thread waits for is already
- * being formatted or written by another thread. */
-static void write_blocks(void *context, int worker) {
-    struct blocks *b = context;
-    const int64_t n_rows = b->catalogue->n_sources;
-    char *text = malloc(BLOCK * b->writer->row_bytes);
-    int64_t block;
-    (void)worker;
-    if (!text)
-        end_turn(b, ENOMEM);
-    while (text && take_block(b, &block)) {
-        const int64_t first = block * BLOCK, n_left = n_rows - first;
-        const size_t size =
-            b->writer->rows(b->catalogue, first, first + (n_left < BLOCK ? n_left : BLOCK), text);
-        if (wait_for_turn(b, block))
-            end_turn(b, fwrite(text, 1, size, b->stream) == size ? 0 : errno ? errno : EIO);
-    }
-    free(text);
-}
-
-/* Returns false if this failed on any thread, with errno of the thread that failed. */
-static bool write_rows(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                       struct threads *threads, FILE *stream) {
-    struct blocks b = {.writer = writer,
-                       .catalogue = catalogue,
-                       .stream = stream,
-                       .n = (catalogue->n_sources + BLOCK - 1) / BLOCK};
-    if (mtx_init(&b.lock, mtx_plain) != thrd_success) {
-        errno = ENOMEM;
-        return false;
-    }
-    b.failed = cnd_init(&b.turn) == thrd_success ? 0 : ENOMEM;
-    if (!b.failed) {
-        threads_run(threads, threads_parts(threads, b.n, 1), write_blocks, &b);
-        cnd_destroy(&b.turn);
-    }
-    mtx_destroy(&b.lock);
-    if (b.failed)
-        errno = b.failed;
-    return !b.failed;
-}
-
-bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream) {
-    if (!writer->begin(catalogue, stream) || !write_rows(writer, catalogue, threads, stream))
-        return false;
+static bool write_end(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                      FILE *stream) {
     if (writer->end)
         writer->end(catalogue, stream);
     return !ferror(stream);
+}
+
+static bool write_plain(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                        struct threads *threads, FILE *stream) {
+    return write_begin(writer, catalogue, stream) &&
+           blocks_write(writer, catalogue, threads, stream, NULL) &&
+           write_end(writer, catalogue, stream);
+}
+
+/* Adds what a function writes. */
+static bool add_text(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                     bool (*write)(const struct writer *writer,
+                                   const struct srcfind_catalogue *catalogue, FILE *stream),
+                     struct gzip *gzip) {
+    struct text text = {0};
+    struct gzip_piece piece = {0};
+    FILE *stream = text_stream_open(&text);
+    bool ok = stream && write(writer, catalogue, stream);
+    ok = stream && fclose(stream) == 0 && ok && gzip_compress(text.at, (size_t)text.size, &piece) &&
+         gzip_add(gzip, &piece);
+    gzip_clear(&piece);
+    free(text.at);
+    return ok;
+}
+
+static bool write_compressed(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                             struct threads *threads, FILE *stream) {
+    struct gzip gzip;
+    return gzip_begin(&gzip, stream) && add_text(writer, catalogue, write_begin, &gzip) &&
+           blocks_write(writer, catalogue, threads, stream, &gzip) &&
+           add_text(writer, catalogue, write_end, &gzip) && gzip_end(&gzip);
+}
+
+bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                  struct threads *threads, FILE *stream, bool compressed) {
+    return compressed ? write_compressed(writer, catalogue, threads, stream)
+                      : write_plain(writer, catalogue, threads, stream);
 }

@@ -31,10 +31,10 @@ extern const int n_writers;
  * Returns NULL if there is no such format. */
 const struct writer *writer_named(const char *name);
 
-/* Writes a catalogue, with all threads. Returns false if memory ran out or the stream failed, and
- * then errno says why. */
+/* Writes a catalogue, with all threads; compressed: in gzip's format. Returns false if memory ran
+ * out or the stream failed, and then errno says why. */
 bool writer_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream);
+                  struct threads *threads, FILE *stream, bool compressed);
 
 extern const struct writer csv_writer, json_writer, votable_writer, fits_writer, ecsv_writer,
     reg_writer, crtf_writer, table_writer;

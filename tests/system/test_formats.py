@@ -213,6 +213,24 @@ class Formats(t.Case):
                     self.assertEqual(t.run(path, "-q", "-f", format, "-o", out + os.sep).returncode, 0)
                     self.assertIn(os.path.basename(path)[:-5] + suffix, os.listdir(out))
 
+    def test_compressed_in_blocks(self):
+        """Threads compress blocks of rows; one after the other they are one gzip file, the same on any number of threads."""
+        image = np.random.default_rng(1).normal(0, 1, (800, 800)).astype(np.float32)
+        image[5::10, 5::10] = 40
+        path = self.write("many.fits", image, t.sky_header())
+        for suffix in (".csv", ".vot"):
+            with open(self.written(path, suffix), "rb") as plain:
+                expected = plain.read()
+            compressed = set()
+            for threads in (1, 2, 7):
+                with open(self.written(path, suffix + ".gz", "--threads", threads), "rb") as stream:
+                    compressed.add(stream.read())
+            self.assertEqual(len(compressed), 1)
+            self.assertEqual(gzip.decompress(*compressed), expected)
+            self.assertLess(len(*compressed), len(expected) / 2)
+            subprocess.run(["gzip", "--test", self.path("c" + suffix + ".gz")], check=True)
+            self.assertIn("is already there", t.run(path, "-o", self.path("c" + suffix + ".gz"), "--skip-existing").stderr)
+
     def test_compressed(self):
         """The text is that of the plain file; a file that was cut is made again; maps are named after the stem."""
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):

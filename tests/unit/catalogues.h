@@ -93,7 +93,7 @@ static inline char *bytes_of(const struct writer *writer, const struct srcfind_c
                              struct threads *threads, size_t *size) {
     char *bytes = NULL;
     FILE *stream = open_memstream(&bytes, size);
-    assert_true(writer_write(writer, catalogue, threads, stream));
+    assert_true(writer_write(writer, catalogue, threads, stream, false));
     fclose(stream);
     return bytes;
 }

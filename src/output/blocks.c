@@ -1,0 +1,137 @@
+#include "output/blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <threads.h>
+
+#include "output/catalogue.h"
+
+enum { ROWS = 512 }; /* of a block */
+
+/* A block that is formatted, or waits to be written. */
+struct slot {
+    char *text;
+    size_t size;
+    struct gzip_piece piece;
+    bool is_done; /* to be written */
+};
+
+/* Block k is in slot k % n_slots. The lock protects what stands below it, and is_done. */
+struct blocks {
+    const struct writer *writer;
+    const struct srcfind_catalogue *catalogue;
+    FILE *stream;
+    struct gzip *gzip;
+    struct slot *slots;
+    int64_t n, n_slots;
+    mtx_t lock;
+    cnd_t room;
+    int64_t taken, written; /* blocks */
+    bool is_writing;        /* one thread writes at a time */
+    int failed;             /* errno of the first call that failed; 0 if none has */
+};
+
+/* Takes the next block, as soon as there is a slot; false if there is none left or writing has
+ * failed. Cannot deadlock: whoever has the slots formats or writes, and waits for nobody. */
+static bool take_block(struct blocks *b, int64_t *block) {
+    mtx_lock(&b->lock);
+    while (!b->failed && b->taken < b->n && b->taken - b->written == b->n_slots)
+        cnd_wait(&b->room, &b->lock);
+    const bool more = !b->failed && b->taken < b->n;
+    *block = b->taken;
+    b->taken += more;
+    mtx_unlock(&b->lock);
+    return more;
+}
+
+/* Returns 0, or errno. */
+static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
+    const int64_t first = block * ROWS, n_left = b->catalogue->n_sources - first;
+    const int64_t end = first + (n_left < ROWS ? n_left : ROWS);
+    slot->text = slot->text ? slot->text : malloc(ROWS * b->writer->row_bytes);
+    if (!slot->text)
+        return ENOMEM;
+    slot->size = b->writer->rows(b->catalogue, first, end, slot->text);
+    return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
+}
+
+static int write_slot(const struct blocks *b, struct slot *slot) {
+    errno = EIO;
+    const bool ok = b->gzip ? gzip_add(b->gzip, &slot->piece)
+                            : fwrite(slot->text, 1, slot->size, b->stream) == slot->size;
+    const int failed = ok ? 0 : errno;
+    gzip_clear(&slot->piece);
+    return failed;
+}
+
+/* Hands a block over to be written. If nobody else writes, this thread does, as long as there are
+ * blocks that come next: nobody sleeps until it is his turn. */
+static void end_block(struct blocks *b, struct slot *slot, int failed) {
+    mtx_lock(&b->lock);
+    slot->is_done = true;
+    b->failed = b->failed ? b->failed : failed;
+    while (!b->is_writing && !b->failed && b->slots[b->written % b->n_slots].is_done) {
+        struct slot *next = &b->slots[b->written % b->n_slots];
+        b->is_writing = true;
+        mtx_unlock(&b->lock);
+        failed = write_slot(b, next);
+        mtx_lock(&b->lock);
+        b->is_writing = next->is_done = false;
+        b->written++;
+        b->failed = b->failed ? b->failed : failed;
+        cnd_signal(&b->room);
+    }
+    if (b->failed)
+        cnd_broadcast(&b->room);
+    mtx_unlock(&b->lock);
+}
+
+static void write_blocks(void *context, int worker) {
+    struct blocks *b = context;
+    int64_t block;
+    (void)worker;
+    while (take_block(b, &block)) {
+        struct slot *slot = &b->slots[block % b->n_slots];
+        end_block(b, slot, fill_slot(b, block, slot));
+    }
+}
+
+static void clear_slots(struct blocks *b) {
+    for (int64_t i = 0; b->slots && i < b->n_slots; i++) {
+        gzip_clear(&b->slots[i].piece);
+        free(b->slots[i].text);
+    }
+    free(b->slots);
+}
+
+/* Makes the lock and the condition; false with errno. */
+static bool make_lock(struct blocks *b) {
+    errno = ENOMEM;
+    if (mtx_init(&b->lock, mtx_plain) != thrd_success)
+        return false;
+    const bool ok = cnd_init(&b->room) == thrd_success;
+    if (!ok)
+        mtx_destroy(&b->lock);
+    return ok;
+}
+
+bool blocks_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
+                  struct threads *threads, FILE *stream, struct gzip *gzip) {
+    struct blocks b = {.writer = writer,
+                       .catalogue = catalogue,
+                       .stream = stream,
+                       .gzip = gzip,
+                       .n = (catalogue->n_sources + ROWS - 1) / ROWS};
+    const int n_parts = threads_parts(threads, b.n, 1);
+    b.n_slots = n_parts > 1 ? 2 * (int64_t)n_parts : 1;
+    b.slots = calloc((size_t)b.n_slots, sizeof *b.slots);
+    const bool made = b.slots && make_lock(&b);
+    if (made) {
+        threads_run(threads, n_parts, write_blocks, &b);
+        cnd_destroy(&b.room);
+        mtx_destroy(&b.lock);
+    }
+    clear_slots(&b);
+    errno = made ? b.failed : ENOMEM;
+    return made && !b.failed;
+}
