@@ -19,6 +19,7 @@ static const char galactic[] =
     SKY("CTYPE1  = 'GLON-CAR'\nCTYPE2  = 'GLAT-CAR'\n", "0.1", "0", "0.001");
 static const char wide[] = SKY(EQUATORIAL("CAR"), "90", "0", "0.7");
 static const char whole_sky[] = SKY(EQUATORIAL("AIT"), "90", "0", "1.4");
+static const char beyond[] = SKY(EQUATORIAL("CAR"), "90", "0", "5");
 static const char pole[] = SKY(EQUATORIAL("TAN"), "250", "-48.84", "0.3905");
 
 /* The ticks of an edge: their labels, and the coordinates of the first one and the next. */
@@ -41,7 +42,8 @@ static const struct {
     {wide, true, "−60° −30° +00° +30° +60° ", -60, 30},
     {whole_sky, false, "0 50 100 150 200 250 ", 0, 50}, /* the edges are off the sky */
     {whole_sky, true, "0 50 100 150 200 250 ", 0, 50},
-    {pole, false, "0 50 100 150 200 250 ", 0, 50}, /* all hours within a few pixels */
+    {beyond, true, "0 50 100 150 200 250 ", 0, 50}, /* most of the edge is beyond the poles */
+    {pole, false, "0 50 100 150 200 250 ", 0, 50},  /* all hours within a few pixels */
 };
 
 /* The coordinate at a tick, in degrees or pixels. */

@@ -107,7 +107,8 @@ static enum srcfind_status values_at(const struct course *c, int n, const double
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
         values[i] = c->scale->per_degree * (c->coordinate == COORDINATE_PIXEL ? at[i]
                                             : c->coordinate == COORDINATE_LON ? lon[i]
-                                                                              : lat[i]);
+                                            : fabs(lat[i]) <= 90              ? lat[i]
+                                                                              : NAN);
     return status;
 }
 
