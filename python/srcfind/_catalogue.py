@@ -214,7 +214,7 @@ class Catalogue:
     def _facts(self) -> dict:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
-        facts = {"image": image.path, "bunit": image.unit, "FREQ": image.frequency, "BMAJ": image.beam.major,
+        facts = {"srcfind": text(lib.srcfind_versions()).split()[1], "image": image.path, "bunit": image.unit, "FREQ": image.frequency, "BMAJ": image.beam.major,
                  "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
                  "background_median": background.median, "background_rms": background.rms}
         if background.box:

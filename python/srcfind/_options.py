@@ -5,6 +5,8 @@ import difflib
 import numbers
 import os
 
+import numpy as np
+
 from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
 
 # By their names in Python: rms_box for rms-box.
@@ -15,7 +17,7 @@ def _value(name: str, value) -> str | bytes | os.PathLike:
     """A value as the command takes it: 60,20 for (60, 20), yes for True."""
     if isinstance(value, (str, bytes, os.PathLike)):
         return value
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, numbers.Integral):
         return str(int(value))

@@ -19,7 +19,7 @@ _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
-# The cards that a WCS writes, or would write if it had them.
+# The cards that a WCS writes, or would write if it had them, and the axes in their names.
 _COORDINATES = re.compile(r"(WCSAXES|(CTYPE|CRVAL|CRPIX|CDELT|CUNIT|CROTA)\d+|(PC|CD|PV|PS)\d+_\d+|LONPOLE|LATPOLE"
                           r"|RADESYS|EQUINOX|EPOCH|[AB]P?_(ORDER|DMAX|\d+_\d+))$")
 
@@ -55,9 +55,16 @@ def _with_coordinates(header, wcs):
     if isinstance(header, str):
         header = fits.Header.fromstring(header)
     cards = fits.Header() if header is None else header.copy()
+    of_others = False  # cards of further axes, as the frequency of a cube, stay
     for keyword in {keyword for keyword in cards if _COORDINATES.match(keyword)}:
-        cards.remove(keyword, remove_all=True)
+        axes = [int(number) for number in re.findall(r"\d+", keyword)]
+        if axes and min(axes) > wcs.naxis:
+            of_others = True
+        else:
+            cards.remove(keyword, remove_all=True)
     cards.update(wcs.to_header(relax=True))
+    if of_others:
+        del cards["WCSAXES"]
     return cards
 
 

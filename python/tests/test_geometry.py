@@ -56,6 +56,15 @@ def test_header_and_wcs(as_text, path):
         assert other["RADESYS"] != one["RADESYS"]  # what was given is not changed
 
 
+def test_wcs_of_a_plane_of_a_cube():
+    """The frequency stands on an axis that the WCS does not have."""
+    cube = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e6, CUNIT3="Hz", CTYPE4="STOKES", CRVAL4=1.0, CRPIX4=1.0, CDELT4=1.0)
+    cube["NAXIS"] = 4
+    found = srcfind.find(IMAGE, header=cube, wcs=WCS(cube, naxis=2))
+    assert found.image.frequency == 1e9
+    np.testing.assert_array_equal(found.array["RA"], srcfind.find(IMAGE, header=t.sky_header()).array["RA"])
+
+
 def test_distortion(path):
     sip = t.sky_header(CTYPE1="RA---TAN-SIP", CTYPE2="DEC--TAN-SIP", A_ORDER=2, A_2_0=1e-4, B_ORDER=2, B_0_2=-2e-4)
     expected, found = of_a_file(path, sip), srcfind.find(IMAGE, wcs=WCS(sip))
@@ -65,6 +74,8 @@ def test_distortion(path):
 def test_wrong_headers(path):
     with pytest.raises(srcfind.OptionError, match="cards of 80"):
         srcfind.find(IMAGE, header="CTYPE1  = 'RA---SIN'")
+    with pytest.raises(srcfind.OptionError, match="the header has lines"):
+        srcfind.find(IMAGE, header=t.sky_header().tostring(sep="\n"))
     of_a_file(path, t.sky_header())
     for beside in ({"header": t.sky_header()}, {"wcs": WCS(t.sky_header())}):
         with pytest.raises(TypeError, match="go with arrays"):

@@ -352,13 +352,21 @@ static void add_names(const struct entry *e, const char *before, char *head) {
     snprintf(head + length, HEAD - length, "%s%s--%s", before, e->letter ? letter : "", e->name);
 }
 
-/* Writes the line of an option and of those after it that have the same help. Returns their number.
- */
+/* Options that share the line of the one before. */
+static bool shares_line(const struct entry *e) {
+    static const char *const names[] = {"background-map", "gpu", "verbose", "help"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(e->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Writes the line of an option and of those that share it. Returns their number. */
 static int write_entries(const struct entry *e, int most, FILE *stream) {
     char head[HEAD] = "";
     int n = 1;
     add_names(e, e->letter ? "  " : "      ", head);
-    for (; n < most && strcmp(e[n].help, e->help) == 0; n++)
+    for (; n < most && shares_line(&e[n]); n++)
         add_names(&e[n], ", ", head);
     if (e->argument) {
         const size_t length = strlen(head);
@@ -366,6 +374,8 @@ static int write_entries(const struct entry *e, int most, FILE *stream) {
                  e->argument);
     }
     fprintf(stream, "%-*s  %s", HELP_COLUMN - 2, head, e->help);
+    for (int i = 1; i < n; i++)
+        fprintf(stream, ", %s", e[i].help);
     if (e->initial)
         fprintf(stream, " [%s]", e->initial);
     fputc('\n', stream);

@@ -6,6 +6,7 @@
 #include "common/format_double.h"
 
 #include <float.h>
+#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -247,6 +248,17 @@ int format_double(double value, char *text) {
     }
     text[n] = '\0';
     return n;
+}
+
+char *format_point(char *text) {
+    const char *mark = localeconv()->decimal_point;
+    const size_t length = strlen(mark);
+    char *at = length > 0 ? strstr(text, mark) : NULL;
+    if (at) {
+        *at = '.';
+        memmove(at + 1, at + length, strlen(at + length) + 1);
+    }
+    return text;
 }
 
 int format_integer(int64_t value, char *text) {

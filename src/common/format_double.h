@@ -11,7 +11,11 @@ enum { FORMAT_TEXT = 32 };
  * of FORMAT_TEXT characters; the result ends with NUL. */
 int format_double(double value, char *text);
 
-/* The same for an integer. */
+/* Puts a point in place of the decimal mark of the locale, in a number that snprintf wrote: a
+ * program that uses the library may have set another one. Returns text. */
+char *format_point(char *text);
+
+/* The same as format_double for an integer. */
 int format_integer(int64_t value, char *text);
 
 #endif

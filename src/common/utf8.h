@@ -13,7 +13,8 @@ static inline bool utf8_may_follow(unsigned char first, unsigned char c, bool is
     return c >= least && c <= most;
 }
 
-/* The length of the UTF-8 character at c, in bytes; 0 if the bytes are not UTF-8. */
+/* The length of the UTF-8 character at c, in bytes; 0 if the bytes are not UTF-8, or U+FFFE or
+ * U+FFFF, which are no characters in XML and YAML. */
 static inline int utf8_length(const unsigned char *c) {
     const int n = *c < 0x80                 ? 1
                   : *c >= 0xc2 && *c < 0xe0 ? 2
@@ -23,7 +24,7 @@ static inline int utf8_length(const unsigned char *c) {
     for (int i = 1; i < n; i++)
         if (!utf8_may_follow(*c, c[i], i == 1))
             return 0;
-    return n;
+    return n == 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe ? 0 : n;
 }
 
 #endif

@@ -12,7 +12,8 @@
 
 enum { COMMENTARY = 8, MOST_TEXT = 66 }; /* the first column of a comment; the longest text */
 
-/* Adds a card that begins with `length` characters, and has blanks after them. */
+/* Adds a card that begins with `length` characters, and has blanks after them; `?` stands for what
+ * a card may not have (FITS 4.0, section 3.3.2: printable ASCII alone). */
 static void add_card(struct cards *cards, const char *text, size_t length) {
     const int64_t n_bytes = (cards->n + 1) * CARD;
     cards->no_memory = cards->no_memory || !GROW(cards->text, cards->capacity, n_bytes);
@@ -20,7 +21,8 @@ static void add_card(struct cards *cards, const char *text, size_t length) {
         return;
     char *card = cards->text + cards->n++ * CARD;
     memset(card, ' ', CARD);
-    memcpy(card, text, length < CARD ? length : CARD);
+    for (size_t i = 0; i < length && i < CARD; i++)
+        card[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 }
 
 /* Adds a card whose value ends in column 30, where fixed format wants it. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/format_double.h"
 #include "output/catalogue.h"
 #include "output/writer.h"
 
@@ -14,7 +15,7 @@ static const char *cell(double value, int decimals, char *text) {
     if (!isfinite(value))
         return "-";
     snprintf(text, CELL, fabs(value) < 1e8 ? "%.*f" : "%.*g", decimals, value);
-    return text;
+    return format_point(text);
 }
 
 /* The same with four digits. */
@@ -22,7 +23,7 @@ static const char *digits(double value, char *text) {
     if (!isfinite(value))
         return "-";
     snprintf(text, CELL, "%.4g", value);
-    return text;
+    return format_point(text);
 }
 
 static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {

@@ -56,6 +56,8 @@ static const char *coordinate_system(const struct srcfind_image *image) {
                                            {"GALACTIC", "galactic"},
                                            {"SUPERGALACTIC", "supergalactic"},
                                            {"ECLIPTIC", "ecl_FK5"}};
+    if (strcmp(image->frame, "ECLIPTIC") == 0 && image->equinox < 1984) /* as for RADESYS */
+        return "ecl_FK4";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(image->frame, names[i][0]) == 0)
             return names[i][1];
@@ -67,9 +69,11 @@ static void write_system(const struct srcfind_image *image, FILE *stream) {
     if (!system)
         return;
     fprintf(stream, "<COOSYS ID=\"frame\" system=\"%s\"", system);
-    if (isfinite(image->equinox) && strncmp(system, "eq_", 3) == 0)
-        fprintf(stream, " equinox=\"%c%g\"", strcmp(system, "eq_FK4") == 0 ? 'B' : 'J',
-                image->equinox);
+    if (isfinite(image->equinox) && strchr(system, '_')) {
+        char equinox[FORMAT_TEXT];
+        format_double(image->equinox, equinox);
+        fprintf(stream, " equinox=\"%c%s\"", strstr(system, "FK4") ? 'B' : 'J', equinox);
+    }
     fputs("/>\n", stream);
 }
 

@@ -88,6 +88,24 @@ class Formats(t.Case):
         self.assertEqual(params["image"], path.replace("\x01", "?"))
         self.assertEqual(votable.get_coosys_by_id("frame").system, "galactic")
 
+    def test_fits_of_odd_names(self):
+        """Cards have printable ASCII alone."""
+        path = self.path("Gr\u00f6\u00dfe\n.fits")
+        os.rename(self.image(), path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with fits.open(self.written(path, ".fits")) as hdus:
+                hdus.verify("exception")
+                self.assertEqual(os.path.basename(hdus["SOURCES"].header["IMAGE"]), "Gr????e?.fits")
+
+    def test_votable_of_ecliptic_frames(self):
+        for cards, system, equinox in (({"RADESYS": "FK4", "EQUINOX": 1950.0}, "ecl_FK4", "B1950"),
+                                       ({"RADESYS": "FK5", "EQUINOX": 1975.5}, "ecl_FK4", "B1975.5"),
+                                       ({"RADESYS": "FK5", "EQUINOX": 2000.0}, "ecl_FK5", "J2000")):
+            path = self.image(CTYPE1="ELON-CAR", CTYPE2="ELAT-CAR", **cards)
+            frame = votable_parse(self.written(path, ".vot"), verify="exception").get_coosys_by_id("frame")
+            self.assertEqual([frame.system, frame.equinox], [system, equinox])
+
     def test_fits(self):
         directory = self.path("a long name, with the quotes of O'Neill's, " + 60 * "x")
         os.mkdir(directory)

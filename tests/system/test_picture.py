@@ -105,6 +105,27 @@ class Picture(t.Case):
                 rows, _, _ = self.check_ellipses(os.path.join(MAPS, name + ".fits"))
                 self.assertGreaterEqual(len(rows), least)
 
+    def size_of_mark(self, pixels, place, x, y):
+        """Half the sides of the box around the red ellipse at a pixel of the image, in its pixels."""
+        red = (pixels[:, :, 0] > pixels[:, :, 1] + 60) & (pixels[:, :, 0] > pixels[:, :, 2] + 60)
+        found, _ = ndimage.label(ndimage.binary_fill_holes(red))
+        column, row = self.pixel_of(place, x, y)
+        box = ndimage.find_objects(found == found[int(row), int(column)])[0]
+        return (box[1].stop - box[1].start) / 2 / place[0], (box[0].stop - box[0].start) / 2 / place[0]
+
+    def test_marks_without_shape_or_sky(self):
+        """A source of one pixel has twice the beam; without a sky the mark surrounds the pixels."""
+        image = t.noise(150, 150, n_sources=0)
+        image[75, 40] = 90
+        image[70:74, 100:112] = 50
+        header = t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=14 / 3600, BMIN=6 / 3600, BPA=90.0)
+        pixels, rows = self.picture(self.write("image.fits", image, header))
+        self.assertEqual(len(rows), 2)
+        place = self.map_place(image, pixels)
+        np.testing.assert_allclose(self.size_of_mark(pixels, place, 40, 75), [14, 6], atol=0.5)
+        pixels, _ = self.picture(self.write("image.fits", image))
+        np.testing.assert_allclose(self.size_of_mark(pixels, place, 105.5, 71.5), [12 / 2 ** 0.5, 4 / 2 ** 0.5], atol=0.5)
+
     def test_negative_sources(self):
         image = t.noise(200, 200, n_sources=0)
         image[40:43, 150:153] = -60
@@ -140,6 +161,13 @@ class Picture(t.Case):
                 angle = np.degrees(np.arctan2(ahead[1] - 127.5, ahead[0] - 149.5))
                 away = (np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])) - angle + 90) % 180 - 90
                 self.assertLess(abs(away), 2)
+
+    def test_large_beam(self):
+        """It does not hide the map: a line, and nothing filled."""
+        path = self.write("image.fits", t.noise(100, 100, n_sources=0), t.sky_header(CDELT1=-2 / 3600, CDELT2=2 / 3600, BMAJ=0.11, BMIN=0.08))
+        pixels, _ = self.picture(path)
+        self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] < 30).all(axis=2).mean(), 0.01)
+        self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] > 250).all(axis=2).mean(), 0.05)
 
     def ticks(self, pixels, shape):
         """The image's coordinates of the ticks along the lower and the left edge."""

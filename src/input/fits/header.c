@@ -270,6 +270,10 @@ enum srcfind_status header_from_text(struct header *header, const char *text, st
         memcpy(header->cards, text, length);
     header->n_cards = header_count_cards(header->cards, (int64_t)length / CARD, &ended);
     header->cards[header->n_cards * CARD] = '\0';
+    if (length > 0 && strchr(text, '\n'))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "pixels in memory: the header has lines: cards of 80 characters each are "
+                         "wanted, without anything between them");
     if (length % CARD == 0 || ended)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_OPTIONS,

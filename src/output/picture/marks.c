@@ -76,23 +76,34 @@ static struct mark mark_box(const struct srcfind_source *s) {
                          is_high ? M_PI / 2 : 0};
 }
 
+/* Sets the ellipse of a source: by its own shape, the beam's, or its pixels. */
+static enum srcfind_status mark_of_source(struct wcs *wcs, const struct srcfind_image *image,
+                                          const struct srcfind_source *s, struct mark *mark,
+                                          struct error *error) {
+    const bool has_shape = isfinite(s->major) && isfinite(s->minor);
+    const double major = has_shape ? s->major : image->beam.major;
+    const double minor = has_shape ? s->minor : image->beam.minor;
+    const double angle = has_shape ? s->angle : image->beam.angle;
+    struct jacobian to_pixels;
+    *mark = mark_box(s);
+    if (!wcs || !isfinite(s->lon))
+        return SRCFIND_OK;
+    const enum srcfind_status status =
+        jacobian_to_pixels(wcs, image, s->x, s->y, &to_pixels, error);
+    struct mark shaped = {.x = s->x, .y = s->y};
+    if (status == SRCFIND_OK && shape_mark(&to_pixels, 2 * major, 2 * minor, angle, &shaped))
+        *mark = shaped;
+    return status;
+}
+
 static enum srcfind_status draw_source(const struct view *v, struct wcs *wcs,
                                        const struct srcfind_image *image,
                                        const struct srcfind_source *s, struct error *error) {
     enum { LEAST = 4 };
-    const bool has_shape = isfinite(s->major) && isfinite(s->minor);
-    struct mark mark = {.x = s->x, .y = s->y};
-    struct jacobian to_pixels;
-    bool known = wcs && isfinite(s->lon);
-    if (known && jacobian_to_pixels(wcs, image, s->x, s->y, &to_pixels, error) != SRCFIND_OK)
-        return SRCFIND_ERROR_MEMORY;
-    if (known && has_shape)
-        known = shape_mark(&to_pixels, 2 * s->major, 2 * s->minor, s->angle, &mark);
-    else if (known)
-        known = shape_mark(&to_pixels, 2 * image->beam.major, 2 * image->beam.minor,
-                           image->beam.angle, &mark);
-    if (!known)
-        mark = mark_box(s);
+    struct mark mark;
+    const enum srcfind_status status = mark_of_source(wcs, image, s, &mark, error);
+    if (status != SRCFIND_OK)
+        return status;
     trace(v, &mark, LEAST);
     draw_halo(v);
     if (s->flags & SRCFIND_FLAG_NEGATIVE)
@@ -141,6 +152,17 @@ enum srcfind_status marks_draw_sources(const struct view *v, struct wcs *wcs,
 
 /* --- the beam --- */
 
+/* A white square behind the beam. */
+static void draw_box(const struct view *v, const struct mark *mark, double radius) {
+    const struct cairo *c = v->cairo;
+    c->cairo_rectangle(v->sheet, view_x(v, mark->x) - radius, view_y(v, mark->y) - radius,
+                       2 * radius, 2 * radius);
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_fill_preserve(v->sheet);
+    c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
+    c->cairo_stroke(v->sheet);
+}
+
 enum srcfind_status marks_draw_beam(const struct view *v, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error) {
     enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
@@ -159,15 +181,14 @@ enum srcfind_status marks_draw_beam(const struct view *v, struct wcs *wcs,
     mark.x = (GAP + radius) / v->scale - 0.5;
     mark.y = mark.x;
     c->cairo_set_line_width(v->sheet, 1);
-    c->cairo_rectangle(v->sheet, view_x(v, mark.x) - radius, view_y(v, mark.y) - radius, 2 * radius,
-                       2 * radius);
-    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
-    c->cairo_fill(v->sheet);
-    c->cairo_rectangle(v->sheet, view_x(v, mark.x) - radius, view_y(v, mark.y) - radius, 2 * radius,
-                       2 * radius);
     c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
-    c->cairo_stroke(v->sheet);
-    trace(v, &mark, 1);
-    c->cairo_fill(v->sheet);
+    if (2 * radius < fmin(v->width, v->height) / 3) {
+        draw_box(v, &mark, radius);
+        trace(v, &mark, 1);
+        c->cairo_fill(v->sheet);
+    } else { /* it would hide the map */
+        trace(v, &mark, 1);
+        c->cairo_stroke(v->sheet);
+    }
     return SRCFIND_OK;
 }

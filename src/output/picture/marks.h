@@ -16,7 +16,8 @@ enum srcfind_status marks_draw_sources(const struct view *view, struct wcs *wcs,
                                        struct error *error);
 
 /* Draws the beam, as large as its FWHM, in the lower left corner, in the orientation that it has at
- * the image's centre. Draws nothing without a beam or sky coordinates. */
+ * the image's centre: black on white, or, where that would hide a third of the map, as a line.
+ * Draws nothing without a beam or sky coordinates. */
 enum srcfind_status marks_draw_beam(const struct view *view, struct wcs *wcs,
                                     const struct srcfind_image *image, struct error *error);
 

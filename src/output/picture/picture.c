@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "common/format_double.h"
 #include "common/memory.h"
 #include "common/path.h"
 #include "common/utf8.h"
@@ -261,25 +262,6 @@ static void draw_frame(const struct view *v) {
     v->cairo->cairo_stroke(v->sheet);
 }
 
-/* The frame of the bar, with values in the map's unit: as many digits as tell them apart. */
-static void draw_bar(const struct sheet *s) {
-    enum { STEPS = 8, LEAST_DIGITS = 3, MOST_DIGITS = 12 };
-    const struct view *v = &s->view;
-    const double left = bar_left(v), height = bar_height(v);
-    const double more = log10(fabs(s->stretch.zero) / s->stretch.unit); /* -infinity for 0 */
-    const int digits = (int)fmax(LEAST_DIGITS, fmin(LEAST_DIGITS + more, MOST_DIGITS));
-    char label[64];
-    v->cairo->cairo_rectangle(v->sheet, left - 0.5, v->top - 0.5, BAR_WIDTH + 1, height + 1);
-    v->cairo->cairo_stroke(v->sheet);
-    for (int i = 0; i <= STEPS; i++) {
-        const double level = i / (double)STEPS, y = v->top + height * (1 - level);
-        const double value = s->stretch.zero + stretch_value(&s->stretch, level) * s->stretch.unit;
-        draw_line(v, left + BAR_WIDTH, y, left + BAR_WIDTH + TICK, y);
-        snprintf(label, sizeof label, "%.*g", digits, value);
-        draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, label);
-    }
-}
-
 /* Copies a text, with ? for bytes that are not UTF-8: cairo would draw nothing more. */
 static void copy_utf8(const char *text, char *copy, size_t size) {
     size_t n = 0;
@@ -294,14 +276,34 @@ static void copy_utf8(const char *text, char *copy, size_t size) {
     copy[n] = '\0';
 }
 
+/* The frame of the bar, with values in the map's unit, and this unit below. */
+static void draw_bar(const struct sheet *s) {
+    enum { STEPS = 8 };
+    const struct view *v = &s->view;
+    const double left = bar_left(v), height = bar_height(v);
+    char label[STRETCH_LABEL], unit[2 * SRCFIND_TEXT];
+    v->cairo->cairo_rectangle(v->sheet, left - 0.5, v->top - 0.5, BAR_WIDTH + 1, height + 1);
+    v->cairo->cairo_stroke(v->sheet);
+    for (int i = 0; i <= STEPS; i++) {
+        const double level = i / (double)STEPS, y = v->top + height * (1 - level);
+        draw_line(v, left + BAR_WIDTH, y, left + BAR_WIDTH + TICK, y);
+        stretch_label(&s->stretch, level, label);
+        draw_text(v, left + BAR_WIDTH + TICK + GAP, y + FONT / 3.0, label);
+    }
+    copy_utf8(s->catalogue->image.unit, unit, sizeof unit);
+    draw_text(v, fmin(left, s->width - GAP - text_width(v, unit)),
+              v->top + height + TICK + 2 * (GAP + FONT), unit);
+}
+
 static void draw_titles(const struct sheet *s) {
     const struct view *v = &s->view;
     const struct srcfind_catalogue *c = s->catalogue;
-    char text[512], name[512];
+    char text[512], name[512], threshold[FORMAT_TEXT];
     copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
     draw_text(v, v->left, v->top - GAP - 2 * FONT, name);
-    int n = snprintf(text, sizeof text, "%lld source%s above %g rms", (long long)c->n_sources,
-                     c->n_sources == 1 ? "" : "s", c->options.threshold);
+    format_double(c->options.threshold, threshold);
+    int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->n_sources,
+                     c->n_sources == 1 ? "" : "s", threshold);
     if (c->n_negative > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
                       (long long)c->n_negative);
@@ -309,8 +311,6 @@ static void draw_titles(const struct sheet *s) {
         snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
                  MOST_MARKS);
     draw_text(v, v->left, v->top - GAP - FONT / 2.0, text);
-    copy_utf8(c->image.unit, name, sizeof name);
-    draw_text(v, bar_left(v), v->top - GAP - FONT / 2.0, name);
 }
 
 /* --- the whole --- */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "common/format_double.h"
+
 static const double WHITE = -3, LEAST_BLACK = 10; /* rms */
 static const double SOFT = 3; /* rms: the stretch is linear well below, logarithmic well above */
 static const uint32_t BLANK = 0xd6e2f0;
@@ -23,6 +25,14 @@ void stretch_to(struct stretch *s, const struct block_means *means) {
 
 double stretch_value(const struct stretch *s, double level) {
     return SOFT * sinh(s->low + level * (s->high - s->low));
+}
+
+void stretch_label(const struct stretch *s, double level, char label[STRETCH_LABEL]) {
+    enum { LEAST = 3, MOST = 7 };
+    const double more = log10(fabs(s->zero) / s->unit); /* -infinity for 0 */
+    const int digits = (int)fmax(LEAST, fmin(LEAST + more, MOST));
+    snprintf(label, STRETCH_LABEL, "%.*g", digits, s->zero + stretch_value(s, level) * s->unit);
+    format_point(label);
 }
 
 uint32_t stretch_colour(const struct stretch *s, double value) {

@@ -21,6 +21,11 @@ void stretch_to(struct stretch *stretch, const struct block_means *means);
 /* The value of a level, from 0 (white) to 1 (black). */
 double stretch_value(const struct stretch *stretch, double level);
 
+/* Writes the value of a level in the map's unit, with as many digits as tell levels apart, up to 13
+ * characters. */
+enum { STRETCH_LABEL = 32 };
+void stretch_label(const struct stretch *stretch, double level, char label[STRETCH_LABEL]);
+
 /* The colour of a value, 0x00RRGGBB; that of NaN is a light blue. */
 uint32_t stretch_colour(const struct stretch *stretch, double value);
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/format_double.h"
+
 /* --- round values and their labels --- */
 
 /* How a coordinate is counted. */
@@ -80,6 +82,7 @@ static void make_label(const struct scale *scale, double m, double step, char *l
     else
         snprintf(label + n, (size_t)(TICK_LABEL - n), "%.*f%s", decimals_of(step), fabs(value),
                  scale->units[0]);
+    format_point(label);
 }
 
 /* --- the coordinate along an edge --- */
