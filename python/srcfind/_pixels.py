@@ -111,7 +111,8 @@ def _on_host(image) -> np.ndarray:
     """A two-dimensional float32 array: the image itself where that is one."""
     array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"an image has real numbers, and this array is of {array.dtype}")
+        what = f"{type(image).__name__} of {array.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise TypeError(f"an image is a path, an array of real numbers or an HDU, as hdus[0], and not {what}")
     array = array[(0,) * _axes(array.shape)]
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
         plane = np.ma.filled(array.astype(np.float32), np.nan) if isinstance(array, np.ma.MaskedArray) else array

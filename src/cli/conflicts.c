@@ -7,7 +7,9 @@
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "common/arrays.h"
+#include "common/path.h"
 #include "input/own_map.h"
+#include "output/fits_table.h"
 
 /* Identifies a file, whatever its path. */
 struct identity {
@@ -172,6 +174,22 @@ static int check_maps(const struct targets *t) {
     return EXIT_OK;
 }
 
+/* Checks that no catalogue replaces a FITS file of somebody else: an image, as in `-o *.fits`.
+ * Returns the exit status. */
+static int check_catalogues(const struct targets *t) {
+    for (int64_t i = 0; i < t->n; i++) {
+        const char *path = t->target[i].catalogue;
+        if (!path || path_is_stream(path) || !fits_table_is_foreign(path))
+            continue;
+        fprintf(stderr,
+                "srcfind: %s: the catalogue of %s would replace this FITS file, which is no "
+                "catalogue of srcfind: name another file or directory with -o, or remove it\n",
+                path, t->target[i].image);
+        return EXIT_USAGE;
+    }
+    return EXIT_OK;
+}
+
 /* Leaves out what belongs to the maps of srcfind, which are skipped among several images. */
 static void drop_own_maps(struct uses *u) {
     int64_t n = 0;
@@ -192,6 +210,8 @@ bool conflicts_check(const struct cli *cli, const struct targets *t, int *status
         found = find_conflict(&uses, &conflict);
     }
     *status = !ok ? EXIT_IMAGE : found ? complain(&conflict) : check_maps(t);
+    if (*status == EXIT_OK)
+        *status = check_catalogues(t);
     free(uses.use);
     return ok;
 }

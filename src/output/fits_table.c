@@ -1,4 +1,6 @@
 /* A FITS file with a binary table (FITS 4.0, section 7.3). */
+#include "output/fits_table.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,18 +119,46 @@ static void fits_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
     fwrite(zeros, 1, (size_t)((FITS_BLOCK - size % FITS_BLOCK) % FITS_BLOCK), stream);
 }
 
-/* hdu_next checks the sizes in a header against that of the file. */
-static bool fits_is_whole(const char *path) {
+/* What is in a file, as far as its HDUs can be read. */
+struct content {
+    int n_hdus;
+    bool has_catalogue; /* a table of srcfind */
+    bool has_other;     /* an image, or another table */
+    bool ends;          /* with the last block of the last HDU */
+};
+
+static bool is_catalogue(const struct hdu *hdu) {
+    char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
+    return header_text(&hdu->header, "EXTNAME", name, sizeof name) &&
+           strcmp(name, "SOURCES") == 0 &&
+           header_text(&hdu->header, "SRCFIND", version, sizeof version);
+}
+
+static struct content content_of(const char *path) {
+    struct content content = {0};
     struct fits_file file;
     struct hdu hdu = {0};
     struct error ignored;
-    int n = 0;
     bool found = fits_file_open(&file, path, &ignored) == SRCFIND_OK;
-    while (found && hdu_next(&file, &hdu, &found, &ignored) == SRCFIND_OK)
-        n += found;
+    while (found && hdu_next(&file, &hdu, &found, &ignored) == SRCFIND_OK && found) {
+        const bool is_own = is_catalogue(&hdu), is_primary = hdu.number == 0;
+        content.n_hdus++;
+        content.ends = hdu.next == fits_file_size(&file);
+        content.has_catalogue = content.has_catalogue || is_own;
+        content.has_other = content.has_other || hdu.is_image || (!is_primary && !is_own);
+    }
     hdu_clear(&hdu);
     fits_file_close(&file);
-    return n == 2;
+    return content;
+}
+
+static bool fits_is_whole(const char *path) {
+    const struct content content = content_of(path);
+    return content.n_hdus == 2 && content.has_catalogue && content.ends;
+}
+
+bool fits_table_is_foreign(const char *path) {
+    return content_of(path).has_other;
 }
 
 static const char *const suffixes[] = {".fits", ".fit", NULL};

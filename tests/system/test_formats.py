@@ -135,6 +135,32 @@ class Formats(t.Case):
         with open(written, "rb") as stream:
             self.assertEqual(stream.read(), data)
 
+    def test_fits_that_was_cut(self):
+        """Anywhere: it is made again."""
+        path = self.image()
+        with open(self.written(path, ".fits"), "rb") as stream:
+            data = stream.read()
+        for n in (1, 30, 2000, 2880, 3000, 6000, 20000, len(data) - 2880, len(data) - 100):
+            with open(self.path("c.fits"), "wb") as stream:
+                stream.write(data[:-n])
+            self.assertNotIn("already", t.run(path, "-o", self.path("c.fits"), "--skip-existing").stderr, n)
+            with open(self.path("c.fits"), "rb") as stream:
+                self.assertEqual(stream.read(), data)
+
+    def test_no_catalogue_replaces_an_image(self):
+        """As with -o *.fits, or a directory that has images of the same names."""
+        image, other = self.image(), self.write("other.fits", t.noise(40, 40))
+        with open(other, "rb") as stream:
+            before = stream.read()
+        os.mkdir(self.path("out"))
+        os.rename(other, self.path("out/image.fits"))
+        for output in (self.path("out/image.fits"), self.path("out/")):
+            result = t.run(image, "-f", "fits", "-o", output)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("would replace this FITS file", result.stderr)
+            with open(self.path("out/image.fits"), "rb") as stream:
+                self.assertEqual(stream.read(), before)
+
     def test_no_bytes_on_a_terminal(self):
         leader, follower = os.openpty()
         result = subprocess.run([t.COMMAND, self.image(), "-f", "fits"], stdout=follower, stderr=subprocess.PIPE, text=True)
