@@ -214,8 +214,8 @@ class Catalogue:
     def _facts(self) -> dict:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
-        facts = {"srcfind": text(lib.srcfind_versions()).split()[1], "image": image.path, "bunit": image.unit, "FREQ": image.frequency, "BMAJ": image.beam.major,
-                 "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
+        facts = {"srcfind": text(lib.srcfind_versions()).split()[1], "image": image.path, "bunit": image.unit,
+                 "FREQ": image.frequency, "BMAJ": image.beam.major, "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
                  "background_median": background.median, "background_rms": background.rms}
         if background.box:
             facts.update(rms_box_size=background.box, rms_box_step=background.step, rms_least=background.rms_least,

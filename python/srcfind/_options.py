@@ -13,6 +13,11 @@ from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, tex
 _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
 
 
+# What the command has options for, and Python something else.
+_ELSEWHERE = {"cpu": 'device="cpu"', "gpu": "device=0", "output": "Catalogue.write", "format": "Catalogue.write",
+              "save": "Catalogue.map"}
+
+
 def _value(name: str, value) -> str | bytes | os.PathLike:
     """A value as the command takes it: 60,20 for (60, 20), yes for True."""
     if isinstance(value, (str, bytes, os.PathLike)):
@@ -30,6 +35,8 @@ def _value(name: str, value) -> str | bytes | os.PathLike:
 
 def _check_names(names) -> None:
     for name in names:
+        if name in _ELSEWHERE:
+            raise TypeError(f"there is no option {name} in Python: see {_ELSEWHERE[name]}")
         if name not in _KNOWN:
             near = difflib.get_close_matches(name, _KNOWN, 3, 0.5) or _KNOWN
             raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")

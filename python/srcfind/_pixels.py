@@ -46,15 +46,30 @@ class _Plane(NamedTuple):
 
 # --- the header ---
 
-def _with_coordinates(header, wcs):
-    """The cards of a header, and those of a WCS in place of its own coordinates."""
+def _copy(header):
+    """A header of astropy that may be changed."""
     from astropy.io import fits
 
+    if isinstance(header, str):
+        return fits.Header.fromstring(header)
+    return fits.Header() if header is None else header.copy()
+
+
+def _with_unit(header, image):
+    """The header, with the unit of an array that has one (astropy's Quantity) unless it has a BUNIT."""
+    unit = getattr(image, "unit", None)
+    if not hasattr(unit, "to_string"):
+        return header
+    cards = _copy(header)
+    cards.setdefault("BUNIT", unit.to_string().replace(" ", ""))
+    return cards
+
+
+def _with_coordinates(header, wcs):
+    """The cards of a header, and those of a WCS in place of its own coordinates."""
     if not hasattr(wcs, "to_header"):
         raise TypeError(f"wcs: a WCS of astropy, and not {type(wcs).__name__}")
-    if isinstance(header, str):
-        header = fits.Header.fromstring(header)
-    cards = fits.Header() if header is None else header.copy()
+    cards = _copy(header)
     of_others = False  # cards of further axes, as the frequency of a cube, stay
     for keyword in {keyword for keyword in cards if _COORDINATES.match(keyword)}:
         axes = [int(number) for number in re.findall(r"\d+", keyword)]
@@ -182,4 +197,4 @@ def pixels_of(image, header=None, wcs=None) -> Pixels:
     elif hasattr(image, "__cuda_array_interface__"):
         return _from_interface(image, header, wcs)
     array = _on_host(image)
-    return _pixels(_plane_of(array), array, header, wcs)
+    return _pixels(_plane_of(array), array, _with_unit(header, image), wcs)

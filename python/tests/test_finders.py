@@ -21,7 +21,7 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
     ("rms_box", (60, 20), "60,20"), ("rms_box", [np.int64(60), 20], "60,20"), ("beam", (10, 8.5, 40), "10,8.5,40"),
     ("beam", 10, "10,10,0"), ("background", "zero", "zero"), ("background", -0.25, "-0.25"), ("blank", 0, "0"),
     ("rms", 1e-5, "1e-05"), ("min_pixels", 3, "3"), ("connectivity", 8, "8"), ("negative", False, "no"),
-    ("mask", pathlib.Path("a/mask.fits"), "a/mask.fits"), ("hdu", "SCI", "SCI"), ("plane", 3, "3"), ("kappa", None, "3")])
+    ("mask", pathlib.Path("a/mask.fits"), "a/mask.fits"), ("hdu", "SCI", "SCI"), ("plane", 3, "3"), ("kappa", None, "3"), ("negative", np.bool_(True), "yes")])
 def test_options(name, value, text):
     options = srcfind.Finder(**{name: value}).options
     assert options.get(name, "no" if value is False else None) == text
@@ -34,6 +34,8 @@ def test_unknown_options():
             srcfind.find(IMAGE, **{name: 1})
     with pytest.raises(TypeError, match="beam: .* not dict"):
         srcfind.find(IMAGE, beam={})
+    with pytest.raises(TypeError, match="no option gpu in Python: see device=0"):
+        srcfind.Finder(gpu=True)
 
 
 def test_errors(path):

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import srcfind
 import srcfind_test as t
+from astropy import units as u
 from astropy.io import fits
 from astropy.wcs import WCS
 from conftest import assert_same
@@ -63,6 +64,13 @@ def test_wcs_of_a_plane_of_a_cube():
     found = srcfind.find(IMAGE, header=cube, wcs=WCS(cube, naxis=2))
     assert found.image.frequency == 1e9
     np.testing.assert_array_equal(found.array["RA"], srcfind.find(IMAGE, header=t.sky_header()).array["RA"])
+
+
+@pytest.mark.parametrize("header", [None, t.sky_header(BUNIT=None), t.sky_header(BUNIT=None).tostring(), t.sky_header(BUNIT="K")])
+def test_quantity(header):
+    """Its unit is that of the image, unless the header has one."""
+    unit = srcfind.find(IMAGE * (u.mJy / u.beam), header=header).image.unit
+    assert unit == ("K" if isinstance(header, fits.Header) and "BUNIT" in header else "mJy/beam")
 
 
 def test_distortion(path):
