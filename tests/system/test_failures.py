@@ -3,6 +3,7 @@ import contextlib
 import fcntl
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -198,6 +199,26 @@ class Failures(t.Case):
         self.assertEqual(sorted(os.listdir(self.directory.name)), ["catalogue.csv", "good.fits"])
         with open(catalogue) as stream:
             self.assertEqual(stream.read(), "old")
+
+    def test_full_disk_in_every_format(self):
+        """Wherever the file ends: it is whole, or there is none."""
+        image, out = self.good(), self.path("out")
+        suffixes = ["csv", "json", "vot", "fits", "ecsv", "reg", "crtf", "txt", "csv.gz", "json.gz", "vot.gz", "ecsv.gz", "reg.gz"]
+        outputs = [["-o", os.path.join(out, "c." + suffix)] for suffix in suffixes]
+        if os.environ.get("PICTURES"):
+            outputs.append(["-o", os.path.join(out, "c.csv"), "--save", "picture"])
+        for options in outputs:
+            n_failed = 0
+            for size in (0, 50, 700, 3000, 7000, 20000, 1 << 20):
+                os.mkdir(out)
+                result = t.run(image, "-q", *options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+                with self.subTest(options[1:], size=size):
+                    n = len(os.listdir(out))
+                    self.assertEqual([result.returncode, n], [1, 0] if result.returncode else [0, 2 if "--save" in options else 1])
+                    self.assertEqual(result.stderr.count("cannot be written: "), result.returncode)
+                n_failed += result.returncode
+                shutil.rmtree(out)
+            self.assertIn(n_failed, range(2, 7))
 
     def test_directory_that_is_missing(self):
         """Said before any image is looked at; also where there is a file of that name."""
