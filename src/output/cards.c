@@ -21,8 +21,9 @@ static void add_card(struct cards *cards, const char *text, size_t length) {
         return;
     char *card = cards->text + cards->n++ * CARD;
     memset(card, ' ', CARD);
-    for (size_t i = 0; i < length && i < CARD; i++)
-        card[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    memcpy(card, text, length < CARD ? length : CARD);
+    for (int i = 0; i < CARD; i++)
+        card[i] = card[i] >= ' ' && card[i] <= '~' ? card[i] : '?';
 }
 
 /* Adds a card whose value ends in column 30, where fixed format wants it. */
