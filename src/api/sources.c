@@ -1,0 +1,195 @@
+#include "api/sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/positions.h"
+#include "measure/beam_frame.h"
+#include "measure/forced.h"
+#include "measure/measure.h"
+
+/* The sources of a batch of islands. Batches begin with the last islands, whose memory is then
+ * freed.
+ */
+struct block {
+    struct sources sources;
+    struct block *next; /* of the islands that follow */
+};
+
+struct making {
+    struct segments *segments;
+    const struct measurer *measurer;
+    struct dividing dividing;
+    struct threads *threads;
+    struct block *blocks; /* in the order of the islands */
+    int64_t n;
+};
+
+static bool allocate(const struct making *m, int64_t n, struct sources *s) {
+    s->n = n;
+    s->rows = malloc(((size_t)n + 1) * sizeof *s->rows);
+    s->gaussians = m->dividing.fitter ? malloc(((size_t)n + 1) * sizeof *s->gaussians) : NULL;
+    return s->rows && (s->gaussians || !m->dividing.fitter);
+}
+
+/* Adds a block with the rows of components. */
+static enum srcfind_status add_block(struct making *m, const struct components *c,
+                                     struct error *error) {
+    struct block *block = calloc(1, sizeof *block);
+    if (!block)
+        return error_memory(error, "measuring sources");
+    block->next = m->blocks;
+    m->blocks = block;
+    m->n += c->n;
+    if (!allocate(m, c->n, &block->sources))
+        return error_memory(error, "measuring sources");
+    for (int64_t i = 0; block->sources.gaussians && i < c->n; i++)
+        block->sources.gaussians[i] =
+            c->component[i].is_fitted ? c->component[i].gaussian : (struct gaussian){0};
+    return measure_components(m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows,
+                              error);
+}
+
+/* Frees the memory of the islands from `first` on. Where that fails, they stay until the end. */
+static void drop_islands(struct segments *s, int64_t first) {
+    const size_t n = (size_t)first + 1;
+    struct island *islands = realloc(s->islands, n * sizeof *islands);
+    if (islands)
+        s->islands = islands;
+    struct run *runs = realloc(s->runs, ((size_t)s->first_run[first] + 1) * sizeof *runs);
+    if (runs)
+        s->runs = runs;
+    const size_t n_values = (size_t)s->first_value[first] + 1;
+    float *values = realloc(s->values, n_values * sizeof *values);
+    if (values)
+        s->values = values;
+    struct noise_given *given = s->given ? realloc(s->given, n_values * sizeof *given) : NULL;
+    if (given)
+        s->given = given;
+    s->n = first;
+}
+
+static enum srcfind_status make_blocks(struct making *m, struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    while (status == SRCFIND_OK && m->segments->n > 0) {
+        struct components components;
+        const int64_t first = components_batch_first(&m->dividing, m->segments, m->segments->n);
+        status = components_find(&m->dividing, m->segments, first, m->segments->n, m->threads,
+                                 &components, error);
+        if (status == SRCFIND_OK)
+            status = add_block(m, &components, error);
+        components_clear(&components);
+        drop_islands(m->segments, first);
+    }
+    return status;
+}
+
+/* Appends a block, and frees its memory. */
+static void append(struct sources *all, struct block *block) {
+    struct sources *s = &block->sources;
+    memcpy(all->rows + all->n, s->rows, (size_t)s->n * sizeof *s->rows);
+    if (s->gaussians)
+        memcpy(all->gaussians + all->n, s->gaussians, (size_t)s->n * sizeof *s->gaussians);
+    for (int64_t i = 0; i < s->n; i++)
+        all->rows[all->n + i].id += all->n;
+    all->n += s->n;
+    sources_clear(s);
+}
+
+static enum srcfind_status make_components(struct making *m, struct sources *sources,
+                                           struct error *error) {
+    enum srcfind_status status = make_blocks(m, error);
+    if (status == SRCFIND_OK && !allocate(m, m->n, sources))
+        status = error_memory(error, "measuring sources");
+    sources->n = 0;
+    for (struct block *next; m->blocks; m->blocks = next) {
+        next = m->blocks->next;
+        if (status == SRCFIND_OK)
+            append(sources, m->blocks);
+        sources_clear(&m->blocks->sources);
+        free(m->blocks);
+    }
+    return status;
+}
+
+static enum srcfind_status no_beam(const struct srcfind_image *image, struct error *error) {
+    if (!*image->lon_name)
+        return error_set(
+            error, SRCFIND_ERROR_OPTIONS,
+            "--at with --fit holds the beam at each position, and without sky coordinates "
+            "its pixels are not known: leave --fit out for the nearest pixels");
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "--at with --fit holds the beam at each position, and no beam is known: give "
+                     "--beam MAJ,MIN,PA, or leave --fit out for the nearest pixels");
+}
+
+/* Measures at the positions that were given. */
+static enum srcfind_status measure_given(const struct sources_from *from,
+                                         const struct detection_result *result,
+                                         const struct fit_frame *frame, struct threads *threads,
+                                         struct sources *sources, struct error *error) {
+    const struct srcfind_image *image = from->metadata;
+    const struct setting setting = setting_make(result, from->detection, from->image, image, frame);
+    struct positions positions;
+    if (from->options->fit && !frame->has_beam)
+        return no_beam(image, error);
+    enum srcfind_status status = positions_read(from->options->at, image->frame, image->lon_name,
+                                                image->lat_name, &positions, error);
+    const struct forced forced = {.source = from->source,
+                                  .setting = &setting,
+                                  .metadata = image,
+                                  .wcs = from->image->wcs,
+                                  .positions = &positions,
+                                  .frame = from->options->fit ? frame : NULL};
+    if (status == SRCFIND_OK)
+        status = forced_measure(&forced, threads, &sources->rows, error);
+    sources->n = status == SRCFIND_OK ? positions.n : 0;
+    positions_clear(&positions);
+    return status;
+}
+
+struct dividing sources_dividing(const struct sources_from *from, const struct noise_map *noise,
+                                 const struct fit_frame *frame) {
+    return (struct dividing){.source = from->source,
+                             .detection = from->detection,
+                             .noise = noise,
+                             .contrast = options_contrast(from->options),
+                             .fitter = from->options->fit ? &from->fitter : NULL,
+                             .frame = *frame,
+                             .margin = beam_frame_margin(frame)};
+}
+
+enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
+                                 struct threads *threads, struct sources *sources,
+                                 struct error *error) {
+    struct fit_frame frame;
+    *sources = (struct sources){0};
+    enum srcfind_status status = beam_frame_make(from->image, from->metadata, &frame, error);
+    if (status != SRCFIND_OK)
+        return status;
+    sources->frame = frame;
+    if (*from->options->at)
+        return measure_given(from, result, &frame, threads, sources, error);
+    struct measurer *measurer =
+        measurer_make(result, from->detection, from->image, from->metadata, &frame, threads);
+    if (!measurer)
+        return error_memory(error, "measuring sources");
+    struct making m = {.segments = &result->segments,
+                       .measurer = measurer,
+                       .dividing = sources_dividing(from, &result->noise, &frame),
+                       .threads = threads};
+    if (options_deblend(from->options)) {
+        status = make_components(&m, sources, error);
+    } else {
+        sources->n = result->segments.n;
+        status = measure_islands(measurer, &result->segments, &sources->rows, error);
+    }
+    measurer_free(measurer);
+    return status;
+}
+
+void sources_clear(struct sources *sources) {
+    free(sources->rows);
+    free(sources->gaussians);
+    *sources = (struct sources){0};
+}

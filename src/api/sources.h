@@ -1,0 +1,41 @@
+/* From islands to rows: measured as they are, or divided and fitted. */
+#ifndef SOURCES_H
+#define SOURCES_H
+
+#include "backend/backend.h"
+#include "input/image.h"
+#include "measure/components.h"
+#include "options/options.h"
+
+/* Rows of a catalogue, and with a fit the component of each (peak 0: it has none). */
+struct sources {
+    struct srcfind_source *rows;
+    struct gaussian *gaussians; /* NULL without a fit */
+    int64_t n;
+    struct fit_frame frame; /* of the image */
+};
+
+/* What sources are made of. `source` has the pixels again, and is not read unless islands are
+ * fitted. */
+struct sources_from {
+    const struct options *options;
+    const struct pixel_source *source;
+    const struct image *image;
+    const struct srcfind_image *metadata;
+    const struct detection *detection;
+    struct fitter fitter;
+};
+
+/* Makes the rows of a detection's islands, which need their pixels if they are to be divided. The
+ * islands may be freed. The caller frees the sources, also after an error. */
+enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
+                                 struct threads *threads, struct sources *sources,
+                                 struct error *error);
+void sources_clear(struct sources *sources);
+
+/* How the islands of a detection with this noise are divided. `from` and `noise` must outlive it;
+ * image and metadata are not used. */
+struct dividing sources_dividing(const struct sources_from *from, const struct noise_map *noise,
+                                 const struct fit_frame *frame);
+
+#endif

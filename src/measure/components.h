@@ -1,0 +1,62 @@
+/* Components: the sources into which islands are divided (--deblend), and which are fitted by
+ * Gaussians (--fit). */
+#ifndef COMPONENTS_H
+#define COMPONENTS_H
+
+#include "backend/backend.h"
+#include "measure/gaussian.h"
+
+/* A source of an island. */
+struct component {
+    int64_t island;        /* its index */
+    struct island pixels;  /* extent and moments of its own pixels; n_pixels 0: it has none */
+    int64_t highest;       /* its highest pixel, or the island's where it has none: an index */
+    struct noise_at noise; /* there */
+    bool is_alone;         /* the island's only source: `pixels` are those of the island */
+    bool is_subtracted;    /* the moments are those of value - background */
+    bool is_fitted, has_beam_shape;
+    struct gaussian gaussian; /* if fitted, in the map's unit */
+    double residual_rms;      /* of the island; NAN without a fit */
+};
+
+/* Carries out fits: on the CPU (cpu_fit), or on a device. */
+struct fitter {
+    enum srcfind_status (*fit)(void *context, const struct fit_frame *frame,
+                               const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                               struct threads *threads, struct error *error);
+    void *context;
+};
+
+/* How islands are divided. */
+struct dividing {
+    const struct pixel_source *source; /* for the margins of islands; not read without a fit */
+    const struct detection *detection;
+    const struct noise_map *noise;
+    double contrast;             /* of peaks, in units of the rms */
+    const struct fitter *fitter; /* NULL: divide only */
+    struct fit_frame frame;
+    double margin;    /* of islands, in pixels */
+    bool keep_owners; /* whether components have the owner of each pixel */
+};
+
+/* The sources of a range of islands, in the order of the islands; the brightest of an island first.
+ */
+struct components {
+    struct component *component;
+    int64_t n;
+    int32_t *owner; /* the index of the component that each pixel belongs to; NULL if not kept */
+};
+
+/* The first island of the batch that ends before island `end`: batches limit the memory. */
+int64_t components_batch_first(const struct dividing *dividing, const struct segments *segments,
+                               int64_t end);
+
+/* Divides the islands [first, end) of segments with pixels. Clear the result also after an error.
+ */
+enum srcfind_status components_find(const struct dividing *dividing,
+                                    const struct segments *segments, int64_t first, int64_t end,
+                                    struct threads *threads, struct components *components,
+                                    struct error *error);
+void components_clear(struct components *components);
+
+#endif

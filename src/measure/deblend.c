@@ -1,0 +1,161 @@
+#include "measure/deblend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_YET = -1 };
+
+/* All arrays have an element for each pixel. */
+struct division {
+    const struct island_pixels *pixels;
+    int32_t *order;         /* the pixels in falling order */
+    int32_t *above, *below; /* the first pixel of the row above (below) that can touch */
+    int32_t *parent;        /* in the tree of its branch, whose root is the highest pixel */
+    int32_t *branch;        /* the highest pixel of the branch that the pixel was added to */
+    int32_t *into;          /* of a branch's highest pixel: the branch that it is part of */
+};
+
+/* Whether pixel a is higher than pixel b. */
+static bool is_higher(const struct island_pixels *p, int32_t a, int32_t b) {
+    return p->above[a] > p->above[b] || (a < b && p->above[a] == p->above[b]);
+}
+
+/* Merges the sorted ranges [first, middle) and [middle, end) of `from`. */
+static void merge(const struct island_pixels *p, const int32_t *from, int64_t first, int64_t middle,
+                  int64_t end, int32_t *to) {
+    for (int64_t i = first, j = middle, k = first; k < end; k++)
+        to[k] = j == end || (i < middle && is_higher(p, from[i], from[j])) ? from[i++] : from[j++];
+}
+
+/* Sorts the pixels; `scratch` has room for as many. */
+static void sort_pixels(const struct division *d, int32_t *scratch) {
+    const int64_t n = d->pixels->n;
+    int32_t *from = d->order, *to = scratch;
+    for (int64_t i = 0; i < n; i++)
+        from[i] = (int32_t)i;
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t first = 0; first < n; first += 2 * width) {
+            const int64_t middle = first + width < n ? first + width : n;
+            merge(d->pixels, from, first, middle, middle + width < n ? middle + width : n, to);
+        }
+        int32_t *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != d->order)
+        memcpy(d->order, from, (size_t)n * sizeof *from);
+}
+
+/* Sets for each pixel the first one in row y + dy that is at x - 1 or later, or in a later row. */
+static void find_touching(const struct island_pixels *p, int dy, int32_t *first) {
+    int64_t j = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t y = (int64_t)p->y[i] + dy, x = (int64_t)p->x[i] - 1;
+        while (j < p->n && (p->y[j] < y || (p->y[j] == y && p->x[j] < x)))
+            j++;
+        first[i] = (int32_t)j;
+    }
+}
+
+static int32_t root_of(int32_t *parent, int32_t i) {
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+enum { MOST_NEIGHBOURS = 8 };
+
+/* Adds the pixels of [first, ...) that are in row y, up to column x, to those that touch. */
+static int add_row(const struct island_pixels *p, int64_t first, int64_t y, int64_t x,
+                   int32_t *touching, int n) {
+    for (int64_t j = first; j < p->n && p->y[j] == y && p->x[j] <= x; j++)
+        touching[n++] = (int32_t)j;
+    return n;
+}
+
+/* The pixels that touch pixel i, at corners too; returns their number. */
+static int find_neighbours(const struct division *d, int32_t i, int32_t *touching) {
+    const struct island_pixels *p = d->pixels;
+    const int64_t x = p->x[i], y = p->y[i];
+    int n = add_row(p, d->above[i], y - 1, x + 1, touching, 0);
+    if (i > 0 && p->y[i - 1] == y && p->x[i - 1] == x - 1)
+        touching[n++] = i - 1;
+    if (i + 1 < p->n && p->y[i + 1] == y && p->x[i + 1] == x + 1)
+        touching[n++] = i + 1;
+    return add_row(p, d->below[i], y + 1, x + 1, touching, n);
+}
+
+/* Adds the next pixel to the highest branch that it touches, where the others end. */
+static void add_pixel(struct division *d, int32_t pixel, double threshold, double contrast) {
+    const struct island_pixels *p = d->pixels;
+    int32_t root[MOST_NEIGHBOURS], highest = pixel;
+    const int n = find_neighbours(d, pixel, root);
+    for (int k = 0; k < n; k++) {
+        root[k] = d->parent[root[k]] == NOT_YET ? pixel : root_of(d->parent, root[k]);
+        highest = is_higher(p, root[k], highest) ? root[k] : highest;
+    }
+    d->parent[pixel] = d->branch[pixel] = highest;
+    d->into[pixel] = pixel; /* counts only if the pixel begins a branch */
+    for (int k = 0; k < n; k++) {
+        const int32_t peak = root[k];
+        if (peak == highest || peak == pixel || d->parent[peak] != peak)
+            continue;
+        const bool is_source = p->above[peak] - p->above[pixel] >= contrast * p->rms[peak] &&
+                               p->above[peak] > threshold * p->rms[peak];
+        d->into[peak] = is_source ? peak : highest;
+        d->parent[peak] = highest;
+    }
+}
+
+/* Numbers the sources in falling order, and gives each pixel its source's number. */
+static void number_sources(const struct division *d, struct deblended *result) {
+    const int64_t n = d->pixels->n;
+    int32_t *number = d->parent; /* not needed any more */
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t pixel = d->order[k];
+        if (d->branch[pixel] != pixel || d->into[pixel] != pixel)
+            continue;
+        number[pixel] = result->n;
+        result->peak[result->n++] = pixel;
+    }
+    for (int64_t i = 0; i < n; i++)
+        result->owner[i] = number[root_of(d->into, d->branch[i])];
+}
+
+/* `memory` has room for seven numbers a pixel. */
+static void divide(const struct island_pixels *p, double threshold, double contrast,
+                   int32_t *memory, struct deblended *result) {
+    const int64_t n = p->n;
+    struct division d = {
+        p, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n};
+    sort_pixels(&d, memory + 6 * n);
+    find_touching(p, -1, d.above);
+    find_touching(p, 1, d.below);
+    for (int64_t i = 0; i < n; i++)
+        d.parent[i] = NOT_YET;
+    for (int64_t k = 0; k < n; k++)
+        add_pixel(&d, d.order[k], threshold, contrast);
+    number_sources(&d, result);
+}
+
+bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
+             struct deblended *result) {
+    const size_t n = (size_t)pixels->n;
+    *result = (struct deblended){0};
+    int32_t *memory = pixels->n < INT32_MAX ? malloc(7 * n * sizeof *memory + 1) : NULL;
+    result->owner = memory ? malloc(n * sizeof *result->owner + 1) : NULL;
+    result->peak = memory ? malloc(n * sizeof *result->peak + 1) : NULL;
+    const bool ok = result->owner && result->peak;
+    if (ok)
+        divide(pixels, threshold, contrast, memory, result);
+    free(memory);
+    return ok;
+}
+
+void deblended_clear(struct deblended *result) {
+    free(result->owner);
+    free(result->peak);
+    *result = (struct deblended){0};
+}

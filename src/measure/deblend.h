@@ -1,0 +1,36 @@
+/* Divides an island into sources at saddles, by union-find over its pixels in falling order: the
+ * persistence of peaks (Edelsbrunner, Letscher and Zomorodian 2002, Discrete Comput. Geom. 28,
+ * 511).
+ */
+#ifndef DEBLEND_H
+#define DEBLEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The pixels of an island, in the order of the image. */
+struct island_pixels {
+    int64_t n;
+    int32_t *x, *y;
+    double *above; /* value - background */
+    double *rms;
+};
+
+/* Which source each pixel belongs to, from 0; and the index of each source's highest pixel. Sources
+ * are in the falling order of their peaks. */
+struct deblended {
+    int32_t *owner;
+    int32_t *peak;
+    int32_t n;
+};
+
+/* A branch that meets a higher one ends there. It is a source if its peak is at least contrast x
+ * rms above the pixel where they meet, and above threshold x rms, with the rms at the peak; else
+ * its pixels belong to the higher one. The highest peak is always a source. Of equal pixels the
+ * first one counts as higher. False where memory ran out, or if the island has 2^31 pixels or more.
+ * Clear the result also then. */
+bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
+             struct deblended *result);
+void deblended_clear(struct deblended *result);
+
+#endif
