@@ -1,0 +1,68 @@
+/* Fits: a warp carries out one job after another. */
+#include "fit.h"
+
+#include "backend/fit_island.h"
+#include "device.cuh"
+
+enum { THREADS = 128, WARPS = THREADS / WARP, ARRAYS = 5 + FIT_MOST };
+
+/* The memory of a warp. */
+struct scratch {
+    fit_memory memory;
+    double pixels[ARRAYS * FIT_DEVICE_PIXELS];
+};
+
+/* The space of a job in a warp's memory. */
+static __device__ fit_space space_of(scratch *scratch, const fit_job &job,
+                                     const fit_limits &limits) {
+    const int n = (job.n_pixels + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
+    double *const array = scratch->pixels;
+    fit_space s = {};
+    s.memory = &scratch->memory;
+    s.u = array;
+    s.v = array + n;
+    s.data = array + 2 * n;
+    s.weight = array + 3 * n;
+    s.rest = array + 4 * n;
+    s.g = array + 5 * n;
+    s.limits = limits;
+    return s;
+}
+
+/* *next: the next job that no warp has taken. Jobs of too many pixels are left to the host. */
+static __global__ void __launch_bounds__(THREADS)
+    fit_jobs(fit_frame frame, fit_limits limits, const fit_pixel *pixels, fit_job *jobs, int64_t n,
+             unsigned long long *next, scratch *scratches) {
+    scratch *const own = &scratches[(int64_t)blockIdx.x * WARPS + threadIdx.x / WARP];
+    for (;;) {
+        unsigned long long k = lane_of_thread() == 0 ? atomicAdd(next, 1ull) : 0;
+        k = __shfl_sync(ALL_LANES, k, 0);
+        if (k >= (unsigned long long)n)
+            return;
+        if (jobs[k].n_pixels > FIT_DEVICE_PIXELS)
+            continue;
+        fit_space space = space_of(own, jobs[k], limits);
+        fit_island(&space, &frame, pixels, &jobs[k]);
+    }
+}
+
+int64_t fit_scratch_size(void) {
+    return (int64_t)sizeof(scratch);
+}
+
+cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n) {
+    unsigned blocks;
+    const cudaError_t code = blocks_for(fit_jobs, THREADS, (n_jobs + WARPS - 1) / WARPS, &blocks);
+    *n = (int64_t)blocks * WARPS;
+    return code;
+}
+
+cudaError_t launch_fits(const struct fit_launch *l, cudaStream_t stream) {
+    cudaError_t code = cudaMemsetAsync(l->next, 0, sizeof *l->next, stream);
+    if (!code) {
+        fit_jobs<<<(unsigned)(l->n_scratches / WARPS), THREADS, 0, stream>>>(
+            *l->frame, *l->limits, l->pixels, l->jobs, l->n_jobs, l->next, (scratch *)l->scratches);
+        code = cudaGetLastError();
+    }
+    return code;
+}

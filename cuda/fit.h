@@ -1,0 +1,38 @@
+/* The launch of fits. */
+#ifndef CUDA_FIT_H
+#define CUDA_FIT_H
+
+#include <cuda_runtime.h>
+
+#include "backend/fit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FIT_DEVICE_PIXELS = 1024 }; /* most pixels of a job on a device */
+
+/* The bytes of a scratch, the memory in which a warp fits; and how many scratches n_jobs jobs can
+ * use, a multiple of the warps of a block. */
+int64_t fit_scratch_size(void);
+cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n);
+
+/* All but frame and limits is in the device's memory. */
+struct fit_launch {
+    const struct fit_frame *frame;
+    const struct fit_limits *limits;
+    const struct fit_pixel *pixels;
+    struct fit_job *jobs;
+    int64_t n_jobs;
+    unsigned long long *next; /* scratch */
+    void *scratches;
+    int64_t n_scratches;
+};
+
+cudaError_t launch_fits(const struct fit_launch *launch, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,145 @@
+/* Fits on a device: copies jobs and pixels there, and the results back. */
+#include <stdlib.h>
+
+#include "cpu/fit.h"
+#include "device.h"
+#include "fit.h"
+
+/* The jobs of a call, and where they are in the buffer. */
+struct fitting {
+    struct cuda *cuda;
+    const struct fit_frame *frame;
+    const struct fit_limits *limits;
+    const struct fit_pixel *pixels;
+    struct fit_job *jobs;
+    int64_t n, n_pixels;
+    struct fit_launch launch;
+    struct error *error;
+};
+
+static int64_t aligned(int64_t size) {
+    return (size + 255) / 256 * 256;
+}
+
+/* Frees what other stages keep, if the fits need the memory. */
+static void free_enough(struct cuda *cuda, int64_t size) {
+    for (int kind = 0; kind < BUFFERS && cuda->used + size > cuda->limit; kind++)
+        if (kind != BUFFER_STATE && kind != BUFFER_FITS)
+            cuda_release(cuda, kind);
+}
+
+/* Allocates the buffer, with as many scratches as the jobs can use and the memory has. */
+static enum srcfind_status reserve(struct fitting *f) {
+    struct cuda *cuda = f->cuda;
+    const int64_t jobs = aligned(f->n * (int64_t)sizeof *f->jobs);
+    const int64_t pixels = aligned(f->n_pixels * (int64_t)sizeof *f->pixels);
+    const int64_t fixed = jobs + pixels + aligned(sizeof *f->launch.next);
+    const int64_t available = cuda->limit - cuda->buffers[BUFFER_STATE].size - fixed;
+    enum srcfind_status status = cuda_check(cuda, fit_most_scratches(f->n, &f->launch.n_scratches),
+                                            "fitting sources", f->error);
+    if (f->launch.n_scratches > available / fit_scratch_size())
+        f->launch.n_scratches = available / fit_scratch_size() / 32 * 32;
+    if (status == SRCFIND_OK && f->launch.n_scratches < 1)
+        status = error_set(f->error, SRCFIND_ERROR_DEVICE,
+                           "CUDA device %d (%s): too little memory to fit sources there",
+                           cuda->device, cuda->name);
+    const int64_t size = fixed + f->launch.n_scratches * fit_scratch_size();
+    if (status == SRCFIND_OK)
+        free_enough(cuda, size - cuda->buffers[BUFFER_FITS].size);
+    if (status == SRCFIND_OK)
+        status = cuda_reserve(cuda, BUFFER_FITS, size, f->error);
+    char *const memory = cuda->buffers[BUFFER_FITS].memory;
+    f->launch.frame = f->frame;
+    f->launch.limits = f->limits;
+    f->launch.n_jobs = f->n;
+    f->launch.jobs = (void *)memory;
+    f->launch.pixels = (void *)(memory + jobs);
+    f->launch.next = (void *)(memory + jobs + pixels);
+    f->launch.scratches = memory + fixed;
+    return status;
+}
+
+static enum srcfind_status start(const struct fitting *f) {
+    const cudaStream_t stream = f->cuda->stream;
+    cudaError_t code = cudaMemcpyAsync(f->launch.jobs, f->jobs, (size_t)f->n * sizeof *f->jobs,
+                                       cudaMemcpyHostToDevice, stream);
+    if (!code)
+        code = cudaMemcpyAsync((void *)f->launch.pixels, f->pixels,
+                               (size_t)f->n_pixels * sizeof *f->pixels, cudaMemcpyHostToDevice,
+                               stream);
+    if (!code)
+        code = launch_fits(&f->launch, stream);
+    return cuda_check(f->cuda, code, "fitting sources", f->error);
+}
+
+static enum srcfind_status finish(const struct fitting *f, struct fit_job *results) {
+    cudaError_t code = cudaMemcpyAsync(results, f->launch.jobs, (size_t)f->n * sizeof *results,
+                                       cudaMemcpyDeviceToHost, f->cuda->stream);
+    if (!code)
+        code = cudaStreamSynchronize(f->cuda->stream);
+    return cuda_check(f->cuda, code, "fitting sources", f->error);
+}
+
+/* Copies the jobs that are too large for the device; NULL where memory ran out. */
+static struct fit_job *copy_large(const struct fitting *f, int64_t *n) {
+    struct fit_job *large;
+    *n = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        *n += f->jobs[i].n_pixels > FIT_DEVICE_PIXELS;
+    large = malloc((size_t)*n * sizeof *large + 1);
+    for (int64_t i = 0, k = 0; large && i < f->n; i++)
+        if (f->jobs[i].n_pixels > FIT_DEVICE_PIXELS)
+            large[k++] = f->jobs[i];
+    return large;
+}
+
+/* Sets the results of all jobs: those of the large ones come from the host. */
+static void set_results(const struct fitting *f, const struct fit_job *results,
+                        const struct fit_job *large) {
+    for (int64_t i = 0, k = 0; i < f->n; i++)
+        f->jobs[i] = f->jobs[i].n_pixels > FIT_DEVICE_PIXELS ? large[k++] : results[i];
+}
+
+/* Large jobs are done by the host meanwhile. Jobs stay as they were until all have succeeded: after
+ * an error they may be carried out elsewhere. */
+static enum srcfind_status run(const struct fitting *f, struct threads *threads) {
+    int64_t n_large;
+    struct fit_job *results = malloc((size_t)f->n * sizeof *results);
+    struct fit_job *large = copy_large(f, &n_large);
+    enum srcfind_status status =
+        results && large ? start(f) : error_memory(f->error, "fitting sources");
+    if (status == SRCFIND_OK) {
+        status = cpu_fit(f->frame, f->limits, f->pixels, large, n_large, threads, f->error);
+        const enum srcfind_status device = finish(f, results);
+        status = status == SRCFIND_OK ? device : status;
+    }
+    if (status == SRCFIND_OK)
+        set_results(f, results, large);
+    free(results);
+    free(large);
+    return status;
+}
+
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
+                             const struct fit_limits *limits, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error) {
+    struct fitting f = {.cuda = cuda,
+                        .frame = frame,
+                        .limits = limits,
+                        .pixels = pixels,
+                        .jobs = jobs,
+                        .n = n,
+                        .error = error};
+    for (int64_t i = 0; i < n; i++)
+        if (jobs[i].first + jobs[i].n_pixels > f.n_pixels)
+            f.n_pixels = jobs[i].first + jobs[i].n_pixels;
+    if (n == 0)
+        return SRCFIND_OK;
+    const int callers_device = cuda_enter(cuda);
+    enum srcfind_status status = reserve(&f);
+    if (status == SRCFIND_OK)
+        status = run(&f, threads);
+    cuda_leave(callers_device);
+    return status;
+}

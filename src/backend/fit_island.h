@@ -1,0 +1,389 @@
+/* Fits the sources of an island by Gaussians, in five steps. They, and their constants, are those
+ * that measured best of some ninety on skies with known sources; docs/components.md says why.
+ * Compiled for vectors of the CPU and for a GPU: see fit_lanes.h. */
+#ifndef FIT_ISLAND_H
+#define FIT_ISLAND_H
+
+#include "backend/fit_minimise.h"
+
+static const double FIT_RESIDUAL = 4;     /* rms, from which on a residual is a component */
+static const double FIT_LEAST_ADDED = 5;  /* rms of its fitted peak */
+static const double FIT_LEAST_PEAK = 1;   /* rms of any component's peak */
+static const double FIT_COVERED = 0.25;   /* of a component, that is on pixels of the fit */
+static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
+static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
+static const double FIT_APART = 1.4;      /* beam sigmas between them */
+static const double FIT_CORE = 0.02;      /* least weight of a pixel of the core */
+static const double FIT_WORSE = 20;       /* chi^2 a beam and component, by which it may be worse */
+
+enum { FIT_PIXELS_A_SOURCE = 7 /* of the core, at least */ };
+
+/* Gives all pixels the weight 1. */
+FIT_FUNCTION void fit_weigh_all(struct fit_space *s) {
+    FIT_EACH (i, s->n_padded)
+        s->weight[i] = i < s->n;
+    s->n_used = s->n;
+    FIT_SYNC();
+}
+
+/* Loads the pixels. */
+FIT_FUNCTION void fit_load(struct fit_space *s, const struct fit_frame *frame,
+                           const struct fit_pixel *pixels) {
+    FIT_EACH (i, s->n_padded) {
+        const bool is_pixel = i < s->n;
+        const double x = is_pixel ? pixels[i].x : 0, y = is_pixel ? pixels[i].y : 0;
+        s->u[i] = frame->ux * x + frame->uy * y;
+        s->v[i] = frame->vy * y;
+        s->data[i] = is_pixel ? pixels[i].value : 0;
+    }
+    s->pixel_area = frame->ux * frame->vy;
+    fit_weigh_all(s);
+}
+
+/* --- components that the pixels hold --- */
+
+/* The part of component i that is on pixels of the fit: the sum of its square over them, relative
+ * to the integral, which is pi sigma_major sigma_minor without the peak. About 1 / 2 where the
+ * centre is at an edge. The space has the set's Gaussians, and all pixels the weight 1. */
+FIT_SEPARATE double fit_covered(const struct fit_space *s, const struct fit_set *set, int i) {
+    const double *const c = set->value[i];
+    const double square = c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q];
+    FIT_SUMS(squares, 1);
+    FIT_EACH_LANES (first) {
+        lanes sum = lanes_all(0);
+        for (int k = first; k < s->n_padded; k += FIT_LANES) {
+            const lanes g = lanes_load(s->g + (int64_t)i * s->n_padded + k);
+            sum += g * g * lanes_load(s->weight + k);
+        }
+        lanes_keep(squares[0], first, sum);
+    }
+    return lanes_total(squares[0]) * s->pixel_area * sqrt(square > 0 ? square : 0) /
+           3.141592653589793;
+}
+
+/* The last component that the pixels do not hold: it has no peak, or has run away to where there
+ * are no pixels, and nothing tells how high it is there. -1 if they hold all. */
+FIT_FUNCTION int fit_find_loose(const struct fit_space *s, const struct fit_set *set) {
+    for (int i = set->n - 1; i >= 0; i--)
+        if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_covered(s, set, i) >= FIT_COVERED))
+            return i;
+    return -1;
+}
+
+/* Removes component i from a set. */
+FIT_FUNCTION void fit_drop(struct fit_set *set, int i) {
+    FIT_SYNC();
+    FIT_EACH (once, 1) {
+        set->n--;
+        for (int j = i; j < set->n; j++) {
+            for (int k = 0; k < FIT_PARAMETERS; k++)
+                set->value[j][k] = set->value[j + 1][k];
+            set->is_free[j] = set->is_free[j + 1];
+            set->source[j] = set->source[j + 1];
+        }
+    }
+    FIT_SYNC();
+}
+
+/* Puts component i back to where it is in the start, with the beam's shape. */
+FIT_FUNCTION void fit_put_back(struct fit_set *set, int i, const struct fit_set *start) {
+    FIT_SYNC();
+    FIT_EACH (once, 1) {
+        for (int j = 0; j < start->n; j++)
+            for (int k = 0; start->source[j] == set->source[i] && k < FIT_P; k++)
+                set->value[i][k] = start->value[j][k];
+        set->value[i][FIT_P] = set->value[i][FIT_R] = 1;
+        set->value[i][FIT_Q] = 0;
+        set->is_free[i] = false;
+    }
+    FIT_SYNC();
+}
+
+/* Step 1: the sources with free shapes. One that the pixels do not hold is fitted with the beam's
+ * shape, if there is a beam, and if they do not hold it then, it is dropped. Returns chi^2. */
+FIT_FUNCTION double fit_sources(const struct fit_space *s, const struct fit_set *start,
+                                bool has_beam) {
+    struct fit_memory *m = s->memory;
+    for (;;) {
+        const double chi2 = fit_minimise(s, &m->now).chi2;
+        const int loose = fit_find_loose(s, &m->now);
+        if (loose < 0)
+            return chi2;
+        if (m->now.is_free[loose] && has_beam)
+            fit_put_back(&m->now, loose, start);
+        else
+            fit_drop(&m->now, loose);
+        if (m->now.n == 0)
+            return chi2;
+    }
+}
+
+/* --- more components --- */
+
+/* The pixel with the greatest residual among the first n, and its residual. */
+struct fit_highest {
+    double rest;
+    int pixel;
+};
+
+FIT_FUNCTION struct fit_highest fit_find_highest(const struct fit_space *s, int n) {
+    struct fit_highest highest = {-INFINITY, 0};
+    FIT_EACH (i, n)
+        if (s->rest[i] > highest.rest) {
+            highest.rest = s->rest[i];
+            highest.pixel = i;
+        }
+#ifdef __CUDACC__
+    for (int step = FIT_LANES / 2; step > 0; step /= 2) {
+        const double rest = __shfl_xor_sync(0xffffffffu, highest.rest, step);
+        const int pixel = __shfl_xor_sync(0xffffffffu, highest.pixel, step);
+        if (rest > highest.rest || (rest == highest.rest && pixel < highest.pixel)) {
+            highest.rest = rest;
+            highest.pixel = pixel;
+        }
+    }
+#endif
+    return highest;
+}
+
+/* Adds a component of the beam's shape to a set. */
+FIT_FUNCTION void fit_append(struct fit_set *set, double peak, double u, double v) {
+    const int n = set->n;
+    FIT_SYNC();
+    FIT_EACH (once, 1) {
+        const double c[FIT_PARAMETERS] = {peak, u, v, 1, 0, 1};
+        for (int k = 0; k < FIT_PARAMETERS; k++)
+            set->value[n][k] = c[k];
+        set->is_free[n] = false;
+        set->source[n] = -1;
+        set->n = n + 1;
+    }
+    FIT_SYNC();
+}
+
+/* Whether the last component of a set, which was added, may stay. The space has its Gaussians. */
+FIT_FUNCTION bool fit_may_stay(const struct fit_space *s, const struct fit_set *set) {
+    return set->value[set->n - 1][FIT_PEAK] >= FIT_LEAST_ADDED && fit_find_loose(s, set) < 0;
+}
+
+/* Fits the set with a free shape of its last component, and leaves it as it was if that is not much
+ * better. Returns chi^2; the space has the result's residual. */
+FIT_FUNCTION double fit_free_last(const struct fit_space *s, double chi2) {
+    struct fit_memory *m = s->memory;
+    fit_copy_set(&m->kept, &m->now);
+    FIT_EACH (once, 1)
+        m->now.is_free[m->now.n - 1] = true;
+    FIT_SYNC();
+    const struct fit_end end = fit_minimise(s, &m->now);
+    if (end.chi2 < FIT_BETTER * chi2 && fit_may_stay(s, &m->now))
+        return end.chi2;
+    fit_copy_set(&m->now, &m->kept);
+    return fit_evaluate(s, &m->now);
+}
+
+/* Step 2: components where the residual in the island is high. Returns chi^2. */
+FIT_FUNCTION double fit_add_residuals(const struct fit_space *s, int n_inside, double chi2) {
+    struct fit_memory *m = s->memory;
+    for (int i = 0; i < FIT_ADDED; i++) {
+        const struct fit_highest highest = fit_find_highest(s, n_inside);
+        if (!(highest.rest > FIT_RESIDUAL))
+            break;
+        fit_copy_set(&m->kept, &m->now);
+        fit_append(&m->now, highest.rest, s->u[highest.pixel], s->v[highest.pixel]);
+        const struct fit_end end = fit_minimise(s, &m->now);
+        if (!fit_may_stay(s, &m->now)) {
+            fit_copy_set(&m->now, &m->kept);
+            break;
+        }
+        chi2 = fit_free_last(s, end.chi2);
+    }
+    return chi2;
+}
+
+/* The sigmas along the axes, in beam sigmas. */
+struct fit_widths {
+    double major, minor;
+};
+
+FIT_FUNCTION struct fit_widths fit_widths_of(const double *c) {
+    const struct fit_form form = fit_form_of(c);
+    const double low = form.mean - form.half;
+    const struct fit_widths widths = {1 / sqrt(low > 1e-9 ? low : 1e-9),
+                                      1 / sqrt(form.mean + form.half)};
+    return widths;
+}
+
+/* Replaces component k by two of the beam's shape, on its major axis on both sides of its centre,
+ * at its deconvolved width; the second one goes to the end. */
+FIT_FUNCTION void fit_divide(struct fit_set *set, int k) {
+    const double *const c = set->value[k];
+    const struct fit_widths widths = fit_widths_of(c);
+    const struct fit_form form = fit_form_of(c);
+    /* twice the angle of the major axis, which is at right angles to the greater eigenvalue's */
+    const double cosine = -(c[FIT_P] - c[FIT_R]) / 2 / form.half, sine = -c[FIT_Q] / form.half;
+    const double longer = sqrt((1 + fabs(cosine)) / 2), shorter = sine / (2 * longer);
+    const double square = widths.major * widths.major - 1;
+    const double apart = sqrt(square > 0.2 ? square : 0.2);
+    const double du = apart * (cosine >= 0 ? longer : shorter);
+    const double dv = apart * (cosine >= 0 ? shorter : longer);
+    const double peak = c[FIT_PEAK] * 0.5 * widths.major * widths.minor;
+    const double u = c[FIT_U], v = c[FIT_V];
+    fit_append(set, peak, u - du, v - dv);
+    FIT_EACH (once, 1) {
+        const double first[FIT_PARAMETERS] = {peak, u + du, v + dv, 1, 0, 1};
+        for (int i = 0; i < FIT_PARAMETERS; i++)
+            set->value[k][i] = first[i];
+        set->is_free[k] = false;
+    }
+    FIT_SYNC();
+}
+
+/* Whether components i and j of a set are two sources. */
+FIT_FUNCTION bool fit_are_two(const struct fit_set *set, int i, int j) {
+    const double *const a = set->value[i], *const b = set->value[j];
+    const double u = a[FIT_U] - b[FIT_U], v = a[FIT_V] - b[FIT_V];
+    return a[FIT_PEAK] >= FIT_LEAST_ADDED && b[FIT_PEAK] >= FIT_LEAST_ADDED &&
+           sqrt(u * u + v * v) > FIT_APART;
+}
+
+/* Step 3: two points in place of an elongated component. */
+FIT_FUNCTION void fit_divide_elongated(const struct fit_space *s, double chi2) {
+    struct fit_memory *m = s->memory;
+    const int n = m->now.n;
+    for (int k = 0; k < n && m->now.n < FIT_GROUP; k++) {
+        const struct fit_widths widths = fit_widths_of(m->now.value[k]);
+        if (!m->now.is_free[k] || widths.major <= FIT_ELONGATED ||
+            widths.major <= FIT_ELONGATED * widths.minor)
+            continue;
+        fit_copy_set(&m->kept, &m->now);
+        fit_divide(&m->now, k);
+        const struct fit_end end = fit_minimise(s, &m->now);
+        const bool are_two = end.chi2 < FIT_BETTER * chi2 &&
+                             fit_are_two(&m->now, k, m->now.n - 1) &&
+                             fit_find_loose(s, &m->now) < 0;
+        if (are_two)
+            chi2 = end.chi2;
+        else
+            fit_copy_set(&m->now, &m->kept);
+    }
+}
+
+/* Relative errors of the axes of a component: sqrt(2) / rho of Condon 1997, PASP 109, 166, with the
+ * exponents of Condon et al. 1998, AJ 115, 1693, eq. 26; the beam is the unit circle. */
+FIT_FUNCTION struct fit_widths fit_errors_of_widths(const struct fit_widths *w, double peak) {
+    const double a = 1 + 1 / (w->major * w->major), b = 1 + 1 / (w->minor * w->minor);
+    const double common = 8 / (w->major * w->minor * peak * peak * sqrt(a * b));
+    const struct fit_widths errors = {sqrt(common / (a * a)), sqrt(common / (b * b))};
+    return errors;
+}
+
+/* Step 4: a component whose widths are the beam's within two errors gets the beam's shape. */
+FIT_FUNCTION void fit_test_beam(struct fit_memory *m) {
+    FIT_SYNC();
+    FIT_EACH (i, m->now.n) {
+        double *const c = m->now.value[i];
+        const struct fit_widths w = fit_widths_of(c);
+        const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
+        if (m->now.is_free[i] && w.major - 1 < 2 * w.major * e.major &&
+            w.minor - 1 < 2 * w.minor * e.minor) {
+            c[FIT_P] = c[FIT_R] = 1;
+            c[FIT_Q] = 0;
+            m->now.is_free[i] = false;
+        }
+    }
+    FIT_SYNC();
+}
+
+/* --- points and core --- */
+
+/* Sets the weight of each pixel to the square of the highest fitted shape there, and that of the
+ * outskirts to 0. The space has the set's Gaussians. */
+FIT_FUNCTION void fit_weigh_core(struct fit_space *s, const struct fit_set *set) {
+    FIT_SUMS(used, 1);
+    FIT_EACH_LANES (first) {
+        lanes sum = lanes_all(0);
+        for (int k = first; k < s->n_padded; k += FIT_LANES) {
+            const lanes one = lanes_load(s->weight + k); /* 0 beyond the pixels */
+            lanes g = lanes_all(0);
+            for (int i = 0; i < set->n; i++)
+                g = lanes_max(lanes_load(s->g + (int64_t)i * s->n_padded + k), g);
+            const lanes core = g * g * one, least = lanes_all(FIT_CORE);
+            lanes_store(s->weight + k, lanes_where_above(core, least, core));
+            sum += lanes_where_above(core, least, one);
+        }
+        lanes_keep(used[0], first, sum);
+    }
+    s->n_used = lanes_total(used[0]);
+    FIT_SYNC();
+}
+
+/* Fits the set, and leaves it as it was where a bound holds, or the pixels do not hold a component.
+ * All pixels have the weight 1 afterwards. Returns chi^2 over them. */
+FIT_FUNCTION double fit_improve(struct fit_space *s, struct fit_set *set) {
+    struct fit_memory *m = s->memory;
+    fit_copy_set(&m->kept, set);
+    const bool hit = fit_minimise(s, set).hit;
+    fit_weigh_all(s);
+    const double chi2 = fit_evaluate(s, set);
+    if (!hit && fit_find_loose(s, set) < 0)
+        return chi2;
+    fit_copy_set(set, &m->kept);
+    return fit_evaluate(s, set);
+}
+
+/* Step 5: the fit that is reported, of the core. If it describes all pixels much worse than the fit
+ * before, the source is no Gaussian, and the core does not tell what is around it: then all pixels
+ * are fitted. */
+FIT_FUNCTION void fit_core(struct fit_space *s) {
+    struct fit_memory *m = s->memory;
+    const double chi2 = fit_evaluate(s, &m->now);
+    const double worse = FIT_WORSE * m->now.n * 2 * 3.141592653589793 / s->pixel_area;
+    fit_weigh_core(s, &m->now);
+    if (s->n_used < FIT_PIXELS_A_SOURCE * m->now.n) {
+        fit_weigh_all(s);
+        return;
+    }
+    fit_copy_set(&m->wide, &m->now);
+    if (fit_improve(s, &m->now) <= chi2 + worse)
+        return;
+    fit_copy_set(&m->now, &m->wide);
+    fit_improve(s, &m->now);
+}
+
+FIT_FUNCTION bool fit_is_finite(const struct fit_set *set) {
+    bool is_finite = true;
+    for (int i = 0; i < set->n; i++)
+        for (int k = 0; k < FIT_PARAMETERS; k++)
+            is_finite = is_finite && set->value[i][k] - set->value[i][k] == 0;
+    return is_finite;
+}
+
+/* Carries out a job. The space has room for its pixels. */
+FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
+                             const struct fit_pixel *pixels, struct fit_job *job) {
+    struct fit_memory *m = s->memory;
+    s->n = job->n_pixels;
+    s->n_padded = (s->n + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
+    s->widest = job->widest;
+    const bool is_enough = s->n > FIT_PARAMETERS * job->set.n;
+    if (is_enough) {
+        fit_load(s, frame, pixels + job->first);
+        fit_copy_set(&m->now, &job->set);
+        double chi2 = fit_sources(s, &job->set, frame->has_beam);
+        if (!job->is_first && frame->has_beam && m->now.n > 0) {
+            chi2 = fit_add_residuals(s, job->n_inside, chi2);
+            fit_divide_elongated(s, chi2);
+            fit_test_beam(m);
+        }
+        if (!job->is_first && m->now.n > 0)
+            fit_core(s);
+    }
+    const bool is_fitted = is_enough && m->now.n > 0 && fit_is_finite(&m->now);
+    if (is_fitted)
+        fit_copy_set(&job->set, &m->now);
+    FIT_EACH (once, 1)
+        job->is_fitted = is_fitted;
+    FIT_SYNC();
+}
+
+#endif

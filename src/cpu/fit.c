@@ -1,0 +1,65 @@
+#include "cpu/fit.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/fit_kernels.h"
+#include "cpu/scan.h"
+
+enum { JOBS_A_PART = 16, PARTS_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
+
+struct fitting {
+    const struct fit_frame *frame;
+    const struct fit_limits *limits;
+    const struct fit_pixel *pixels;
+    struct fit_job *jobs;
+    int64_t n, a_part;
+    fit_kernel *kernel;
+    atomic_bool no_memory;
+};
+
+/* The widest vectors that the variant of the scan has, too. */
+static fit_kernel *choose_kernel(void) {
+    const char *name = scan_variant_choose()->name;
+#ifdef HAVE_AVX512
+    if (strcmp(name, "AVX-512") == 0)
+        return fit_with_8;
+#endif
+#ifdef HAVE_AVX2
+    if (strcmp(name, "AVX2") == 0)
+        return fit_with_4;
+#endif
+    (void)name;
+    return fit_with_2;
+}
+
+static void fit_part(void *context, int part) {
+    struct fitting *f = context;
+    const int64_t first = part * f->a_part;
+    const int64_t end = first + f->a_part < f->n ? first + f->a_part : f->n;
+    int64_t most = 0;
+    for (int64_t i = first; i < end; i++)
+        most = f->jobs[i].n_pixels > most ? f->jobs[i].n_pixels : most;
+    void *memory = malloc(fit_memory_size(most));
+    if (!memory)
+        f->no_memory = true;
+    for (int64_t i = first; memory && i < end; i++)
+        f->kernel(f->frame, f->limits, f->pixels, &f->jobs[i], memory);
+    free(memory);
+}
+
+enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_limits *limits,
+                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                            struct threads *threads, struct error *error) {
+    struct fitting f = {.frame = frame,
+                        .limits = limits,
+                        .pixels = pixels,
+                        .jobs = jobs,
+                        .n = n,
+                        .a_part = n / (PARTS_A_THREAD * threads_count(threads)),
+                        .kernel = choose_kernel()};
+    f.a_part = f.a_part < 1 ? 1 : f.a_part < JOBS_A_PART ? f.a_part : JOBS_A_PART;
+    threads_run(threads, (int)((n + f.a_part - 1) / f.a_part), fit_part, &f);
+    return f.no_memory ? error_memory(error, "fitting sources") : SRCFIND_OK;
+}

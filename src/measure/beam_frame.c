@@ -1,0 +1,47 @@
+#include "measure/beam_frame.h"
+
+#include "measure/jacobian.h"
+
+static const double PIXELS_WITHOUT_BEAM = 3;
+
+/* W with W^T W = form, upper triangular. */
+static struct fit_frame frame_of_form(const struct tensor *form) {
+    const double ux = sqrt(form->xx), uy = form->xy / ux;
+    return (struct fit_frame){ux, uy, sqrt(form->yy - uy * uy), true};
+}
+
+static bool is_usable(const struct fit_frame *f) {
+    return isfinite(f->ux) && isfinite(f->uy) && isfinite(f->vy) && f->ux > 0 && f->vy > 0;
+}
+
+enum srcfind_status beam_frame_make(const struct image *image, const struct srcfind_image *metadata,
+                                    struct fit_frame *frame, struct error *error) {
+    const double per_pixel = FIT_FWHM / PIXELS_WITHOUT_BEAM;
+    const struct srcfind_beam *beam = &metadata->beam;
+    struct jacobian jacobian;
+    double x, y;
+    *frame = (struct fit_frame){per_pixel, 0, per_pixel, false};
+    if (!image->wcs || !isfinite(metadata->beam_pixels))
+        return SRCFIND_OK;
+    wcs_reference_pixel(image->wcs, &x, &y);
+    const enum srcfind_status status = jacobian_at(image->wcs, metadata, x, y, &jacobian, error);
+    if (status != SRCFIND_OK)
+        return status;
+    const struct tensor on_sky = jacobian_ellipse(beam->major / FIT_FWHM, beam->minor / FIT_FWHM,
+                                                  isfinite(beam->angle) ? beam->angle : 0);
+    const struct jacobian to_pixels = jacobian_inverse(&jacobian);
+    const struct tensor moments = jacobian_apply(&to_pixels, &on_sky);
+    const struct tensor form = tensor_inverse(&moments);
+    const struct fit_frame found = frame_of_form(&form);
+    if (is_usable(&found))
+        *frame = found;
+    return SRCFIND_OK;
+}
+
+double beam_frame_fwhm(const struct fit_frame *frame) {
+    return FIT_FWHM / sqrt(frame->ux * frame->vy);
+}
+
+double beam_frame_margin(const struct fit_frame *frame) {
+    return fmax(beam_frame_fwhm(frame) / 2, 1) * (1 + 1e-6);
+}

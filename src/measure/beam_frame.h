@@ -1,0 +1,21 @@
+/* The frame of fits: coordinates in which the beam is the unit circle. */
+#ifndef BEAM_FRAME_H
+#define BEAM_FRAME_H
+
+#include "backend/fit.h"
+#include "input/image.h"
+
+/* The frame of an image, by its beam and its Jacobian at the reference pixel, where the beam was
+ * defined. Without a beam the unit circle has a FWHM of three pixels. Errors: of WCSLIB or memory.
+ */
+enum srcfind_status beam_frame_make(const struct image *image, const struct srcfind_image *metadata,
+                                    struct fit_frame *frame, struct error *error);
+
+/* The FWHM of the unit circle, in pixels: the geometric mean of its axes. */
+double beam_frame_fwhm(const struct fit_frame *frame);
+
+/* The width of the margin around an island that is fitted: half a FWHM, at least a pixel. It is
+ * wider by a millionth, so that pixels at just this distance are in it, however WCSLIB rounds. */
+double beam_frame_margin(const struct fit_frame *frame);
+
+#endif

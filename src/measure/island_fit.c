@@ -1,0 +1,510 @@
+#include "measure/island_fit.h"
+
+#include <stdlib.h>
+
+/* --- pixels --- */
+
+static void add_own_pixels(struct island_fit *f) {
+    const struct island_pixels *own = f->own;
+    for (int64_t i = 0; i < own->n; i++)
+        f->pixels[f->n_pixels++] =
+            (struct fit_pixel){own->above[i] / f->rms, own->x[i] - f->x, own->y[i] - f->y};
+    f->n_own = f->n_pixels;
+}
+
+enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
+
+/* Adds the pixels of a run of the margin. */
+static void add_margin_run(struct island_fit *f, const struct noise_map *map, double threshold,
+                           const struct run *run, const float *values,
+                           const struct noise_given *given) {
+    struct noise_at noise[NOISE_RANGE];
+    for (int64_t x = run->x0; x <= run->x1; x += NOISE_RANGE) {
+        const int64_t n = run->x1 - x < NOISE_RANGE ? run->x1 - x + 1 : NOISE_RANGE,
+                      at = x - run->x0;
+        noise_row(map, run->y, x, n, given ? given + at : NULL, noise);
+        for (int64_t i = 0; i < n; i++) {
+            const double above = (double)values[at + i] - noise[i].background;
+            if (isfinite(above) && !noise_is_below(noise[i], threshold, values[at + i]))
+                f->pixels[f->n_pixels++] =
+                    (struct fit_pixel){above / f->rms, (int32_t)(x + i - f->x), run->y - f->y};
+        }
+    }
+}
+
+static void add_margin_pixels(struct island_fit *f, const struct margin *m,
+                              const struct noise_map *map, double threshold) {
+    for (int64_t i = 0; i < m->n_runs; i++) {
+        const int64_t first = m->runs[i].first;
+        add_margin_run(f, map, threshold, &m->runs[i].run, m->values + first,
+                       m->given ? m->given + first : NULL);
+    }
+}
+
+/* --- parts --- */
+
+/* The position of a source's peak along x or y. */
+static int32_t position_of(const struct island_fit *f, int32_t source, bool along_y) {
+    const int32_t pixel = f->deblended->peak[source];
+    return along_y ? f->own->y[pixel] : f->own->x[pixel];
+}
+
+/* Sources and pixels that are not in parts yet, which are to be divided. */
+struct range {
+    int64_t first_source, n_sources, first_pixel, n_pixels;
+};
+
+/* Whether the peaks of a range's sources extend further along y than along x. */
+static bool is_higher_than_wide(const struct island_fit *f, const struct range *r) {
+    int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
+    for (int64_t i = 0; i < r->n_sources; i++) {
+        for (int k = 0; k < 2; k++) {
+            const int32_t at = position_of(f, f->sources[r->first_source + i], k);
+            low[k] = at < low[k] ? at : low[k];
+            high[k] = at > high[k] ? at : high[k];
+        }
+    }
+    return high[1] - low[1] > high[0] - low[0];
+}
+
+/* A source and its position along the axis that is divided. */
+struct placed {
+    int32_t at, source;
+};
+
+static int compare_placed(const void *a, const void *b) {
+    const struct placed *left = a, *right = b;
+    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
+                                 : (left->source > right->source) - (left->source < right->source);
+}
+
+/* The number of sorted sources in the first half: nearest to n / 2, but not between equal
+ * positions.
+ */
+static int64_t find_middle(const struct placed *placed, int64_t n) {
+    for (int64_t step = 0; step < n; step++) {
+        const int64_t left = n / 2 - step, right = n / 2 + step;
+        if (left > 0 && placed[left - 1].at < placed[left].at)
+            return left;
+        if (right < n && placed[right - 1].at < placed[right].at)
+            return right;
+    }
+    return n / 2;
+}
+
+/* Moves the pixels on the left of `twice` / 2 before the others, both in their order; returns their
+ * number. scratch has room for all pixels. */
+static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool along_y,
+                             int64_t twice, int32_t *scratch) {
+    int64_t n_left = 0, n_right = 0;
+    int32_t *const order = f->order + r->first_pixel;
+    for (int64_t i = 0; i < r->n_pixels; i++) {
+        const struct fit_pixel *p = &f->pixels[order[i]];
+        const int64_t at = along_y ? (int64_t)p->y + f->y : (int64_t)p->x + f->x;
+        if (2 * at < twice)
+            order[n_left++] = order[i];
+        else
+            scratch[n_right++] = order[i];
+    }
+    memcpy(order + n_left, scratch, (size_t)n_right * sizeof *order);
+    return n_left;
+}
+
+/* Divides a range in two at the middle of its sources, along its longer side. */
+static void divide_range(struct island_fit *f, const struct range *r, struct placed *placed,
+                         int32_t *scratch, struct range *left, struct range *right) {
+    const bool along_y = is_higher_than_wide(f, r);
+    for (int64_t i = 0; i < r->n_sources; i++) {
+        const int32_t source = f->sources[r->first_source + i];
+        placed[i] = (struct placed){position_of(f, source, along_y), source};
+    }
+    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_placed);
+    for (int64_t i = 0; i < r->n_sources; i++)
+        f->sources[r->first_source + i] = placed[i].source;
+    const int64_t n = find_middle(placed, r->n_sources);
+    const int64_t twice = (int64_t)placed[n - 1].at + placed[n].at;
+    const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
+    *left = (struct range){r->first_source, n, r->first_pixel, n_left};
+    *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
+                            r->n_pixels - n_left};
+}
+
+static int compare_sources(const void *a, const void *b) {
+    const int32_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static void add_part(struct island_fit *f, const struct range *r) {
+    qsort(f->sources + r->first_source, (size_t)r->n_sources, sizeof *f->sources, compare_sources);
+    for (int64_t i = 0; i < r->n_pixels; i++)
+        f->part_of[f->order[r->first_pixel + i]] = (int32_t)f->n_parts;
+    f->parts[f->n_parts++] =
+        (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels};
+}
+
+/* Divides all sources into parts of at most FIT_GROUP. ranges has room for one range a source. */
+static void make_parts(struct island_fit *f, struct range *ranges, struct placed *placed,
+                       int32_t *scratch) {
+    int64_t n = 1;
+    ranges[0] = (struct range){0, f->deblended->n, 0, f->n_pixels};
+    while (n > 0) {
+        const struct range range = ranges[--n];
+        if (range.n_sources <= FIT_GROUP) {
+            add_part(f, &range);
+        } else {
+            divide_range(f, &range, placed, scratch, &ranges[n + 1], &ranges[n]);
+            n += 2;
+        }
+    }
+}
+
+static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) {
+    f->pixels = malloc((size_t)n_pixels * sizeof *f->pixels + 1);
+    f->order = malloc((size_t)n_pixels * sizeof *f->order + 1);
+    f->part_of = malloc((size_t)n_pixels * sizeof *f->part_of + 1);
+    f->sources = malloc((size_t)n_sources * sizeof *f->sources);
+    f->parts = malloc((size_t)n_sources * sizeof *f->parts);
+    return f->pixels && f->order && f->part_of && f->sources && f->parts;
+}
+
+static bool divide(struct island_fit *f) {
+    const size_t n = (size_t)f->deblended->n;
+    struct range *ranges = malloc((n + 1) * sizeof *ranges);
+    struct placed *placed = malloc(n * sizeof *placed);
+    int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
+    const bool ok = ranges && placed && scratch;
+    for (int64_t i = 0; i < f->n_pixels; i++)
+        f->order[i] = (int32_t)i;
+    for (int32_t i = 0; i < f->deblended->n; i++)
+        f->sources[i] = i;
+    if (ok)
+        make_parts(f, ranges, placed, scratch);
+    free(ranges);
+    free(placed);
+    free(scratch);
+    return ok;
+}
+
+bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
+                     const struct deblended *deblended, const struct margin *margin,
+                     const struct noise_map *noise, double threshold) {
+    const int32_t highest = deblended->peak[0];
+    *fit = (struct island_fit){.own = own,
+                               .deblended = deblended,
+                               .x = own->x[highest],
+                               .y = own->y[highest],
+                               .rms = own->rms[highest]};
+    const int64_t n = own->n + margin->n_pixels;
+    if (n > INT32_MAX || !allocate(fit, n, deblended->n))
+        return false;
+    add_own_pixels(fit);
+    add_margin_pixels(fit, margin, noise, threshold);
+    return divide(fit);
+}
+
+void island_fit_clear(struct island_fit *fit) {
+    free(fit->pixels);
+    free(fit->order);
+    free(fit->part_of);
+    free(fit->sources);
+    free(fit->parts);
+    *fit = (struct island_fit){0};
+}
+
+/* --- jobs --- */
+
+/* The bound of the widths, from the box of a job's pixels. */
+static double widest_of(const struct fit_frame *frame, const struct fit_pixel *pixels, int64_t n) {
+    double low_u = INFINITY, high_u = -INFINITY, low_v = INFINITY, high_v = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        const double u = frame->ux * pixels[i].x + frame->uy * pixels[i].y;
+        const double v = frame->vy * pixels[i].y;
+        low_u = fmin(low_u, u);
+        high_u = fmax(high_u, u);
+        low_v = fmin(low_v, v);
+        high_v = fmax(high_v, v);
+    }
+    return n > 0 ? fit_widest(high_u - low_u, high_v - low_v) : 1;
+}
+
+/* The start: a component of the beam's shape at each peak. */
+static void start_set(const struct island_fit *f, const struct fit_frame *frame,
+                      const struct fit_part *part, struct fit_set *set) {
+    set->n = (int32_t)part->n_sources;
+    for (int32_t i = 0; i < set->n; i++) {
+        const int32_t pixel = f->deblended->peak[f->sources[part->first_source + i]];
+        const struct fit_pixel *p = &f->pixels[pixel];
+        const double c[FIT_PARAMETERS] = {
+            p->value, frame->ux * p->x + frame->uy * p->y, frame->vy * p->y, 1, 0, 1};
+        memcpy(set->value[i], c, sizeof c);
+        set->is_free[i] = true;
+        set->source[i] = i;
+    }
+}
+
+void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,
+                          int64_t first, struct fit_pixel *pixels, struct fit_job *jobs) {
+    for (int64_t k = 0; k < fit->n_parts; k++) {
+        const struct fit_part *part = &fit->parts[k];
+        struct fit_job *job = &jobs[k];
+        *job = (struct fit_job){.first = first + part->first_pixel, .is_first = fit->n_parts > 1};
+        for (int64_t i = 0; i < part->n_pixels; i++) {
+            const int32_t pixel = fit->order[part->first_pixel + i];
+            pixels[job->first + i] = fit->pixels[pixel];
+            job->n_inside += pixel < fit->n_own;
+        }
+        job->n_pixels = part->n_pixels <= FIT_MOST_PIXELS ? (int32_t)part->n_pixels : 0;
+        job->widest = widest_of(frame, pixels + job->first, job->n_pixels);
+        start_set(fit, frame, part, &job->set);
+    }
+}
+
+/* --- components over pixels --- */
+
+/* The first of n pixels, in the order of the image, that is at (x, y) or later. */
+static int64_t first_from(const struct fit_pixel *pixels, int64_t n, int64_t y, double x) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const struct fit_pixel *p = &pixels[middle];
+        if (p->y < y || (p->y == y && p->x < x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Calls add(context, i, value) for the pixels that a Gaussian reaches, in their order. */
+static void for_each_pixel(const struct gaussian *g, const struct fit_pixel *pixels, int64_t n,
+                           void (*add)(void *context, int64_t i, double value), void *context) {
+    const double height = gaussian_height(g);
+    if (n == 0)
+        return;
+    const double low = fmax(ceil(g->y - height), pixels[0].y);
+    const double high = fmin(floor(g->y + height), pixels[n - 1].y);
+    if (!(low <= high))
+        return;
+    for (int64_t y = (int64_t)low; y <= (int64_t)high; y++) {
+        const struct gaussian_span span = gaussian_span(g, (double)y);
+        for (int64_t i = first_from(pixels, n, y, span.centre - span.half);
+             i < n && pixels[i].y == y && pixels[i].x <= span.centre + span.half; i++)
+            add(context, i, gaussian_at(g, pixels[i].x, pixels[i].y));
+    }
+}
+
+/* --- groups --- */
+
+struct subtraction {
+    const int32_t *part_of;
+    int64_t part;   /* whose component it is */
+    double *others; /* of each pixel: components of other parts */
+};
+
+static void add_other(void *context, int64_t i, double value) {
+    struct subtraction *s = context;
+    if (s->part_of[i] != s->part)
+        s->others[i] += value;
+}
+
+bool island_fit_subtract_others(const struct island_fit *fit, const struct fit_frame *frame,
+                                const struct fit_job *jobs, struct fit_pixel *pixels) {
+    double *others = calloc((size_t)fit->n_pixels + 1, sizeof *others);
+    if (!others)
+        return false;
+    for (int64_t k = 0; k < fit->n_parts; k++) {
+        struct subtraction own = {fit->part_of, k, others};
+        struct subtraction margin = {fit->part_of + fit->n_own, k, others + fit->n_own};
+        for (int i = 0; i < jobs[k].set.n; i++) {
+            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
+            for_each_pixel(&g, fit->pixels, fit->n_own, add_other, &own);
+            for_each_pixel(&g, fit->pixels + fit->n_own, fit->n_pixels - fit->n_own, add_other,
+                           &margin);
+        }
+    }
+    for (int64_t k = 0; k < fit->n_parts; k++) {
+        for (int64_t i = 0; i < fit->parts[k].n_pixels; i++) {
+            const int32_t pixel = fit->order[fit->parts[k].first_pixel + i];
+            pixels[jobs[k].first + i].value = fit->pixels[pixel].value - others[pixel];
+        }
+    }
+    free(others);
+    return true;
+}
+
+/* --- results --- */
+
+/* A source before it is sorted. */
+struct ranked {
+    struct fitted_source source;
+    double peak;
+    int32_t number; /* in the order in which they were found */
+};
+
+static int compare_ranked(const void *a, const void *b) {
+    const struct ranked *left = a, *right = b;
+    return left->peak != right->peak
+               ? (left->peak < right->peak) - (left->peak > right->peak)
+               : (left->number > right->number) - (left->number < right->number);
+}
+
+/* The results of an island's jobs. */
+struct finishing {
+    const struct island_fit *fit;
+    struct ranked *ranked;
+    int64_t n;
+    int32_t *of_deblended; /* the source that a deblended one became */
+    bool *is_kept;         /* whether a deblended source was not fitted, and keeps its pixels */
+    double *model;         /* of each own pixel, in units of the rms */
+    double *highest;       /* the highest Gaussian there */
+    int32_t *owner;
+    int32_t now; /* the source that is added */
+};
+
+static void add_fitted(struct finishing *f, const struct fit_frame *frame, const double *c,
+                       bool is_free) {
+    const struct island_fit *fit = f->fit;
+    struct ranked *r = &f->ranked[f->n];
+    *r = (struct ranked){.number = (int32_t)f->n++};
+    r->source =
+        (struct fitted_source){.is_fitted = true,
+                               .has_beam_shape = !is_free,
+                               .gaussian = gaussian_of_fit(frame, c, fit->rms, fit->x, fit->y)};
+    r->peak = r->source.gaussian.peak;
+}
+
+static void add_not_fitted(struct finishing *f, int32_t deblended) {
+    const struct island_fit *fit = f->fit;
+    struct ranked *r = &f->ranked[f->n];
+    *r = (struct ranked){.number = (int32_t)f->n++};
+    r->peak = fit->own->above[fit->deblended->peak[deblended]];
+    f->is_kept[deblended] = true;
+}
+
+/* Whether a job has a component for source i of its part. */
+static bool has_fit(const struct fit_job *job, int64_t i) {
+    for (int k = 0; job->is_fitted && k < job->set.n; k++)
+        if (job->set.source[k] == i)
+            return true;
+    return false;
+}
+
+/* Adds the components of each part, and then its sources without one. */
+static void collect(struct finishing *f, const struct fit_frame *frame,
+                    const struct fit_job *jobs) {
+    for (int64_t k = 0; k < f->fit->n_parts; k++) {
+        const struct fit_set *set = &jobs[k].set;
+        const int32_t *sources = f->fit->sources + f->fit->parts[k].first_source;
+        for (int i = 0; i < set->n && jobs[k].is_fitted; i++) {
+            if (set->source[i] >= 0)
+                f->of_deblended[sources[set->source[i]]] = (int32_t)f->n;
+            add_fitted(f, frame, set->value[i], set->is_free[i]);
+        }
+        for (int64_t i = 0; i < f->fit->parts[k].n_sources; i++) {
+            if (has_fit(&jobs[k], i))
+                continue;
+            f->of_deblended[sources[i]] = (int32_t)f->n;
+            add_not_fitted(f, sources[i]);
+        }
+    }
+}
+
+/* How many sources of a part have no component. */
+static int32_t count_not_fitted(const struct fit_part *part, const struct fit_job *job) {
+    int32_t n = 0;
+    for (int64_t i = 0; i < part->n_sources; i++)
+        n += !has_fit(job, i);
+    return n;
+}
+
+static void add_to_model(void *context, int64_t i, double value) {
+    struct finishing *f = context;
+    f->model[i] += value;
+    if (value > f->highest[i] && !f->is_kept[f->fit->deblended->owner[i]]) {
+        f->highest[i] = value;
+        f->owner[i] = f->now;
+    }
+}
+
+/* Sets owner and model of each own pixel. Where no Gaussian reaches, a pixel stays with its
+ * deblended source. */
+static void find_owners(struct finishing *f, const struct fit_frame *frame,
+                        const struct fit_job *jobs) {
+    const struct island_fit *fit = f->fit;
+    for (int64_t i = 0; i < fit->n_own; i++)
+        f->owner[i] = f->of_deblended[fit->deblended->owner[i]];
+    f->now = 0;
+    for (int64_t k = 0; k < fit->n_parts; k++) {
+        for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
+            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
+            for_each_pixel(&g, fit->pixels, fit->n_own, add_to_model, f);
+        }
+        f->now += count_not_fitted(&fit->parts[k], &jobs[k]);
+    }
+}
+
+static double residual_rms(const struct finishing *f) {
+    const struct island_fit *fit = f->fit;
+    double sum = 0;
+    for (int64_t i = 0; i < fit->n_own; i++) {
+        const double residual = fit->pixels[i].value - f->model[i];
+        sum += residual * residual;
+    }
+    return sqrt(sum / (double)fit->n_own) * fit->rms;
+}
+
+/* Sorts the sources; `rank` has room for their number. */
+static void sort_sources(struct finishing *f, int32_t *rank, struct fitted_sources *result) {
+    qsort(f->ranked, (size_t)f->n, sizeof *f->ranked, compare_ranked);
+    for (int64_t i = 0; i < f->n; i++) {
+        result->source[i] = f->ranked[i].source;
+        rank[f->ranked[i].number] = (int32_t)i;
+    }
+    for (int64_t i = 0; i < f->fit->n_own; i++)
+        result->owner[i] = rank[f->owner[i]];
+}
+
+static int64_t count_sources(const struct island_fit *fit, const struct fit_job *jobs) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < fit->n_parts; k++)
+        n += (jobs[k].is_fitted ? jobs[k].set.n : 0) + count_not_fitted(&fit->parts[k], &jobs[k]);
+    return n;
+}
+
+bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
+                       const struct fit_job *jobs, struct fitted_sources *result) {
+    const size_t n = (size_t)count_sources(fit, jobs), n_own = (size_t)fit->n_own;
+    const size_t n_deblended = (size_t)fit->deblended->n;
+    *result = (struct fitted_sources){.n = (int64_t)n,
+                                      .source = malloc(n * sizeof *result->source + 1),
+                                      .owner = malloc(n_own * sizeof *result->owner + 1)};
+    struct finishing f = {.fit = fit,
+                          .ranked = malloc(n * sizeof *f.ranked + 1),
+                          .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
+                          .is_kept = calloc(n_deblended, sizeof *f.is_kept),
+                          .model = calloc(n_own, sizeof *f.model),
+                          .highest = calloc(n_own, sizeof *f.highest),
+                          .owner = result->owner};
+    int32_t *rank = malloc(n * sizeof *rank + 1);
+    const bool ok = result->source && result->owner && f.ranked && f.of_deblended && f.is_kept &&
+                    f.model && f.highest && rank;
+    if (ok) {
+        collect(&f, frame, jobs);
+        find_owners(&f, frame, jobs);
+        result->residual_rms = residual_rms(&f);
+        sort_sources(&f, rank, result);
+    }
+    free(f.ranked);
+    free(f.of_deblended);
+    free(f.is_kept);
+    free(f.model);
+    free(f.highest);
+    free(rank);
+    return ok;
+}
+
+void fitted_sources_clear(struct fitted_sources *result) {
+    free(result->source);
+    free(result->owner);
+    *result = (struct fitted_sources){0};
+}

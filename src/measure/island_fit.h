@@ -1,0 +1,70 @@
+/* The fits of an island: its pixels, with a margin, in groups of sources that are fitted together;
+ * and what becomes of their results. */
+#ifndef ISLAND_FIT_H
+#define ISLAND_FIT_H
+
+#include "measure/deblend.h"
+#include "measure/gaussian.h"
+#include "measure/margins.h"
+
+/* A group of sources, and the pixels that are nearer to them than to those of other groups. */
+struct fit_part {
+    int64_t first_source, n_sources; /* in island_fit.sources */
+    int64_t first_pixel, n_pixels;   /* in island_fit.order */
+};
+
+/* Positions are relative to the island's highest pixel, values in units of the rms there. */
+struct island_fit {
+    const struct island_pixels *own;
+    const struct deblended *deblended;
+    int32_t x, y;
+    double rms;
+    struct fit_pixel
+        *pixels; /* the island's own, then its margin, both in the order of the image */
+    int64_t n_own, n_pixels;
+    struct fit_part *parts;
+    int64_t n_parts;
+    int32_t *sources; /* grouped by part */
+    int32_t *order;   /* of the pixels, grouped by part; within a part as they were */
+    int32_t *part_of; /* of each pixel */
+};
+
+/* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
+ * left out. False where memory ran out. `own` and `deblended` must outlive the result, which is to
+ * be cleared also after a failure. */
+bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
+                     const struct deblended *deblended, const struct margin *margin,
+                     const struct noise_map *noise, double threshold);
+void island_fit_clear(struct island_fit *fit);
+
+/* Makes a job of each part, whose pixels go to pixels[first] and so on. */
+void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,
+                          int64_t first, struct fit_pixel *pixels, struct fit_job *jobs);
+
+/* Subtracts from the pixels of each job the components of the island's other jobs. False where
+ * memory ran out. */
+bool island_fit_subtract_others(const struct island_fit *fit, const struct fit_frame *frame,
+                                const struct fit_job *jobs, struct fit_pixel *pixels);
+
+/* A source of an island: a fitted component, or where there is none a part of the deblended island.
+ */
+struct fitted_source {
+    bool is_fitted, has_beam_shape;
+    struct gaussian gaussian; /* in the map's unit and the pixels of the image */
+};
+
+/* The sources after the fit, the brightest first. owner: which of them each of the island's own
+ * pixels belongs to: the one whose Gaussian is highest there. */
+struct fitted_sources {
+    struct fitted_source *source;
+    int64_t n;
+    int32_t *owner;
+    double residual_rms; /* over the island's own pixels, in the map's unit */
+};
+
+/* False where memory ran out. Clear the result also then. */
+bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
+                       const struct fit_job *jobs, struct fitted_sources *result);
+void fitted_sources_clear(struct fitted_sources *result);
+
+#endif

@@ -1,0 +1,43 @@
+#include "measure/setting.h"
+
+struct setting setting_make(const struct detection_result *result,
+                            const struct detection *detection, const struct image *image,
+                            const struct srcfind_image *metadata, const struct fit_frame *frame) {
+    const bool has_beam = isfinite(metadata->beam_pixels);
+    struct setting s = {
+        .detection = detection,
+        .noise = &result->noise,
+        .at_peaks = result->segments.noise,
+        .correlated = has_beam ? fmax(metadata->beam_pixels, 1) : 1,
+        .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
+        .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
+        .frame = *frame,
+    };
+    if (!frame->has_beam) /* a circle with an area of one pixel */
+        s.frame.ux = s.frame.vy = sqrt(2 * M_PI);
+    if (isfinite(image->jansky) && (has_beam || image->per_pixel))
+        s.to_flux *= image->jansky;
+    return s;
+}
+
+struct srcfind_source setting_empty_row(int64_t id) {
+    return (struct srcfind_source){.id = id,
+                                   .island_id = id,
+                                   .lon = NAN,
+                                   .lat = NAN,
+                                   .e_lon = NAN,
+                                   .e_lat = NAN,
+                                   .major = NAN,
+                                   .minor = NAN,
+                                   .angle = NAN,
+                                   .e_major = NAN,
+                                   .e_minor = NAN,
+                                   .e_angle = NAN,
+                                   .dc_major = NAN,
+                                   .dc_minor = NAN,
+                                   .dc_angle = NAN,
+                                   .e_dc_major = NAN,
+                                   .e_dc_minor = NAN,
+                                   .e_dc_angle = NAN,
+                                   .resid_isl_rms = NAN};
+}

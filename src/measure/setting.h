@@ -1,0 +1,27 @@
+/* What is the same for all rows of an image. */
+#ifndef SETTING_H
+#define SETTING_H
+
+#include "backend/backend.h"
+#include "backend/fit.h"
+#include "input/image.h"
+
+struct setting {
+    const struct detection *detection;
+    const struct noise_map *noise;
+    const struct noise_at *at_peaks; /* the islands' own, if maps are given; else NULL */
+    double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
+    double to_flux;    /* flux / pixel sum */
+    int64_t flags;
+    struct fit_frame frame; /* of the errors of fits: its unit circle is what is correlated */
+};
+
+/* frame: of fits, see beam_frame.h. The pointers must outlive the setting. */
+struct setting setting_make(const struct detection_result *result,
+                            const struct detection *detection, const struct image *image,
+                            const struct srcfind_image *metadata, const struct fit_frame *frame);
+
+/* A row whose columns do not apply, but for its number, which is its island's, too. */
+struct srcfind_source setting_empty_row(int64_t id);
+
+#endif

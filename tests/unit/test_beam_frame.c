@@ -1,0 +1,92 @@
+/* In the frame of fits the beam is the unit circle, whatever the pixels are like. */
+#include "measure/beam_frame.h"
+#include "sky.h"
+
+static const double FWHM = 2.3548200450309493;
+
+/* The frame of a beam in degrees, at these cards. */
+static struct fit_frame frame_of(const char *cards, double major, double minor, double angle) {
+    struct image image = {0};
+    struct srcfind_image metadata;
+    struct fit_frame frame;
+    struct error error;
+    image.wcs = wcs_of(cards, &metadata);
+    metadata.beam = (struct srcfind_beam){major, minor, angle};
+    metadata.beam_pixels = M_PI * major * minor / (4 * M_LN2) / metadata.pixel_area;
+    assert_int_equal(beam_frame_make(&image, &metadata, &frame, &error), SRCFIND_OK);
+    wcs_close(image.wcs);
+    return frame;
+}
+
+#define SKY(projection, lat)                                                                       \
+    "CTYPE1  = 'RA---" projection "'\nCTYPE2  = 'DEC--" projection                                 \
+    "'\nCRPIX1  = 51\nCRPIX2  = 61\nCRVAL1  = 30\nCRVAL2  = " lat "\n"
+
+/* Points at one sigma from the centre, in all directions. cd: degrees a pixel, from x and y to east
+ * and north. */
+static void check(const char *cards, const double *cd, double major, double minor, double angle) {
+    const struct fit_frame f = frame_of(cards, major, minor, angle);
+    const double determinant = cd[0] * cd[3] - cd[1] * cd[2], pa = angle * M_PI / 180;
+    assert_true(f.has_beam && f.ux > 0 && f.vy > 0);
+    for (int i = 0; i < 12; i++) {
+        const double along = major / FWHM * cos(i * M_PI / 6),
+                     across = minor / FWHM * sin(i * M_PI / 6);
+        const double north = along * cos(pa) - across * sin(pa);
+        const double east = along * sin(pa) + across * cos(pa);
+        const double x = (cd[3] * east - cd[1] * north) / determinant;
+        const double y = (-cd[2] * east + cd[0] * north) / determinant;
+        assert_within(hypot(f.ux * x + f.uy * y, f.vy * y), 1, 1e-5);
+    }
+    assert_within(beam_frame_fwhm(&f) / sqrt(major * minor / fabs(determinant)), 1, 1e-5);
+}
+
+static void beams(void **state) {
+    static const double square[] = {-1e-3, 0, 0, 1e-3}, mirrored[] = {1e-3, 0, 0, 1e-3},
+                        turned[] = {-0.016, 0.018, 0.012, 0.024};
+    static const double angles[] = {0, 30, 90, 135, -20, 179.9};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        check(SKY("SIN", "0") "CDELT1  = -1E-3\nCDELT2  = 1E-3", square, 5e-3, 4e-3, angles[i]);
+        check(SKY("TAN", "-89.99") "CDELT1  = -1E-3\nCDELT2  = 1E-3", square, 5e-3, 1e-3,
+              angles[i]);
+        check(SKY("TAN", "45") "CDELT1  = 1E-3\nCDELT2  = 1E-3", mirrored, 2e-3, 2e-3, angles[i]);
+        check(
+            SKY("TAN", "45") "CD1_1   = -0.016\nCD1_2   = 0.018\nCD2_1   = 0.012\nCD2_2   = 0.024",
+            turned, 0.15, 0.05, angles[i]);
+    }
+}
+
+/* A beam without an angle points north. */
+static void no_angle(void **state) {
+    static const char *const cards = SKY("SIN", "10") "CDELT1  = -1E-3\nCDELT2  = 1E-3";
+    const struct fit_frame f = frame_of(cards, 6e-3, 3e-3, NAN),
+                           north = frame_of(cards, 6e-3, 3e-3, 0);
+    (void)state;
+    assert_true(f.ux == north.ux && f.uy == north.uy && f.vy == north.vy && f.has_beam);
+}
+
+/* A circle of three pixels: without a beam, without sky coordinates, and for a beam of no use. */
+static void no_beam(void **state) {
+    static const char *const cards = SKY("SIN", "10") "CDELT1  = -1E-3\nCDELT2  = 1E-3";
+    const struct image image = {0};
+    struct srcfind_image metadata = image_empty_metadata();
+    struct fit_frame frames[3] = {frame_of(cards, NAN, NAN, NAN),
+                                  frame_of(cards, 1e-300, 1e-300, 0)};
+    struct error error;
+    (void)state;
+    assert_int_equal(beam_frame_make(&image, &metadata, &frames[2], &error), SRCFIND_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_false(frames[i].has_beam);
+        assert_true(frames[i].ux == frames[i].vy && frames[i].uy == 0);
+        assert_within(beam_frame_fwhm(&frames[i]), 3, 1e-12);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beams),
+        cmocka_unit_test(no_angle),
+        cmocka_unit_test(no_beam),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
