@@ -1,0 +1,230 @@
+#include "input/positions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/parse_number.h"
+#include "input/table_file.h"
+#include "input/tables/text_file.h"
+
+/* The columns of sky positions, as output/catalogue.c names them. */
+static const char *const sky_names[][2] = {
+    {"RA", "DEC"}, {"GLON", "GLAT"}, {"ELON", "ELAT"}, {"SLON", "SLAT"}, {"LON", "LAT"},
+};
+enum { SKY_NAMES = sizeof sky_names / sizeof *sky_names, EQUATORIAL = 0, OTHER = SKY_NAMES - 1 };
+
+struct pair {
+    const struct table_file_column *x, *y; /* both or none are NULL */
+};
+
+static struct pair find_pair(const struct table_file *table, const char *x, const char *y) {
+    const struct pair pair = {table_file_column(table, x), table_file_column(table, y)};
+    return pair.x && pair.y ? pair : (struct pair){0};
+}
+
+/* --- which columns --- */
+
+/* The names of the image's own coordinates. */
+static int names_of_image(const char *lon_name) {
+    int i = 0;
+    while (i < OTHER && strcmp(lon_name, sky_names[i][0]) != 0)
+        i++;
+    return i;
+}
+
+/* Lists the names of columns, as far as they fit. */
+static const char *list_names(const struct table_file *table, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < table->n_columns; i++) {
+        char quote[TEXT_FILE_QUOTE];
+        const char *name = table->columns[i].name;
+        text_file_quote(name, strlen(name), quote);
+        if (length + strlen(quote) + 8 > size) {
+            snprintf(text + length, size - length, ", ...");
+            break;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", quote);
+    }
+    return text;
+}
+
+static enum srcfind_status no_columns(const char *path, const struct table_file *table,
+                                      const char *lon, const char *lat, struct error *error) {
+    char names[256];
+    list_names(table, names, sizeof names);
+    if (!*lon)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the image has no sky coordinates, and the catalogue no columns Xposn "
+                         "and Yposn; it has: %s",
+                         path, names);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: there are no columns %s and %s (degrees), nor Xposn and Yposn (pixels, "
+                     "from 0): rename those of the positions; there are: %s",
+                     path, lon, lat, names);
+}
+
+/* Returns an error if the catalogue has the coordinates of another kind of image. */
+static enum srcfind_status check_others(const char *path, const struct table_file *table, int own,
+                                        const char *lon_name, const char *lat_name,
+                                        struct error *error) {
+    for (int i = 0; i < SKY_NAMES; i++)
+        if (i != own && find_pair(table, sky_names[i][0], sky_names[i][1]).x)
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: its positions are %s and %s, those of the image %s and %s: "
+                             "convert them, since positions are taken in the image's own frame",
+                             path, sky_names[i][0], sky_names[i][1], lon_name, lat_name);
+    return SRCFIND_OK;
+}
+
+static enum srcfind_status find_sky(const char *path, const struct table_file *table,
+                                    const char *lon_name, const char *lat_name, struct pair *pair,
+                                    struct error *error) {
+    const int own = names_of_image(lon_name);
+    *pair = find_pair(table, lon_name, lat_name);
+    if (!pair->x)
+        *pair = find_pair(table, sky_names[own][0], sky_names[own][1]);
+    if (!pair->x && own != EQUATORIAL)
+        *pair = find_pair(table, sky_names[OTHER][0], sky_names[OTHER][1]);
+    return pair->x ? SRCFIND_OK : check_others(path, table, own, lon_name, lat_name, error);
+}
+
+static enum srcfind_status check_frame(const char *path, const struct table_file *table,
+                                       const char *frame, struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    if (!*table->frame || !*frame || strcasecmp(table->frame, frame) == 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: its frame is %s, that of the image %s: convert the positions, since they "
+                     "are taken in the image's own frame",
+                     path, text_file_quote(table->frame, strlen(table->frame), quote), frame);
+}
+
+static enum srcfind_status choose_columns(const char *path, const struct table_file *table,
+                                          const char *frame, const char *lon_name,
+                                          const char *lat_name, struct pair *pair, bool *celestial,
+                                          struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    *pair = (struct pair){0};
+    if (*lon_name)
+        status = find_sky(path, table, lon_name, lat_name, pair, error);
+    *celestial = pair->x;
+    if (status == SRCFIND_OK && *celestial)
+        return check_frame(path, table, frame, error);
+    if (status != SRCFIND_OK)
+        return status;
+    *pair = find_pair(table, "Xposn", "Yposn");
+    return pair->x ? SRCFIND_OK : no_columns(path, table, lon_name, lat_name, error);
+}
+
+/* --- cells --- */
+
+/* Returns an error if a column has another unit than degrees, or, of pixels, than pixels. */
+static enum srcfind_status check_unit(const char *path, const struct table_file_column *column,
+                                      bool celestial, struct error *error) {
+    static const char *const degrees[] = {"", "deg", "degree", "degrees", NULL};
+    static const char *const pixels[] = {"", "pix", "pixel", "pixels", NULL};
+    char quote[TEXT_FILE_QUOTE];
+    for (const char *const *unit = celestial ? degrees : pixels; *unit; unit++)
+        if (strcasecmp(column->unit, *unit) == 0)
+            return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the unit of %s is %s: convert the column to %s", path, column->name,
+                     text_file_quote(column->unit, strlen(column->unit), quote),
+                     celestial ? "degrees" : "pixels");
+}
+
+/* Returns an error if a column has another unit, or a text that is no number. */
+static enum srcfind_status check_numbers(const char *path, const struct table_file_column *column,
+                                         int64_t n, bool celestial, struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    const enum srcfind_status status = check_unit(path, column, celestial, error);
+    if (status != SRCFIND_OK)
+        return status;
+    for (int64_t row = 0; column->kind == SRCFIND_STRING && row < n; row++) {
+        const char *text = table_file_text(column, row);
+        const size_t length = strlen(text);
+        if (length > 0 && parse_number(text, length).kind == NUMBER_NONE)
+            return error_set(
+                error, SRCFIND_ERROR_INPUT, "%s: %s of row %lld is `%s`, and no number%s", path,
+                column->name, (long long)(row + 1), text_file_quote(text, length, quote),
+                celestial ? ": positions are in degrees, as 187.5 and -12.25" : " of a pixel");
+    }
+    return SRCFIND_OK;
+}
+
+static double real_of(const struct table_file_column *column, int64_t row) {
+    double value = NAN;
+    if (column->kind == SRCFIND_REAL)
+        value = column->reals[row];
+    else if (column->kind == SRCFIND_INTEGER)
+        value = column->integers[row] == INT64_MIN ? (double)NAN : (double)column->integers[row];
+    else if (*table_file_text(column, row))
+        value =
+            parse_number(table_file_text(column, row), strlen(table_file_text(column, row))).real;
+    return isfinite(value) ? value : (double)NAN;
+}
+
+/* Degrees; a larger longitude has a rounding error above a milliarcsecond. */
+static const double MOST_LONGITUDE = 0x1p30;
+
+/* Moves a longitude to [0, 360) degrees. */
+static double in_circle(double lon) {
+    const double turned = lon - 360 * floor(lon / 360);
+    return !(fabs(lon) < MOST_LONGITUDE) ? (double)NAN : turned < 360 ? turned : 0;
+}
+
+static void fill(const struct table_file *table, const struct pair *pair,
+                 struct positions *positions) {
+    const struct table_file_column *id = table_file_column(table, "Source_id");
+    bool has_id = id && id->kind == SRCFIND_INTEGER;
+    for (int64_t row = 0; has_id && row < positions->n; row++)
+        has_id = id->integers[row] != INT64_MIN;
+    for (int64_t row = 0; row < positions->n; row++) {
+        const double given = real_of(pair->x, row), y = real_of(pair->y, row);
+        const double x = positions->celestial ? in_circle(given) : given;
+        const bool is_position = !isnan(x) && !(positions->celestial && !(fabs(y) <= 90));
+        positions->id[row] = has_id ? id->integers[row] : row + 1;
+        positions->x[row] = is_position && !isnan(y) ? x : (double)NAN;
+        positions->y[row] = is_position ? y : (double)NAN;
+    }
+}
+
+static bool allocate(struct positions *positions, int64_t n) {
+    positions->n = n;
+    positions->id = calloc((size_t)n + 1, sizeof *positions->id);
+    positions->x = calloc((size_t)n + 1, sizeof *positions->x);
+    positions->y = calloc((size_t)n + 1, sizeof *positions->y);
+    return positions->id && positions->x && positions->y;
+}
+
+enum srcfind_status positions_read(const char *path, const char *frame, const char *lon_name,
+                                   const char *lat_name, struct positions *positions,
+                                   struct error *error) {
+    struct table_file table;
+    struct pair pair;
+    *positions = (struct positions){0};
+    enum srcfind_status status = table_file_read(path, &table, error);
+    if (status == SRCFIND_OK)
+        status = choose_columns(path, &table, frame, lon_name, lat_name, &pair,
+                                &positions->celestial, error);
+    if (status == SRCFIND_OK)
+        status = check_numbers(path, pair.x, table.n_rows, positions->celestial, error);
+    if (status == SRCFIND_OK)
+        status = check_numbers(path, pair.y, table.n_rows, positions->celestial, error);
+    if (status == SRCFIND_OK && !allocate(positions, table.n_rows))
+        status = error_memory(error, "reading a catalogue");
+    if (status == SRCFIND_OK)
+        fill(&table, &pair, positions);
+    table_file_clear(&table);
+    return status;
+}
+
+void positions_clear(struct positions *positions) {
+    free(positions->id);
+    free(positions->x);
+    free(positions->y);
+    *positions = (struct positions){0};
+}

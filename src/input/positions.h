@@ -1,0 +1,26 @@
+/* The positions of a catalogue, for forced photometry. They are taken in the image's own frame. */
+#ifndef POSITIONS_H
+#define POSITIONS_H
+
+#include "common/error.h"
+
+struct positions {
+    int64_t n;
+    int64_t *id;    /* Source_id; without that column, the numbers of rows, from 1 */
+    bool celestial; /* x and y are longitude (0 to 360) and latitude in degrees, else 0-based pixels
+                     */
+    double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */
+};
+
+/* Reads the columns of an image's coordinates, in letters of any case: RA and DEC, GLON and GLAT,
+ * ELON and ELAT, SLON and SLAT, else LON and LAT (LON and LAT also for all but RA and DEC). If
+ * there are none, Xposn and Yposn. frame, lon_name and lat_name are the image's (struct
+ * srcfind_image), "" without sky coordinates. An error if the file is known to be of another frame,
+ * has another unit than degrees or pixels, or a text where a
+ * position is expected. Clear the positions also after an error. */
+enum srcfind_status positions_read(const char *path, const char *frame, const char *lon_name,
+                                   const char *lat_name, struct positions *positions,
+                                   struct error *error);
+void positions_clear(struct positions *positions);
+
+#endif

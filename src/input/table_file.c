@@ -1,0 +1,74 @@
+#include "input/table_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/path.h"
+#include "input/tables/readers.h"
+#include "input/tables/text_file.h"
+
+static const struct {
+    const char *suffix, *packed;
+    enum srcfind_status (*read)(const char *path, struct table_file *table, struct error *error);
+} formats[] = {
+    {".csv", ".csv.gz", csv_table_read},    {".ecsv", ".ecsv.gz", ecsv_table_read},
+    {".json", ".json.gz", json_table_read}, {".fits", ".fits.gz", fits_table_read},
+    {".fit", ".fit.gz", fits_table_read},
+};
+
+/* Two columns of one name would be one too many for whoever looks for it. */
+static enum srcfind_status check_names(const char *path, const struct table_file *table,
+                                       struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    for (int i = 0; i < table->n_columns; i++)
+        for (int j = 0; j < i; j++)
+            if (*table->columns[i].name &&
+                strcmp(table->columns[i].name, table->columns[j].name) == 0)
+                return error_set(
+                    error, SRCFIND_ERROR_INPUT,
+                    "%s: columns %d and %d have one name, %s: rename one", path, j + 1, i + 1,
+                    text_file_quote(table->columns[i].name, strlen(table->columns[i].name), quote));
+    return SRCFIND_OK;
+}
+
+enum srcfind_status table_file_read(const char *path, struct table_file *table,
+                                    struct error *error) {
+    *table = (struct table_file){
+        .beam = {NAN, NAN, NAN}, .equinox = NAN, .frequency = NAN, .width = NAN, .height = NAN};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (!path_ends_with(path, formats[i].suffix) && !path_ends_with(path, formats[i].packed))
+            continue;
+        const enum srcfind_status status = formats[i].read(path, table, error);
+        return status == SRCFIND_OK ? check_names(path, table, error) : status;
+    }
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: catalogues are read from .csv, .ecsv, .json and .fits, each also with "
+                     ".gz",
+                     path);
+}
+
+void table_file_clear(struct table_file *table) {
+    for (int i = 0; i < table->n_columns; i++) {
+        free(table->columns[i].name);
+        free(table->columns[i].integers);
+        free(table->columns[i].bytes);
+    }
+    free(table->columns);
+    free(table->image);
+    free(table->options);
+    free(table->entry);
+    *table = (struct table_file){0};
+}
+
+const struct table_file_column *table_file_column(const struct table_file *table,
+                                                  const char *name) {
+    for (int i = 0; i < table->n_columns; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return &table->columns[i];
+    for (int i = 0; i < table->n_columns; i++)
+        if (strcasecmp(table->columns[i].name, name) == 0)
+            return &table->columns[i];
+    return NULL;
+}

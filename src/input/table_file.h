@@ -1,0 +1,53 @@
+/* A table in a file, read into memory by columns: a catalogue of srcfind, or of another program.
+ * Formats are CSV, ECSV (astropy's), JSON (of srcfind alone) and FITS (binary tables); all may be
+ * gzipped. The file is not trusted. */
+#ifndef TABLE_FILE_H
+#define TABLE_FILE_H
+
+#include "options/options.h"
+
+/* The cells of a column. An empty cell is INT64_MIN, NaN or "". */
+struct table_file_column {
+    char *name;
+    char unit[SRCFIND_TEXT]; /* "" if unknown */
+    enum srcfind_kind kind;
+    union {
+        int64_t *integers;
+        double *reals;
+        int64_t *starts; /* where the texts begin in `bytes` */
+    };
+    char *bytes; /* of a column of texts, each with a NUL; else NULL */
+};
+
+struct table_file {
+    int64_t n_rows;
+    int n_columns; /* 1 or more */
+    struct table_file_column *columns;
+    /* What srcfind writes beside the rows, as far as the format has it: numbers are NaN, texts ""
+     * and pointers NULL where it is not known. */
+    struct srcfind_beam beam;
+    double equinox, frequency;
+    double width, height;                             /* of the image, in pixels */
+    char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
+    char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
+    char *image;                                      /* the path of the image */
+    struct options *options; /* that it was made with, and others at their defaults */
+    bool has_options;
+    char *entry; /* an object of JSON, with the members image, background and detection */
+};
+
+/* Reads a file, whose suffix, in letters of any case, tells the format. A column of a FITS file is
+ * left out if its cells are not one number or one text. Clear the table also after an error. */
+enum srcfind_status table_file_read(const char *path, struct table_file *table,
+                                    struct error *error);
+void table_file_clear(struct table_file *table);
+
+/* The column of a name. If there is none, one whose name has letters of another case; else NULL. */
+const struct table_file_column *table_file_column(const struct table_file *table, const char *name);
+
+/* A cell of a column of texts. */
+static inline const char *table_file_text(const struct table_file_column *column, int64_t row) {
+    return column->bytes + column->starts[row];
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* A table that grows row by row, from cells of text. The kind of a column is that of its cells:
+ * integers, as long as all are whole; real numbers, as long as all are numbers; else texts. */
+#ifndef BUILDER_H
+#define BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "input/table_file.h"
+
+enum { BUILDER_MOST_COLUMNS = 4096 };
+
+struct builder_column {
+    struct table_file_column cells;
+    int64_t n_bytes, bytes_capacity;
+    bool is_declared; /* the kind stays as it is */
+    bool has_values;  /* a cell was not empty */
+    bool is_late;     /* a text came after numbers, which are texts, too */
+};
+
+struct builder {
+    struct builder_column *columns;
+    int64_t n_columns, columns_capacity, n_rows, rows_capacity;
+};
+
+enum builder_result {
+    BUILDER_OK,
+    BUILDER_NO_MEMORY,
+    BUILDER_NO_NUMBER, /* a text in a declared column of numbers */
+    BUILDER_NO_WHOLE   /* a real number in a declared column of integers */
+};
+
+/* Adds a column before there are rows. False where memory ran out. */
+bool builder_add_column(struct builder *builder, const char *name, size_t length);
+
+/* Declares the kind of column i. */
+void builder_declare(struct builder *builder, int64_t i, enum srcfind_kind kind);
+
+/* Sets the unit of column i. */
+void builder_set_unit(struct builder *builder, int64_t i, const char *unit);
+
+/* Makes room for a row, in which all cells are then set, each once, before builder_end_row. False
+ * where memory ran out. */
+bool builder_begin_row(struct builder *builder);
+void builder_end_row(struct builder *builder);
+
+/* Sets the cell of column i in the row. No text is an empty cell. */
+enum builder_result builder_set(struct builder *builder, int64_t i, const char *text,
+                                size_t length);
+
+/* The same for what is a text even if it looks like a number. */
+enum builder_result builder_set_text(struct builder *builder, int64_t i, const char *text,
+                                     size_t length);
+
+/* If a column got a text after numbers, declares it one of texts, drops all rows, and returns true:
+ * the rows are then to be set again. */
+bool builder_restarts(struct builder *builder);
+
+/* Hands the columns and rows over to a table. Columns without a value are real. False where memory
+ * ran out. */
+bool builder_finish(struct builder *builder, struct table_file *table);
+
+void builder_clear(struct builder *builder);
+
+#endif

@@ -1,0 +1,129 @@
+/* CSV: a line of names and lines of cells. Other programs write comments before, and some, as
+ * PyBDSF and NumPy, the names in the last of them. */
+#include <string.h>
+
+#include "common/parse_number.h"
+#include "input/tables/delimited.h"
+#include "input/tables/readers.h"
+#include "input/tables/text_file.h"
+
+static void skip_byte_order_mark(struct delimited *d) {
+    if (d->end - d->at >= 3 && memcmp(d->at, "\xef\xbb\xbf", 3) == 0)
+        d->at += 3;
+}
+
+/* Whether the line has a comment, which goes to its end; only its text is left of it. */
+static bool is_comment(struct delimited *line) {
+    while (line->at < line->end && strchr(" \t", *line->at))
+        line->at++;
+    const bool is = line->at < line->end && *line->at == '#';
+    while (line->at < line->end && strchr(" \t#", *line->at))
+        line->at++;
+    for (const char *end = line->at; end < line->end; end++)
+        if (*end == '\n' || *end == '\r')
+            line->end = end;
+    return is;
+}
+
+/* Goes to the first line with a cell that is no comment; *comment becomes the last comment with a
+ * text. It has no text if there is no comment. */
+static void skip_comments(struct delimited *d, struct delimited *comment) {
+    *comment = *d;
+    comment->end = comment->at;
+    while (delimited_next_row(d)) {
+        struct delimited line = *d;
+        if (!is_comment(&line))
+            break;
+        d->at = line.end;
+        if (line.at < line.end)
+            *comment = line;
+    }
+}
+
+struct line_counts {
+    int64_t cells, numbers;
+};
+
+/* Counts the cells of a line, and those with a number; none where the line cannot be read. An error
+ * if memory runs out. */
+static enum srcfind_status count_cells(struct delimited line, struct line_counts *counts,
+                                       struct error *error) {
+    struct delimited_cell cell = {0};
+    enum srcfind_status status = SRCFIND_OK;
+    line.row = line.at;
+    line.unquoted = NULL;
+    line.unquoted_capacity = 0;
+    *counts = (struct line_counts){0};
+    while (status == SRCFIND_OK && line.at < line.end && !cell.is_last) {
+        status = delimited_next_cell(&line, &cell, error);
+        if (status != SRCFIND_OK)
+            break;
+        counts->cells++;
+        counts->numbers += parse_number(cell.text, cell.length).kind != NUMBER_NONE;
+    }
+    if (status != SRCFIND_OK)
+        *counts = (struct line_counts){0};
+    delimited_clear(&line);
+    return status == SRCFIND_ERROR_MEMORY ? status : SRCFIND_OK;
+}
+
+/* Sets *has_names to whether the last comment has the names: several, as many as the first line has
+ * cells, if that has numbers. */
+static enum srcfind_status look_at_comment(const struct delimited *comment,
+                                           const struct delimited *first, bool *has_names,
+                                           struct error *error) {
+    struct line_counts names, cells = {0};
+    enum srcfind_status status = count_cells(*comment, &names, error);
+    if (status == SRCFIND_OK)
+        status = count_cells(*first, &cells, error);
+    *has_names = status == SRCFIND_OK && names.cells > 1 && names.numbers == 0 &&
+                 (cells.cells == 0 || (cells.cells == names.cells && cells.numbers > 0));
+    return status;
+}
+
+static enum srcfind_status read_comment(struct delimited *comment, struct builder *builder,
+                                        struct error *error) {
+    comment->row = comment->at;
+    const enum srcfind_status status = delimited_read_names(comment, builder, error);
+    delimited_clear(comment);
+    return status;
+}
+
+static enum srcfind_status read_names(struct delimited *d, struct builder *builder,
+                                      struct error *error) {
+    struct delimited comment;
+    bool has_names;
+    skip_byte_order_mark(d);
+    skip_comments(d, &comment);
+    const enum srcfind_status status = look_at_comment(&comment, d, &has_names, error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (has_names)
+        return read_comment(&comment, builder, error);
+    if (d->at == d->end)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: no line with the names of columns, separated by commas: is the file "
+                         "empty?",
+                         d->path);
+    return delimited_read_names(d, builder, error);
+}
+
+enum srcfind_status csv_table_read(const char *path, struct table_file *table,
+                                   struct error *error) {
+    struct text_file file;
+    struct builder builder = {0};
+    struct delimited d = {.path = path, .line = 1, .delimiter = ','};
+    enum srcfind_status status = text_file_open(&file, path, error);
+    d.at = file.text;
+    d.end = file.text + file.size;
+    if (status == SRCFIND_OK)
+        status = read_names(&d, &builder, error);
+    if (status == SRCFIND_OK)
+        status = delimited_read_rows(&d, &builder, error);
+    if (status == SRCFIND_OK && !builder_finish(&builder, table))
+        status = error_memory(error, "reading a catalogue");
+    delimited_clear(&d);
+    builder_clear(&builder);
+    text_file_close(&file);
+    return status;
+}

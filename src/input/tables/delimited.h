@@ -1,0 +1,45 @@
+/* Lines of cells: CSV as in RFC 4180, and the rows of ECSV. Lines end with LF, CRLF or CR. Blanks
+ * around cells and blank lines do not count. A cell in quotes may have delimiters and lines; two
+ * quotes in it are one. */
+#ifndef DELIMITED_H
+#define DELIMITED_H
+
+#include "input/tables/builder.h"
+
+struct delimited {
+    const char *path; /* for messages */
+    const char *at, *end;
+    int64_t line;   /* of `at`, from 1 */
+    char delimiter; /* `,`, or a blank, of which several count as one */
+    bool comments;  /* lines that begin with # do not count */
+    /* Private. */
+    const char *row;
+    char *unquoted;
+    int64_t unquoted_capacity;
+};
+
+struct delimited_cell {
+    const char *text; /* valid until the next cell */
+    size_t length;
+    bool is_last; /* of its line */
+};
+
+void delimited_clear(struct delimited *d);
+
+/* Goes to the next line with a cell; false at the end of the text. */
+bool delimited_next_row(struct delimited *d);
+
+/* Reads the next cell of the line. */
+enum srcfind_status delimited_next_cell(struct delimited *d, struct delimited_cell *cell,
+                                        struct error *error);
+
+/* Reads a line of names as columns. */
+enum srcfind_status delimited_read_names(struct delimited *d, struct builder *b,
+                                         struct error *error);
+
+/* Reads all lines that follow as rows. An error if one has fewer or more cells than there are
+ * columns. */
+enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
+                                        struct error *error);
+
+#endif

@@ -1,0 +1,276 @@
+/* ECSV (astropy APE 6): CSV behind a header of YAML, in comments. Of the header, this reads the
+ * delimiter, the types of the columns, and the facts that srcfind writes into `meta`; it knows as
+ * much of YAML as that takes: maps in lines and in braces, and scalars of one line. */
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/parse_number.h"
+#include "input/table_facts.h"
+#include "input/tables/delimited.h"
+#include "input/tables/readers.h"
+#include "input/tables/text_file.h"
+
+struct span {
+    const char *at, *end;
+};
+
+struct header {
+    char *yaml; /* without the marks of comments */
+    struct span types, facts;
+    char delimiter;
+    int64_t n_maps; /* of the list that is read */
+    struct builder *builder;
+    struct table_file *table;
+    bool no_memory;
+};
+
+/* --- YAML --- */
+
+static bool begins(struct span text, const char *word) {
+    const size_t length = strlen(word);
+    return (size_t)(text.end - text.at) >= length && memcmp(text.at, word, length) == 0;
+}
+
+static bool equals(struct span text, const char *word) {
+    return (size_t)(text.end - text.at) == strlen(word) &&
+           strncasecmp(text.at, word, strlen(word)) == 0;
+}
+
+static struct span trimmed(struct span text) {
+    while (text.at < text.end && strchr(" \t\n", *text.at))
+        text.at++;
+    while (text.at < text.end && strchr(" \t\n", text.end[-1]))
+        text.end--;
+    return text;
+}
+
+/* Cuts the first line off a text. */
+static struct span next_line(struct span *text) {
+    const char *end = memchr(text->at, '\n', (size_t)(text->end - text->at));
+    const struct span line = {text->at, end ? end : text->end};
+    text->at = end ? end + 1 : text->end;
+    return line;
+}
+
+/* Cuts a text of lines before the next line that begins a new part: one without a blank or, if they
+ * are wanted, with the dash of an item. */
+static struct span next_part(struct span *text, bool items) {
+    struct span part = {text->at, text->at};
+    next_line(text);
+    while (text->at < text->end && (strchr(" \t\n", *text->at) || (!items && *text->at == '-')))
+        next_line(text);
+    part.end = text->at;
+    return part;
+}
+
+/* Cuts what stands before a separator, outside of quotes and brackets. A quote counts where a
+ * scalar begins. */
+static struct span next_of(struct span *text, char separator) {
+    struct span part = *text;
+    int64_t depth = 0;
+    char quote = '\0';
+    bool is_begin = true;
+    const char *at = text->at;
+    for (; at < text->end && (quote || depth > 0 || *at != separator); at++) {
+        if (quote == '"' && *at == '\\' && at + 1 < text->end)
+            at++;
+        else if (quote)
+            quote = *at == quote ? '\0' : quote;
+        else if (is_begin && (*at == '"' || *at == '\''))
+            quote = *at;
+        else
+            depth += (strchr("{[", *at) != NULL) - (strchr("}]", *at) != NULL);
+        is_begin = strchr(",:{[", *at) || (is_begin && strchr(" \n", *at));
+    }
+    part.end = at;
+    text->at = at < text->end ? at + 1 : at;
+    return part;
+}
+
+typedef void take_value(struct header *header, struct span key, struct span value);
+
+/* Takes the pairs of a map in braces, or in lines of the same indentation. */
+static void read_map(struct header *header, struct span map, take_value *take) {
+    struct span rest = trimmed(map);
+    const bool braces = begins(rest, "{");
+    int64_t indentation = -1;
+    if (braces)
+        rest = (struct span){rest.at + 1, rest.end - (rest.end - rest.at > 1)};
+    else
+        rest = map;
+    while (rest.at < rest.end) {
+        struct span pair = braces ? next_of(&rest, ',') : next_line(&rest);
+        const struct span text = trimmed(pair);
+        if (text.at == text.end)
+            continue;
+        if (indentation < 0)
+            indentation = text.at - pair.at;
+        if (!braces && text.at - pair.at != indentation)
+            continue;
+        pair = text;
+        const struct span key = next_of(&pair, ':');
+        take(header, trimmed(key), trimmed(pair));
+    }
+}
+
+/* A scalar: as it stands, in single quotes, or in double ones, of which a string of JSON is one. To
+ * be freed; NULL where memory ran out. */
+static char *scalar(struct span value) {
+    const size_t length = (size_t)(value.end - value.at);
+    if (length < 2 || *value.at != value.end[-1] || (*value.at != '"' && *value.at != '\''))
+        return strndup(value.at, length);
+    cJSON *json = *value.at == '"' ? cJSON_ParseWithLength(value.at, length) : NULL;
+    char *text =
+        cJSON_IsString(json) ? strdup(json->valuestring) : strndup(value.at + 1, length - 2);
+    cJSON_Delete(json);
+    return text;
+}
+
+/* Reads the maps of a list, or one map, and counts them. */
+static void read_maps(struct header *header, struct span text, take_value *take) {
+    header->n_maps = 0;
+    while (text.at < text.end) {
+        struct span map = next_part(&text, true);
+        if (begins(map, "-"))
+            header->yaml[map.at - header->yaml] = ' '; /* the first line is as the others */
+        if (begins(trimmed(map), "!"))                 /* a tag: !!omap */
+            next_line(&map);
+        if (trimmed(map).at == trimmed(map).end)
+            continue;
+        read_map(header, map, take);
+        header->n_maps++;
+    }
+}
+
+/* --- the header --- */
+
+static void take_unit(struct header *header, struct span value) {
+    char *unit = scalar(value);
+    if (unit)
+        builder_set_unit(header->builder, header->n_maps, unit);
+    header->no_memory = header->no_memory || !unit;
+    free(unit);
+}
+
+static void take_type(struct header *header, struct span key, struct span value) {
+    if (header->n_maps >= header->builder->n_columns)
+        return;
+    if (equals(key, "unit"))
+        take_unit(header, value);
+    if (!equals(key, "datatype"))
+        return;
+    if (begins(value, "float"))
+        builder_declare(header->builder, header->n_maps, SRCFIND_REAL);
+    else if (begins(value, "int") || (begins(value, "uint") && !equals(value, "uint64")))
+        builder_declare(header->builder, header->n_maps, SRCFIND_INTEGER);
+    else if (!equals(value, "uint64")) /* which may be more than integers hold */
+        builder_declare(header->builder, header->n_maps, SRCFIND_STRING);
+}
+
+static void take_fact(struct header *header, struct span key, struct span value) {
+    char *name = strndup(key.at, (size_t)(key.end - key.at)), *text = scalar(value);
+    bool ok = name && text;
+    if (ok) {
+        const struct number number = parse_number(text, strlen(text));
+        if (number.kind != NUMBER_NONE)
+            table_facts_set_number(header->table, name, number.real);
+        ok = strcmp(name, "options") == 0
+                 ? table_facts_set_options(header->table, text, strlen(text))
+                 : table_facts_set_text(header->table, name, text);
+    }
+    header->no_memory = header->no_memory || !ok;
+    free(name);
+    free(text);
+}
+
+/* Copies the lines of comments without their marks, and goes behind them. False where memory ran
+ * out. */
+static bool copy_yaml(struct delimited *d, struct header *header, int64_t *length) {
+    char *to = header->yaml = malloc((size_t)(d->end - d->at) + 1);
+    if (!to)
+        return false;
+    struct span rest = {d->at, d->end};
+    while (rest.at < rest.end && *rest.at == '#') {
+        struct span line = next_line(&rest);
+        line.at += line.end - line.at > 1 && line.at[1] == ' ' ? 2 : 1;
+        line.end -= line.end > line.at && line.end[-1] == '\r';
+        memcpy(to, line.at, (size_t)(line.end - line.at));
+        to += line.end - line.at;
+        *to++ = '\n';
+        d->line++;
+    }
+    d->at = rest.at;
+    *length = to - header->yaml;
+    return true;
+}
+
+/* Finds the parts of the header. */
+static void find_parts(struct header *header, int64_t length) {
+    struct span rest = {header->yaml, header->yaml + length};
+    while (rest.at < rest.end) {
+        struct span part = next_part(&rest, false);
+        const struct span key = trimmed(next_of(&part, ':'));
+        if (equals(key, "datatype"))
+            header->types = part;
+        else if (equals(key, "meta"))
+            header->facts = part;
+        else if (equals(key, "delimiter") && memchr(part.at, ',', (size_t)(part.end - part.at)))
+            header->delimiter = ',';
+    }
+}
+
+static enum srcfind_status read_header(struct delimited *d, struct header *header,
+                                       struct error *error) {
+    int64_t length;
+    if (!begins((struct span){d->at, d->end}, "# %ECSV "))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: line 1 is not `# %%ECSV 1.0`: is the file CSV?", d->path);
+    if (!copy_yaml(d, header, &length))
+        return error_memory(error, "reading a catalogue");
+    find_parts(header, length);
+    d->delimiter = header->delimiter;
+    d->comments = true;
+    if (!delimited_next_row(d))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: no line with the names of columns behind the header: is the file "
+                         "truncated?",
+                         d->path);
+    const enum srcfind_status status = delimited_read_names(d, header->builder, error);
+    if (status != SRCFIND_OK)
+        return status;
+    read_maps(header, header->facts, take_fact);
+    read_maps(header, header->types, take_type);
+    if (header->no_memory)
+        return error_memory(error, "reading a catalogue");
+    if (header->n_maps == header->builder->n_columns)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the header has %lld columns, and line %lld has %lld names: is the file "
+                     "damaged?",
+                     d->path, (long long)header->n_maps, (long long)(d->line - 1),
+                     (long long)header->builder->n_columns);
+}
+
+enum srcfind_status ecsv_table_read(const char *path, struct table_file *table,
+                                    struct error *error) {
+    struct text_file file;
+    struct builder builder = {0};
+    struct header header = {.delimiter = ' ', .builder = &builder, .table = table};
+    struct delimited d = {.path = path, .line = 1};
+    enum srcfind_status status = text_file_open(&file, path, error);
+    d.at = file.text;
+    d.end = file.text + file.size;
+    if (status == SRCFIND_OK)
+        status = read_header(&d, &header, error);
+    if (status == SRCFIND_OK)
+        status = delimited_read_rows(&d, &builder, error);
+    if (status == SRCFIND_OK && !builder_finish(&builder, table))
+        status = error_memory(error, "reading a catalogue");
+    free(header.yaml);
+    delimited_clear(&d);
+    builder_clear(&builder);
+    text_file_close(&file);
+    return status;
+}

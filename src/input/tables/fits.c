@@ -1,0 +1,361 @@
+/* Binary tables of FITS: the first one that has rows. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "input/fits/stored.h"
+#include "input/fits/table.h"
+#include "input/table_facts.h"
+#include "input/tables/readers.h"
+
+/* A column whose cells are one number or text, and how its stored numbers become its values. */
+struct scalar {
+    struct table_column at;
+    double scale, zero; /* TSCAL, TZERO */
+    bool has_null;
+    int64_t null; /* TNULL: the stored integer of empty cells */
+    int64_t n_bytes, bytes_capacity;
+};
+
+struct fits {
+    const char *path;
+    struct fits_file file;
+    struct hdu hdu;
+    struct table table;
+    struct scalar columns[TABLE_MOST_COLUMNS];
+    int n_columns;
+    bool has_ascii, has_table;
+};
+
+/* --- columns --- */
+
+static bool is_integer(char type) {
+    return type && strchr("BIJK", type);
+}
+
+/* Reads a keyword of a column, as TSCAL3. */
+static bool column_real(const struct fits *f, const char *stem, int number, double *value) {
+    char keyword[24];
+    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
+    return header_real(&f->hdu.header, keyword, value);
+}
+
+/* Whether a column of characters has several texts in a row: `30A10`, or TDIM of two axes. */
+static bool has_texts(const struct fits *f, const struct table_column *column) {
+    char keyword[24], axes[SRCFIND_TEXT] = "";
+    snprintf(keyword, sizeof keyword, "TDIM%d", column->number);
+    header_text(&f->hdu.header, keyword, axes, sizeof axes);
+    return isdigit((unsigned char)column->element) || strchr(axes, ',');
+}
+
+static bool is_scalar(const struct fits *f, const struct table_column *column) {
+    if (column->type == 'A')
+        return column->count > 0 && !has_texts(f, column);
+    return column->count == 1 && (column->type == 'L' || table_bitpix(column->type) != 0);
+}
+
+static enum srcfind_kind kind_of(const struct scalar *column) {
+    if (column->at.type == 'A')
+        return SRCFIND_STRING;
+    if (column->at.type == 'L')
+        return SRCFIND_INTEGER;
+    return is_integer(column->at.type) && column->scale == 1 &&
+                   column->zero == floor(column->zero) && fabs(column->zero) <= 0x1p63
+               ? SRCFIND_INTEGER
+               : SRCFIND_REAL;
+}
+
+/* Lists the columns that can be read. */
+static enum srcfind_status list_columns(struct fits *f, struct error *error) {
+    struct table_column column = {0};
+    f->n_columns = 0;
+    while (table_next(&f->table, &column)) {
+        if (!is_scalar(f, &column))
+            continue;
+        struct scalar *scalar = &f->columns[f->n_columns++];
+        *scalar = (struct scalar){.at = column, .scale = 1};
+        column_real(f, "TSCAL", column.number, &scalar->scale);
+        column_real(f, "TZERO", column.number, &scalar->zero);
+        scalar->has_null = header_indexed(&f->hdu.header, "TNULL", column.number, &scalar->null);
+    }
+    if (column.number == f->table.n_columns)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: column %d of the table in HDU %d does not fit into its rows, or has no "
+                     "valid TFORM%d: is the file damaged?",
+                     f->path, column.number + 1, f->hdu.number, column.number + 1);
+}
+
+/* --- which table --- */
+
+/* Opens the table of an HDU if it is one. */
+static enum srcfind_status open_table(struct fits *f, bool *is_table, struct error *error) {
+    char extension[SRCFIND_TEXT] = "";
+    header_text(&f->hdu.header, "XTENSION", extension, sizeof extension);
+    f->has_ascii = f->has_ascii || strcmp(extension, "TABLE") == 0;
+    *is_table = strcmp(extension, "BINTABLE") == 0 && !f->hdu.is_compressed;
+    if (!*is_table)
+        return SRCFIND_OK;
+    f->has_table = true;
+    if (table_open(&f->table, &f->file, &f->hdu))
+        return list_columns(f, error);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the file ends before the table in HDU %d does, or its header is wrong: "
+                     "is the file truncated?",
+                     f->path, f->hdu.number);
+}
+
+/* Goes to the first table with a column that can be read and `least` rows. */
+static enum srcfind_status find_table(struct fits *f, int64_t least, bool *found,
+                                      struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    hdu_clear(&f->hdu);
+    for (;;) {
+        bool is_table;
+        status = hdu_next(&f->file, &f->hdu, found, error);
+        if (status == SRCFIND_OK && *found)
+            status = open_table(f, &is_table, error);
+        if (status != SRCFIND_OK || !*found)
+            return status;
+        if (is_table && f->n_columns > 0 && f->table.n_rows >= least)
+            return SRCFIND_OK;
+    }
+}
+
+static enum srcfind_status choose_table(struct fits *f, struct error *error) {
+    bool found;
+    enum srcfind_status status = find_table(f, 1, &found, error);
+    if (status == SRCFIND_OK && !found)
+        status = find_table(f, 0, &found, error);
+    if (status != SRCFIND_OK || found)
+        return status;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     f->has_table   ? "%s: no column of its tables has one number or text a row"
+                     : f->has_ascii ? "%s: its table is an ASCII table: write it as a binary table"
+                                    : "%s: no HDU is a binary table: is it an image?",
+                     f->path);
+}
+
+/* --- cells --- */
+
+/* The sum of a stored integer and TZERO, a whole number; false if it does not fit. */
+static bool add_zero(int64_t stored, double zero, int64_t *value) {
+    if (zero == 0x1p63)
+        return !__builtin_add_overflow(stored, INT64_MAX, value) &&
+               !__builtin_add_overflow(*value, 1, value);
+    return !__builtin_add_overflow(stored, (int64_t)zero, value);
+}
+
+/* Turns the integers before a row into real numbers, since that of the row is too large. */
+static void make_real(struct table_file_column *column, int64_t n_rows) {
+    for (int64_t row = 0; row < n_rows; row++) {
+        const int64_t integer = column->integers[row];
+        column->reals[row] = integer == INT64_MIN ? (double)NAN : (double)integer;
+    }
+    column->kind = SRCFIND_REAL;
+}
+
+static void set_integer(const struct scalar *from, int64_t stored, int64_t row,
+                        struct table_file_column *column) {
+    int64_t value;
+    const bool is_null = from->has_null && stored == from->null;
+    if (column->kind == SRCFIND_INTEGER && !is_null && !add_zero(stored, from->zero, &value))
+        make_real(column, row);
+    if (column->kind == SRCFIND_INTEGER)
+        column->integers[row] = is_null ? INT64_MIN : value;
+    else
+        column->reals[row] = is_null ? (double)NAN : from->zero + from->scale * (double)stored;
+}
+
+static void set_real(const struct scalar *from, const unsigned char *bytes, int64_t row,
+                     struct table_file_column *column) {
+    const double stored = load_real(bytes, table_bitpix(from->at.type), 1);
+    column->reals[row] =
+        from->scale == 1 && from->zero == 0 ? stored : from->zero + from->scale * stored;
+}
+
+/* Adds a text without the blanks behind it. False where memory ran out. */
+static bool set_text(struct scalar *from, const unsigned char *bytes, int64_t row,
+                     struct table_file_column *column) {
+    size_t length = strnlen((const char *)bytes, (size_t)from->at.count);
+    while (length > 0 && bytes[length - 1] == ' ')
+        length--;
+    const int64_t end = from->n_bytes + (int64_t)length + 1;
+    column->starts[row] = 0;
+    if (length == 0)
+        return true;
+    if (!GROW(column->bytes, from->bytes_capacity, end))
+        return false;
+    memcpy(column->bytes + from->n_bytes, bytes, length);
+    column->bytes[end - 1] = '\0';
+    column->starts[row] = from->n_bytes;
+    from->n_bytes = end;
+    return true;
+}
+
+static bool set_cell(struct scalar *from, const unsigned char *row_bytes, int64_t row,
+                     struct table_file_column *column) {
+    const unsigned char *bytes = row_bytes + from->at.offset;
+    const char type = from->at.type;
+    if (type == 'A')
+        return set_text(from, bytes, row, column);
+    if (type == 'L')
+        column->integers[row] = *bytes == 'T' ? 1 : *bytes == 'F' ? 0 : INT64_MIN;
+    else if (is_integer(type))
+        set_integer(from, load_integer(bytes, table_bitpix(type), 1), row, column);
+    else
+        set_real(from, bytes, row, column);
+    return true;
+}
+
+/* --- rows --- */
+
+/* Allocates the cells. The file has all rows, and each has a byte of each column or more. */
+static bool allocate(const struct fits *f, struct table_file *table) {
+    const size_t n_rows = (size_t)f->table.n_rows;
+    table->columns = calloc((size_t)f->n_columns, sizeof *table->columns);
+    if (!table->columns)
+        return false;
+    table->n_columns = f->n_columns;
+    table->n_rows = f->table.n_rows;
+    for (int i = 0; i < f->n_columns; i++) {
+        struct table_file_column *column = &table->columns[i];
+        char name[SRCFIND_TEXT], keyword[24];
+        table_name(&f->table, &f->columns[i].at, name);
+        column->name = strdup(name);
+        snprintf(keyword, sizeof keyword, "TUNIT%d", f->columns[i].at.number);
+        header_text(&f->hdu.header, keyword, column->unit, sizeof column->unit);
+        column->kind = kind_of(&f->columns[i]);
+        column->integers = n_rows < SIZE_MAX / 8 ? malloc(n_rows * 8 + 1) : NULL;
+        arrays_use_huge_pages(column->integers, n_rows * 8);
+        column->bytes = column->kind == SRCFIND_STRING ? calloc(1, 1) : NULL;
+        if (!column->name || !column->integers ||
+            (column->kind == SRCFIND_STRING && !column->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Reads rows in blocks. */
+static enum srcfind_status read_rows(struct fits *f, struct table_file *table,
+                                     struct error *error) {
+    enum { BLOCK_BYTES = 1 << 20 };
+    const int64_t row_bytes = f->table.row_bytes, n_rows = f->table.n_rows;
+    const int64_t most = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;
+    unsigned char *block = malloc((size_t)(most * row_bytes));
+    enum srcfind_status status = block ? SRCFIND_OK : error_memory(error, "reading a catalogue");
+    for (int64_t first = 0; status == SRCFIND_OK && first < n_rows; first += most) {
+        const int64_t n = n_rows - first < most ? n_rows - first : most;
+        status = fits_file_read(&f->file, block, n * row_bytes, f->table.data + first * row_bytes,
+                                error);
+        for (int i = 0; status == SRCFIND_OK && i < f->n_columns; i++)
+            for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
+                if (!set_cell(&f->columns[i], block + k * row_bytes, first + k, &table->columns[i]))
+                    status = error_memory(error, "reading a catalogue");
+    }
+    free(block);
+    return status;
+}
+
+static enum srcfind_status read_table(struct fits *f, struct table_file *table,
+                                      struct error *error) {
+    if (!allocate(f, table))
+        return error_memory(error, "reading a catalogue");
+    for (int i = 0; i < f->n_columns; i++)
+        f->columns[i].n_bytes = f->columns[i].bytes_capacity = 1;
+    return f->table.n_rows > 0 ? read_rows(f, table, error) : SRCFIND_OK;
+}
+
+/* --- facts --- */
+
+/* Reads a text that may go on in CONTINUE cards (FITS 4.0, section 4.2.1.2); *text is to be freed,
+ * and NULL if there is none. False where memory ran out. */
+static bool read_long_text(const struct header *header, const char *keyword, char **text) {
+    int64_t i = 0;
+    const char *card = header_next(header, keyword, &i);
+    char part[SRCFIND_TEXT];
+    int64_t length = 0, capacity = 0;
+    *text = NULL;
+    bool goes_on = card && header_text(header, keyword, part, sizeof part);
+    while (goes_on) {
+        char copy[CARD + 1] = "CONTINUE=";
+        const struct header next = {copy, 1};
+        const int64_t n = (int64_t)strlen(part);
+        goes_on = n > 0 && part[n - 1] == '&' && i < header->n_cards &&
+                  memcmp(header->cards + CARD * i, "CONTINUE  ", 10) == 0;
+        if (!GROW(*text, capacity, length + n + 1))
+            return false;
+        memcpy(*text + length, part, (size_t)n + 1);
+        length += goes_on ? n - 1 : n;
+        if (goes_on)
+            memcpy(copy + 9, header->cards + CARD * i++ + 9, CARD - 9);
+        goes_on = goes_on && header_text(&next, "CONTINUE", part, sizeof part);
+        (*text)[length] = '\0';
+    }
+    return true;
+}
+
+/* Takes the options from HISTORY cards: `srcfind option NAME: VALUE`, cut into cards of 72
+ * characters. False where memory ran out. */
+static bool take_options(const struct header *header, struct table_file *table) {
+    static const char begin[] = "srcfind option ";
+    int64_t i = 0;
+    bool ok = true;
+    for (const char *card; ok && (card = header_next(header, "HISTORY", &i));) {
+        char text[CARD + 1];
+        snprintf(text, sizeof text, "%.*s", CARD - 8, card + 8);
+        for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+            text[n - 1] = '\0';
+        const char *option = text + strspn(text, " ");
+        char *colon = strchr(option, ':');
+        if (strncmp(option, begin, strlen(begin)) != 0 || !colon)
+            continue;
+        *colon = '\0';
+        ok = table_facts_set_option(table, option + strlen(begin), colon + 1 + (colon[1] == ' '));
+    }
+    return ok;
+}
+
+/* False where memory ran out. */
+static bool take_facts(const struct header *header, struct table_file *table) {
+    for (int i = 0; table_facts_describe(i); i++) {
+        const struct table_fact *fact = table_facts_describe(i);
+        const char *keyword = table_facts_keyword(fact->name);
+        double number;
+        char text[SRCFIND_TEXT];
+        if (strcmp(fact->name, "image") == 0)
+            continue; /* may be longer */
+        if (fact->is_text && header_text(header, keyword, text, sizeof text))
+            table_facts_set_text(table, fact->name, text);
+        else if (!fact->is_text && header_real(header, keyword, &number))
+            table_facts_set_number(table, fact->name, number);
+    }
+    if (!*table->frame)
+        header_text(header, "FRAME", table->frame, sizeof table->frame);
+    return read_long_text(header, "IMAGE", &table->image) && take_options(header, table);
+}
+
+enum srcfind_status fits_table_read(const char *path, struct table_file *table,
+                                    struct error *error) {
+    struct fits *f = calloc(1, sizeof *f);
+    if (!f)
+        return error_memory(error, "reading a catalogue");
+    f->path = path;
+    enum srcfind_status status = fits_file_open(&f->file, path, error);
+    if (status == SRCFIND_OK)
+        status = choose_table(f, error);
+    if (status == SRCFIND_OK)
+        status = read_table(f, table, error);
+    if (status == SRCFIND_OK)
+        status = fits_file_checksum(&f->file, error);
+    if (status == SRCFIND_OK)
+        status = fits_file_unchanged(&f->file, &f->file.version, error);
+    if (status == SRCFIND_OK && !take_facts(&f->hdu.header, table))
+        status = error_memory(error, "reading a catalogue");
+    hdu_clear(&f->hdu);
+    fits_file_close(&f->file);
+    free(f);
+    return status;
+}

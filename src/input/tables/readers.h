@@ -1,0 +1,16 @@
+/* The readers of formats of tables. Each fills a table, which is cleared before, and which the
+ * caller clears, also after an error. */
+#ifndef READERS_H
+#define READERS_H
+
+#include "input/table_file.h"
+
+enum srcfind_status csv_table_read(const char *path, struct table_file *table, struct error *error);
+enum srcfind_status ecsv_table_read(const char *path, struct table_file *table,
+                                    struct error *error);
+enum srcfind_status json_table_read(const char *path, struct table_file *table,
+                                    struct error *error);
+enum srcfind_status fits_table_read(const char *path, struct table_file *table,
+                                    struct error *error);
+
+#endif

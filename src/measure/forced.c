@@ -1,0 +1,366 @@
+#include "measure/forced.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/gaussian.h"
+#include "measure/margins.h"
+#include "measure/world_columns.h"
+
+/* Of the positions and pixels that are in memory at a time; there is always one position. */
+enum { MOST_PLACES = 16384, MOST_PIXELS = 1 << 22 };
+
+/* Pixels around a position. A larger beam would be a mistake in a header. */
+static const double MOST_REACH = 256;
+
+/* The least sum of the squares of the beam, of peak 1, over the pixels at a position. */
+static const double LEAST_MODEL = 1e-6;
+
+/* A position in the image, and its row. */
+struct place {
+    double x, y;
+    int64_t row;
+};
+
+/* The pixels that are used: the nearest one, and those at offsets whose form, the beam's, is at
+ * most `square`. */
+struct footprint {
+    struct tensor form;
+    double square;  /* 0: the nearest pixel alone */
+    double x, y;    /* how far it reaches on both sides */
+    int64_t n_most; /* pixels at a position */
+};
+
+struct measuring {
+    const struct forced *forced;
+    struct footprint footprint;
+    struct place *places;
+    struct margin *margins; /* the pixels of the places of a batch */
+    int64_t n;              /* places in the batch */
+    struct srcfind_source *rows;
+};
+
+/* --- where --- */
+
+enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
+
+/* Sets x and y of all rows, and lon and lat where the positions have them. */
+static enum srcfind_status locate(const struct forced *f, struct srcfind_source *rows,
+                                  struct error *error) {
+    const struct positions *p = f->positions;
+    double x[AT_ONCE], y[AT_ONCE];
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
+        const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
+        memcpy(x, p->x + first, (size_t)n * sizeof *x);
+        memcpy(y, p->y + first, (size_t)n * sizeof *y);
+        if (p->celestial)
+            status = wcs_pixels(f->wcs, n, p->x + first, p->y + first, x, y, error);
+        for (int i = 0; i < n; i++) {
+            rows[first + i].x = x[i];
+            rows[first + i].y = y[i];
+        }
+    }
+    return status;
+}
+
+static bool is_inside(const struct forced *f, double x, double y) {
+    return x >= -0.5 && y >= -0.5 && x < (double)f->source->width - 0.5 &&
+           y < (double)f->source->height - 0.5;
+}
+
+static int64_t nearest(double x) {
+    const double below = floor(x);
+    return (int64_t)below + (x - below >= 0.5);
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *left = a, *right = b;
+    return left->y != right->y ? (left->y > right->y) - (left->y < right->y)
+                               : (left->row > right->row) - (left->row < right->row);
+}
+
+/* Lists the places in the image from its first row on, and returns their number. */
+static int64_t list_places(const struct forced *f, struct srcfind_source *rows,
+                           struct place *places) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->positions->n; i++) {
+        rows[i].flags = f->setting->flags | SRCFIND_FLAG_OUTSIDE;
+        if (is_inside(f, rows[i].x, rows[i].y))
+            places[n++] = (struct place){rows[i].x, rows[i].y, i};
+    }
+    qsort(places, (size_t)n, sizeof *places, compare_places);
+    return n;
+}
+
+/* --- pixels --- */
+
+/* That of one FWHM of the beam. frame: NULL for the nearest pixel. */
+static struct footprint make_footprint(const struct fit_frame *frame) {
+    const double round[FIT_PARAMETERS] = {[FIT_PEAK] = 1, [FIT_P] = 1, [FIT_R] = 1};
+    struct footprint f = {.n_most = 1};
+    if (!frame)
+        return f;
+    f.form = gaussian_of_fit(frame, round, 1, 0, 0).form;
+    const struct tensor moments = tensor_inverse(&f.form);
+    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
+    const double x = reach * sqrt(moments.xx), y = reach * sqrt(moments.yy);
+    const double part = fmin(1, MOST_REACH / fmax(x, y));
+    f.square = reach * reach * part * part;
+    f.x = x * part;
+    f.y = y * part;
+    f.n_most = (int64_t)((2 * f.x + 2) * (2 * f.y + 2));
+    return f;
+}
+
+/* The columns x0 ... x1 that are used in row y; none if x0 > x1. */
+struct columns {
+    int64_t x0, x1;
+};
+
+static struct columns columns_in(const struct footprint *f, const struct place *place, int64_t y) {
+    const bool has_nearest = y == nearest(place->y);
+    const double dy = (double)y - place->y, xx = f->form.xx, xy = f->form.xy;
+    const double left = f->square - (f->form.yy - xy * xy / xx) * dy * dy;
+    struct columns c = {nearest(place->x), nearest(place->x) - !has_nearest};
+    if (!(f->square > 0 && left >= 0))
+        return c;
+    const double centre = place->x - xy * dy / xx, half = sqrt(left / xx);
+    const int64_t x0 = (int64_t)ceil(centre - half), x1 = (int64_t)floor(centre + half);
+    if (!has_nearest)
+        return (struct columns){x0, x1};
+    c.x0 = x0 < c.x0 ? x0 : c.x0;
+    c.x1 = x1 > c.x1 ? x1 : c.x1;
+    return c;
+}
+
+/* The runs of the pixels that are used at a place: one in each row, which may be empty, so that the
+ * first row follows from y alone, and places in the order of y have margins in that of their rows.
+ */
+static bool make_runs(const struct measuring *m, const struct place *place, struct margin *margin) {
+    const struct pixel_source *source = m->forced->source;
+    const double row = (double)nearest(place->y), last = (double)source->height - 1;
+    const double first = fmin(ceil(place->y - m->footprint.y), row);
+    const int64_t top = (int64_t)fmax(first, 0);
+    const int64_t bottom = (int64_t)fmin(fmax(floor(place->y + m->footprint.y), row), last);
+    margin->runs = malloc((size_t)(bottom - top + 1) * sizeof *margin->runs);
+    for (int64_t y = top; margin->runs && y <= bottom; y++) {
+        struct columns c = columns_in(&m->footprint, place, y);
+        c.x0 = c.x0 < 0 ? 0 : c.x0;
+        c.x1 = c.x1 < source->width ? c.x1 : source->width - 1;
+        if (c.x0 > c.x1)
+            c = (struct columns){0, -1};
+        margin->runs[margin->n_runs++] =
+            (struct margin_run){{(int32_t)y, (int32_t)c.x0, (int32_t)c.x1}, margin->n_pixels};
+        margin->n_pixels += c.x1 - c.x0 + 1;
+    }
+    return margin->runs;
+}
+
+/* Sums over the pixels of a place: the nearest pixel, and what the amplitude is made of. */
+struct sums {
+    double value_model, model_model; /* sums of (value - background) g, and of g^2 */
+    int64_t n, n_missing;            /* pixels with and without a value */
+    struct noise_at noise;           /* at the nearest pixel */
+    double above;                    /* its value - background; NAN: blank */
+};
+
+static void add_pixel(const struct place *p, const struct gaussian *beam, int64_t x, int64_t y,
+                      float value, struct noise_at noise, struct sums *s) {
+    const double above = (double)value - noise.background;
+    if (x == nearest(p->x) && y == nearest(p->y)) {
+        s->noise = noise;
+        s->above = above;
+    }
+    if (!isfinite(above)) {
+        s->n_missing++;
+        return;
+    }
+    const double g = gaussian_at(beam, (double)x, (double)y);
+    s->n++;
+    s->value_model += above * g;
+    s->model_model += g * g;
+}
+
+static struct sums sum_pixels(const struct measuring *m, const struct place *p,
+                              const struct gaussian *beam, const struct margin *margin) {
+    struct sums s = {.above = NAN};
+    for (int64_t i = 0; i < margin->n_runs; i++) {
+        const struct run *run = &margin->runs[i].run;
+        const int64_t first = margin->runs[i].first;
+        for (int64_t x = run->x0; x <= run->x1; x++) {
+            struct noise_at noise;
+            const int64_t at = first + x - run->x0;
+            noise_row(m->forced->setting->noise, run->y, x, 1,
+                      margin->given ? margin->given + at : NULL, &noise);
+            add_pixel(p, beam, x, run->y, margin->values[at], noise, &s);
+        }
+    }
+    return s;
+}
+
+/* --- rows --- */
+
+static void fill_fluxes(const struct measuring *m, const struct sums *s,
+                        struct srcfind_source *row) {
+    const struct setting *setting = m->forced->setting;
+    row->isl_rms = s->noise.rms;
+    row->isl_mean = s->noise.background;
+    row->peak_flux = s->above;
+    row->e_peak_flux = s->noise.rms;
+    if (m->forced->frame) {
+        const double pixels = m->forced->metadata->beam_pixels;
+        const struct srcfind_beam *beam = &m->forced->metadata->beam;
+        row->peak_flux = s->value_model / s->model_model;
+        /* 4 / 3 is the variance of the amplitude, integrated over the beam; a beam that few pixels
+         * sample has that of independent pixels, which is larger */
+        row->e_peak_flux = s->noise.rms * sqrt(fmax(4.0 / 3, 1 / s->model_model));
+        row->total_flux = row->peak_flux * pixels * setting->to_flux;
+        row->e_total_flux = row->e_peak_flux * pixels * setting->to_flux;
+        row->flags |= SRCFIND_FLAG_BEAM_SHAPE;
+        row->major = beam->major;
+        row->minor = beam->minor;
+        row->angle = beam->angle;
+    }
+    row->snr = row->peak_flux / s->noise.rms;
+}
+
+static void fill_row(const struct measuring *m, const struct place *p,
+                     const struct margin *margin) {
+    const struct footprint *f = &m->footprint;
+    const struct gaussian beam = {1, p->x, p->y, f->form};
+    const struct sums s = sum_pixels(m, p, &beam, margin);
+    struct srcfind_source *row = &m->rows[p->row];
+    if (!isfinite(s.above) || !(s.noise.rms > 0))
+        return;
+    row->flags &= ~(int64_t)SRCFIND_FLAG_OUTSIDE;
+    row->x_peak = nearest(p->x);
+    row->y_peak = nearest(p->y);
+    row->n_pixels = s.n;
+    const bool is_cut = f->square > 0 && (p->x < f->x || p->y < f->y ||
+                                          p->x > (double)m->forced->source->width - 1 - f->x ||
+                                          p->y > (double)m->forced->source->height - 1 - f->y);
+    if (is_cut || s.n_missing > 0)
+        row->flags |= SRCFIND_FLAG_EDGE;
+    if (m->forced->frame && s.model_model < LEAST_MODEL) /* the beam falls between the pixels */
+        row->flags |= SRCFIND_FLAG_NOT_FITTED;
+    else
+        fill_fluxes(m, &s, row);
+}
+
+/* --- batches --- */
+
+enum { PLACES_A_PART = 256 };
+
+static void fill_part(void *context, int part) {
+    const struct measuring *m = context;
+    const int64_t first = (int64_t)part * PLACES_A_PART;
+    const int64_t end = first + PLACES_A_PART < m->n ? first + PLACES_A_PART : m->n;
+    for (int64_t i = first; i < end; i++)
+        fill_row(m, &m->places[i], &m->margins[i]);
+}
+
+static enum srcfind_status measure_batch(struct measuring *m, struct threads *threads,
+                                         struct error *error) {
+    bool ok = true;
+    enum srcfind_status status = SRCFIND_OK;
+    m->margins = calloc((size_t)m->n + 1, sizeof *m->margins);
+    for (int64_t i = 0; m->margins && ok && i < m->n; i++)
+        ok = make_runs(m, &m->places[i], &m->margins[i]);
+    if (!m->margins || !ok)
+        status = error_memory(error, "measuring at given positions");
+    if (status == SRCFIND_OK)
+        status = margins_read(m->margins, m->n, m->forced->source,
+                              &m->forced->setting->detection->maps, threads, error);
+    if (status == SRCFIND_OK)
+        threads_run(threads, (int)((m->n + PLACES_A_PART - 1) / PLACES_A_PART), fill_part, m);
+    for (int64_t i = 0; m->margins && i < m->n; i++)
+        margin_clear(&m->margins[i]);
+    free(m->margins);
+    return status;
+}
+
+static enum srcfind_status measure_places(struct measuring *m, int64_t n, struct threads *threads,
+                                          struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    int64_t most = MOST_PIXELS / m->footprint.n_most;
+    most = most < 1 ? 1 : most < MOST_PLACES ? most : MOST_PLACES;
+    for (struct place *const end = m->places + n; status == SRCFIND_OK && m->places < end;
+         m->places += m->n) {
+        m->n = end - m->places < most ? end - m->places : most;
+        status = measure_batch(m, threads, error);
+    }
+    return status;
+}
+
+/* Sets lon and lat of n rows, from the first on, to those of their pixels. */
+static enum srcfind_status find_sky(const struct forced *f, int64_t first, int n,
+                                    struct srcfind_source *rows, struct error *error) {
+    double lon[AT_ONCE], lat[AT_ONCE];
+    const enum srcfind_status status =
+        wcs_positions(f->wcs, n, f->positions->x + first, f->positions->y + first, lon, lat, error);
+    for (int i = 0; status == SRCFIND_OK && i < n; i++) {
+        rows[first + i].lon = lon[i];
+        rows[first + i].lat = lat[i];
+    }
+    return status;
+}
+
+/* Sky coordinates are those that were given, or else those of the pixels. */
+static enum srcfind_status fill_world(const struct forced *f, struct srcfind_source *rows,
+                                      struct error *error) {
+    const struct positions *p = f->positions;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t i = 0; p->celestial && i < p->n; i++) {
+        rows[i].lon = p->x[i];
+        rows[i].lat = p->y[i];
+    }
+    for (int64_t i = 0; f->wcs && !p->celestial && status == SRCFIND_OK && i < p->n; i += AT_ONCE)
+        status = find_sky(f, i, (int)(p->n - i < AT_ONCE ? p->n - i : AT_ONCE), rows, error);
+    for (int64_t i = 0; status == SRCFIND_OK && i < p->n; i++)
+        world_columns_name(f->metadata, &rows[i]);
+    return status;
+}
+
+static struct srcfind_source row_of_entry(int64_t id) {
+    struct srcfind_source row = setting_empty_row(id);
+    double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
+                             &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
+                             &row.peak_flux,  &row.e_peak_flux,  &row.pixel_sum,
+                             &row.isl_rms,    &row.isl_mean,     &row.snr};
+    int64_t *const none[] = {&row.x_peak, &row.y_peak, &row.n_pixels, &row.x_min,
+                             &row.x_max,  &row.y_min,  &row.y_max};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        *empty[i] = NAN;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        *none[i] = SRCFIND_EMPTY;
+    return row;
+}
+
+enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
+                                   struct srcfind_source **rows, struct error *error) {
+    const struct positions *p = forced->positions;
+    const size_t n = (size_t)p->n + 1;
+    struct measuring m = {.forced = forced,
+                          .footprint = make_footprint(forced->frame),
+                          .rows = malloc(n * sizeof *m.rows)};
+    struct place *const places = m.places = malloc(n * sizeof *places);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!m.rows || !places)
+        status = error_memory(error, "measuring at given positions");
+    for (int64_t i = 0; status == SRCFIND_OK && i < p->n; i++)
+        m.rows[i] = row_of_entry(p->id[i]);
+    if (status == SRCFIND_OK)
+        status = locate(forced, m.rows, error);
+    if (status == SRCFIND_OK)
+        status = measure_places(&m, list_places(forced, m.rows, places), threads, error);
+    if (status == SRCFIND_OK)
+        status = fill_world(forced, m.rows, error);
+    free(places);
+    if (status != SRCFIND_OK) {
+        free(m.rows);
+        m.rows = NULL;
+    }
+    *rows = m.rows;
+    return status;
+}

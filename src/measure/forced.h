@@ -1,0 +1,28 @@
+/* Forced photometry (--at): fluxes at given positions. */
+#ifndef FORCED_H
+#define FORCED_H
+
+#include "input/positions.h"
+#include "measure/setting.h"
+
+struct forced {
+    const struct pixel_source *source;
+    const struct setting *setting;
+    const struct srcfind_image *metadata;
+    struct wcs *wcs; /* NULL without sky coordinates */
+    const struct positions *positions;
+    const struct fit_frame *frame; /* with the beam; NULL: the nearest pixel alone is measured */
+};
+
+/* Makes one row for each position, in their order. The caller frees *rows; it is NULL on an error.
+ *
+ * Without a frame Peak_flux is value - background at the nearest pixel. With one it is the
+ * amplitude of the beam, held at the position, with the least squares over the pixels within one
+ * FWHM (of the beam in that direction), and Total_flux is that of a point source. The errors are
+ * those of the noise: of a pixel, or of the amplitude in noise whose autocorrelation is the beam,
+ * sqrt(4 / 3) rms. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE
+ * and no flux. */
+enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
+                                   struct srcfind_source **rows, struct error *error);
+
+#endif

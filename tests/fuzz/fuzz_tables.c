@@ -1,0 +1,93 @@
+/* Any file as a catalogue: a table, of which every cell is there, or an error with a text of one
+ * line; and its positions, and its rows as those of srcfind, or the same. The first byte chooses
+ * the format. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input/positions.h"
+#include "input/table_file.h"
+#include "merge/read_catalogue.h"
+#include "target.h"
+
+static char path[64], directory[] = "/tmp/srcfind-fuzz-XXXXXX";
+
+static void remove_directory(void) {
+    rmdir(directory);
+}
+
+static void write_file(const uint8_t *data, size_t size) {
+    static const char *const suffixes[] = {".csv", ".ecsv", ".json", ".fits"};
+    if (!*path && (!mkdtemp(directory) || atexit(remove_directory) != 0))
+        abort();
+    snprintf(path, sizeof path, "%s/a%s", directory, suffixes[data[0] % 4]);
+    FILE *stream = fopen(path, "wb");
+    if (!stream || fwrite(data + 1, 1, size - 1, stream) != size - 1 || fclose(stream) != 0)
+        abort();
+}
+
+static void check_error(const struct error *error) {
+    if (strncmp(error->text, path, strlen(path)) != 0 || strchr(error->text, '\n'))
+        abort();
+}
+
+/* Looks at all cells, so that a sanitizer sees those that are not there. */
+static void read_cells(const struct table_file *table) {
+    static volatile double sum;
+    for (int i = 0; i < table->n_columns; i++) {
+        const struct table_file_column *column = &table->columns[i];
+        sum += (double)strlen(column->name);
+        for (int64_t row = 0; row < table->n_rows; row++)
+            sum += column->kind == SRCFIND_STRING ? (double)strlen(table_file_text(column, row))
+                   : column->kind == SRCFIND_REAL ? column->reals[row]
+                                                  : (double)column->integers[row];
+        if (!table_file_column(table, column->name))
+            abort();
+    }
+}
+
+static void read_positions(const char *lon, const char *lat) {
+    struct positions positions;
+    struct error error;
+    if (positions_read(path, "ICRS", lon, lat, &positions, &error) == SRCFIND_OK) {
+        for (int64_t i = 0; i < positions.n; i++)
+            if (isinf(positions.x[i]) || isnan(positions.x[i]) != isnan(positions.y[i]))
+                abort();
+    } else {
+        check_error(&error);
+    }
+    positions_clear(&positions);
+}
+
+static void read_rows(void) {
+    struct read_catalogue read;
+    struct error error;
+    if (read_catalogue(path, &read, &error) == SRCFIND_OK) {
+        for (int64_t i = 0; i < read.catalogue.n_sources; i++)
+            if (strlen(read.catalogue.sources[i].name) >= sizeof read.catalogue.sources[i].name)
+                abort();
+    } else {
+        check_error(&error);
+    }
+    read_catalogue_clear(&read);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct table_file table;
+    struct error error;
+    if (size < 1)
+        return 0;
+    write_file(data, size);
+    if (table_file_read(path, &table, &error) == SRCFIND_OK)
+        read_cells(&table);
+    else
+        check_error(&error);
+    table_file_clear(&table);
+    read_positions("RA", "DEC");
+    read_positions("GLON", "GLAT");
+    read_rows();
+    unlink(path);
+    return 0;
+}

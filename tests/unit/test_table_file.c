@@ -1,0 +1,600 @@
+/* Tables in files: what is read of sound ones, and one line of error for the others. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "catalogues.h"
+#include "input/positions.h"
+#include "input/table_file.h"
+
+static char directory[] = "/tmp/srcfind-tables-XXXXXX";
+
+static int calls_left = -1; /* until memory runs out for one call; -1: never */
+
+static bool fails(void) {
+    return calls_left >= 0 && calls_left-- == 0;
+}
+
+#define WRAP(type, name, parameters, arguments)                                                    \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters {                                                                \
+        return fails() ? NULL : __real_##name arguments;                                           \
+    }
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(char *, strdup, (const char *s), (s))
+WRAP(char *, strndup, (const char *s, size_t n), (s, n))
+
+static const char *path_of(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static const char *write_bytes(const char *name, const char *bytes, size_t size) {
+    const char *path = path_of(name);
+    FILE *stream = fopen(path, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(bytes, 1, size, stream), size);
+    fclose(stream);
+    return path;
+}
+
+static const char *write_text(const char *name, const char *text) {
+    return write_bytes(name, text, strlen(text));
+}
+
+static struct table_file read_file(const char *path) {
+    struct table_file table;
+    struct error error;
+    if (table_file_read(path, &table, &error) != SRCFIND_OK)
+        fail_msg("%s", error.text);
+    return table;
+}
+
+static struct table_file read_text(const char *name, const char *text) {
+    return read_file(write_text(name, text));
+}
+
+/* A cell as a text, whatever its kind: `` if empty. */
+static const char *cell(const struct table_file *table, int64_t row, int i) {
+    static char text[64];
+    const struct table_file_column *column = &table->columns[i];
+    text[0] = '\0';
+    if (column->kind == SRCFIND_STRING)
+        return table_file_text(column, row);
+    if (column->kind == SRCFIND_INTEGER && column->integers[row] != INT64_MIN)
+        snprintf(text, sizeof text, "%lld", (long long)column->integers[row]);
+    if (column->kind == SRCFIND_REAL && !isnan(column->reals[row]))
+        snprintf(text, sizeof text, "%.17gr", column->reals[row]);
+    return text;
+}
+
+/* A table is: names, and cells in the order of rows, each followed by `|`. */
+static void assert_table(const char *name, const char *text, const char *expected) {
+    struct table_file table = read_text(name, text);
+    char all[4096] = "";
+    for (int i = 0; i < table.n_columns; i++)
+        sprintf(all + strlen(all), "%s|", table.columns[i].name);
+    for (int64_t row = 0; row < table.n_rows; row++)
+        for (int i = 0; i < table.n_columns; i++)
+            sprintf(all + strlen(all), "%s|", cell(&table, row, i));
+    assert_string_equal(all, expected);
+    table_file_clear(&table);
+}
+
+static void assert_fails(const char *path, const char *words) {
+    struct table_file table;
+    struct error error;
+    assert_int_equal(table_file_read(path, &table, &error), SRCFIND_ERROR_INPUT);
+    table_file_clear(&table);
+    assert_null(strchr(error.text, '\n'));
+    assert_memory_equal(error.text, path, strlen(path));
+    if (!strstr(error.text, words))
+        fail_msg("%s: not in: %s", words, error.text);
+}
+
+static void assert_text_fails(const char *name, const char *text, const char *words) {
+    assert_fails(write_text(name, text), words);
+}
+
+/* --- CSV --- */
+
+static void csv(void **state) {
+    (void)state;
+    assert_table("a.csv", "a,b,c\n1,2.5,x\n,,\n-3,1e5,\"y, \"\"z\"\"\"\n",
+                 "a|b|c|1|2.5r|x||||-3|100000r|y, \"z\"|");
+    assert_table("a.csv", "\xef\xbb\xbf a , b\r\n 1 ,\t2 \r\n\r\n3,4", "a|b|1|2|3|4|");
+    assert_table("a.CSV", "a,b\r1,2\r3,4\r", "a|b|1|2|3|4|");
+    assert_table("a.csv", "# by hand\n\n#and more\na,b\n1,2\n", "a|b|1|2|");
+    assert_table("a.csv", "\"a\nb\" ,\"c\"\n\"1\",\"x\ny\"\n", "a\nb|c|1|x\ny|");
+}
+
+/* Names in the last comment, as PyBDSF and NumPy write them. */
+static void names_in_a_comment(void **state) {
+    (void)state;
+    assert_table("a.csv",
+                 "# Source list for \"x, y\n# Equinox : 2000.0 \n\n# Source_id, RA \n  0,  1.5 \n",
+                 "Source_id|RA|0|1.5r|");
+    assert_table("a.csv", "#RA,DEC\n", "RA|DEC|");
+    assert_table("a.csv", "# one, two\nRA,DEC\n1,2\n", "RA|DEC|1|2|");
+    assert_table("a.csv", "# one, two, three\n1,2\n3,4\n", "1|2|3|4|");
+}
+
+static void kinds(void **state) {
+    (void)state;
+    struct table_file table = read_text("a.csv", "i,r,t,late,none,big,nan\n"
+                                                 "1,1,x,007,,9223372036854775807,nan\n"
+                                                 ",2.5,,1.50,,9223372036854775808,inf\n"
+                                                 "-3,,1,a,,1,1\n");
+    static const enum srcfind_kind expected[] = {SRCFIND_INTEGER, SRCFIND_REAL, SRCFIND_STRING,
+                                                 SRCFIND_STRING,  SRCFIND_REAL, SRCFIND_REAL,
+                                                 SRCFIND_REAL};
+    static const char *const late[] = {"007", "1.50", "a"};
+    (void)state;
+    for (int i = 0; i < table.n_columns; i++)
+        assert_int_equal(table.columns[i].kind, expected[i]);
+    for (int row = 0; row < 3; row++)
+        assert_string_equal(cell(&table, row, 3), late[row]);
+    assert_true(table.columns[0].integers[1] == INT64_MIN && table.columns[0].integers[2] == -3);
+    assert_true(table.columns[1].reals[0] == 1 && isnan(table.columns[1].reals[2]));
+    assert_string_equal(cell(&table, 1, 2), "");
+    assert_true(table.columns[5].reals[0] == 0x1p63 && table.columns[5].reals[2] == 1);
+    assert_true(isnan(table.columns[6].reals[0]) && isinf(table.columns[6].reals[1]));
+    table_file_clear(&table);
+}
+
+/* Kinds that change after thousands of rows, and rows that do not fit into the first allocation. */
+static void many_rows(void **state) {
+    enum { N = 5000 };
+    char *text = malloc(N * 64), *to = text;
+    (void)state;
+    to += sprintf(to, "i,r,t,e\n");
+    for (int row = 0; row < N; row++)
+        to += sprintf(to, "%d,%s,%s,%s\n", row,
+                      row == N - 1 ? "0.5"
+                      : row % 7    ? "3"
+                                   : "",
+                      row == N - 1 ? "x" : "10", row == N - 1 ? "y" : "");
+    struct table_file table = read_text("a.csv", text);
+    assert_int_equal(table.n_rows, N);
+    for (int row = 0; row < N - 1; row++) {
+        assert_true(table.columns[0].integers[row] == row);
+        assert_true(row % 7 ? table.columns[1].reals[row] == 3
+                            : isnan(table.columns[1].reals[row]));
+        assert_string_equal(table_file_text(&table.columns[2], row), "10");
+        assert_string_equal(table_file_text(&table.columns[3], row), "");
+    }
+    assert_string_equal(table_file_text(&table.columns[2], N - 1), "x");
+    assert_string_equal(table_file_text(&table.columns[3], N - 1), "y");
+    table_file_clear(&table);
+    free(text);
+}
+
+static void bad_csv(void **state) {
+    char *long_line = malloc(3 << 20);
+    (void)state;
+    assert_text_fails("a.csv", "", "no line with the names");
+    assert_text_fails("a.csv", "# only\n\n# comments\n", "no line with the names");
+    assert_text_fails("a.csv", "a,b\n1,2\n1\n", "line 3 has 1 cells, and there are 2 columns");
+    assert_text_fails("a.csv", "# c\r\na,b\r\n1,2\r\n\r\n\"x\r\ny\",1\r\n1\r\n",
+                      "line 7 has 1 cells");
+    assert_text_fails("a.csv", "a,b\n1,2,3\n", "line 2 has more cells than the 2 columns");
+    assert_text_fails("a.csv", "a,b\n1,\"2\n3,4\n", "a quote is opened in line 2 and never closed");
+    assert_text_fails("a.csv", "a,b\n\"1\"x,2\n",
+                      "line 2: a cell goes on behind its closing quote");
+    assert_text_fails("a.csv", "a,b\n\"1\" x,2\n",
+                      "line 2: a cell goes on behind its closing quote");
+    assert_text_fails("a.csv", "RA,b,RA\n1,2,3\n", "columns 1 and 3 have one name, RA");
+    assert_text_fails("a.csv", "\"a\nb\",\"a\nb\"\n1,2\n", "have one name, a?b");
+    assert_fails(write_bytes("a.csv", "a,b\n1,\0\n", 8), "line 2 has a NUL byte");
+    memset(long_line, '1', 3 << 20);
+    memcpy(long_line, "a\n", 2);
+    assert_fails(write_bytes("a.csv", long_line, 3 << 20), "line 2 has more than 1048576 bytes");
+    long_line[2] = '"';
+    long_line[(3 << 20) - 1] = '"';
+    assert_fails(write_bytes("a.csv", long_line, 3 << 20), "line 2 has more than 1048576 bytes");
+    memset(long_line, ',', 5000);
+    assert_fails(write_bytes("a.csv", long_line, 5000), "line 1 has more than 4096 cells");
+    free(long_line);
+}
+
+/* --- ECSV --- */
+
+static const char ecsv_columns[] =
+    "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: i, datatype: int64}\n"
+    "# - {name: r, unit: deg, datatype: float64, description: 'it''s, {here'}\n"
+    "# - name: t\n#   datatype: string\n#   meta: !!omap\n#   - {datatype: int64}\n"
+    "# schema: astropy-2.0\n";
+
+static void ecsv(void **state) {
+    char text[2048];
+    (void)state;
+    snprintf(text, sizeof text, "%s%s", ecsv_columns,
+             "i r t\n1 2 3\n# aside\n\"\"  nan \"\"\n-4 1e3 \"a \"\"b\"\"\"\n");
+    assert_table("a.ecsv", text, "i|r|t|1|2r|3||||-4|1000r|a \"b\"|");
+    snprintf(text, sizeof text, "%s# delimiter: ','\n%s", ecsv_columns, "i,r,t\n1,,007\n,2,\n");
+    assert_table("a.ecsv", text, "i|r|t|1||007||2r||");
+}
+
+static void facts_of_ecsv(void **state) {
+    static const char *const metas[] = {
+        "# meta:\n#   image: \"d/\\u00e4 \\\"x\\\".fits\"\n#   "
+        "BMAJ: 1.0e-05\n#   RADESYS: GALACTIC\n#   BPA: 30\n",
+        "# meta: {RADESYS: GALACTIC, BMAJ: 1e-5, image: "
+        "\"d/\xc3\xa4 \\\"x\\\".fits\", BPA: 30.0, deep: {a: 1, BMAJ: 3, b: [1, 2]}}\n",
+        "# meta: !!omap\n# - comments: [a, RADESYS: no]\n# - "
+        "RADESYS: GALACTIC\n# - {BMAJ: 1e-05}\n# - BPA: 3.0e+1\n"
+        "# - image: 'd/\xc3\xa4 \"x\".fits'\n"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, "%s%s%s", ecsv_columns, metas[i], "i r t\n");
+        struct table_file table = read_text("a.ecsv", text);
+        assert_string_equal(table.frame, "GALACTIC");
+        assert_true(table.beam.major == 1e-5 && isnan(table.beam.minor) && table.beam.angle == 30);
+        assert_string_equal(table.image, "d/\xc3\xa4 \"x\".fits");
+        table_file_clear(&table);
+    }
+}
+
+static void bad_ecsv(void **state) {
+    static const char *const rows[][2] = {
+        {"i r t\n1 x y\n", "line 12: r is `x`, and no number"},
+        {"i r t\n1.5 1 y\n", "line 12: i is `1.5`, and no whole number"},
+        {"i r t\n1 2\n", "line 12 has 2 cells"},
+        {"i r t\n1 2 3 4\n", "line 12 has more cells"},
+        {"i r\n1 2\n", "the header has 3 columns, and line 11 has 2 names"},
+        {"", "no line with the names"},
+    };
+    char text[2048];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, "%s%s", ecsv_columns, rows[i][0]);
+        assert_text_fails("a.ecsv", text, rows[i][1]);
+    }
+    assert_text_fails("a.ecsv", "a,b\n1,2\n", "line 1 is not `# %ECSV 1.0`");
+    assert_text_fails("a.ecsv", "# %ECSV 1.0\n# ---\na b\n1 2\n", "the header has 0 columns");
+    assert_text_fails(
+        "a.ecsv", "# %ECSV 1.0\n# datatype: {{{[[[\"\n# meta: \"\\\n# - - - -\n# :::\na b\n", "");
+}
+
+/* --- JSON --- */
+
+#define COLUMNS "\"columns\":[{\"name\":\"i\"},{\"name\":\"r\"},{\"name\":\"t\"}]"
+
+static void json(void **state) {
+    (void)state;
+    assert_table("a.json",
+                 "{\"x\":[{},\"]}\",[1,2,{\"a\":null}]]," COLUMNS
+                 ",\n\"sources\":[\n{\"i\":1,\"r\":0.1,\"t\":\"x\"},\n{\"t\":\"a\\u00e4\\\"\\\\\","
+                 "\"i\":null,\"r\":2}\n,{\"t\":null,\"r\":null,\"i\":null}]}\n",
+                 "i|r|t|1|0.10000000000000001r|x||2r|a\xc3\xa4\"\\||||");
+    assert_table("a.json", "{" COLUMNS ",\"sources\":[]}", "i|r|t|");
+    struct table_file table =
+        read_text("a.json", "{\"image\":{\"path\":\"a.fits\",\"frame\":\"ICRS\",\"beam\":{\"major_"
+                            "deg\":0.5,\"minor_deg\":0.25,"
+                            "\"angle_deg\":null}}," COLUMNS ",\"sources\":[]}");
+    assert_string_equal(table.frame, "ICRS");
+    assert_string_equal(table.image, "a.fits");
+    assert_true(table.beam.major == 0.5 && table.beam.minor == 0.25 && isnan(table.beam.angle));
+    table_file_clear(&table);
+    table = read_text(
+        "a.json", "{\"images\":[{\"image\":{\"path\":\"a.fits\",\"frame\":\"FK5\"}},{}]," COLUMNS
+                  ",\"sources\":[]}");
+    assert_string_equal(table.frame, "FK5");
+    assert_null(table.image);
+    table_file_clear(&table);
+}
+
+static void bad_json(void **state) {
+    static const char *const documents[][2] = {
+        {"", "the file ends in line 1"},
+        {"[]", "the file is not a catalogue of srcfind, which is one object"},
+        {"{}", "line 1: a string in quotes is missing"},
+        {"{\"a\":1}", "no member `sources`"},
+        {"{\"sources\":[]}", "without `columns` before"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":1}", "the file ends in line 1"},
+        {"{" COLUMNS ",\"sources\":[]", "the file ends in line 1"},
+        {"{" COLUMNS ",\"sources\":[]}\nx", "line 2: something follows"},
+        {"{" COLUMNS ",\"sources\":[],\"sources\":[]}", "`sources` is there twice"},
+        {"{" COLUMNS "," COLUMNS "}", "`columns` is there twice"},
+        {"{\"columns\":[{}],\"sources\":[]}", "has one without a name"},
+        {"{\"columns\":[{\"name\":\"a\"},{\"name\":\"a\"}],\"sources\":[]}", "have one name, a"},
+        {"{" COLUMNS ",\"sources\":{}}", "`sources` is not an array"},
+        {"{" COLUMNS ",\n\"sources\":[1]}", "line 2: a source is not an object"},
+        {"{" COLUMNS ",\"sources\":[{\"z\":1}]}", "is not in `columns`"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":1,\"i\":1}]}", "two members of one name"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":[1]}]}", "is not a number, a string or null"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":nan}]}", "is not a number, a string or null"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":\"\\x\"}]}", "a bad escape"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":\"x}]}", "the file ends"},
+        {"{" COLUMNS ",\"sources\":[{}]}", "a source lacks a member"},
+        {"{" COLUMNS ",\"sources\":[{\"i\":1,\"r\":2}]}", "a source lacks a member"},
+        {"{" COLUMNS
+         ",\"sources\":[{\"i\":1,\"r\":1,\"t\":\"\"},{\"i\":\"x\",\"r\":1,\"t\":\"\"}]}",
+         "has strings and numbers"},
+        {"{\"a\":[1,2}}", "no member `sources`"},
+        {"{\"a\":]}", "do not match"},
+        {"{\"image\":{\"path\":}}", "not valid JSON"},
+    };
+    char deep[2000] = "{\"a\":";
+    (void)state;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        assert_text_fails("a.json", documents[i][0], documents[i][1]);
+    memset(deep + 5, '[', 1000);
+    assert_text_fails("a.json", deep, "nested too deeply");
+    memcpy(deep, "{\"image\":", 9);
+    assert_text_fails("a.json", deep, "nested too deeply");
+}
+
+/* --- files --- */
+
+static void files(void **state) {
+    (void)state;
+    assert_fails(path_of("none.csv"), "No such file");
+    assert_text_fails("a.vot", "", "catalogues are read from .csv, .ecsv, .json and .fits");
+    assert_text_fails("a", "", "catalogues are read from");
+    assert_text_fails("a.fits", "a,b\n", "not a FITS file");
+    mkdir(path_of("d.csv"), 0777);
+    assert_fails(path_of("d.csv"), "a directory, not a file");
+    assert_int_equal(mkfifo(path_of("f.csv"), 0666), 0);
+    assert_fails(path_of("f.csv"), "a device, pipe or socket, not a file");
+}
+
+static void write_packed(const char *name, const char *text, int64_t times) {
+    gzFile file = gzopen(path_of(name), "wb");
+    for (int64_t i = 0; i < times; i++)
+        gzwrite(file, text, (unsigned)strlen(text));
+    gzclose(file);
+}
+
+static void packed(void **state) {
+    struct stat info;
+    (void)state;
+    write_packed("a.csv.gz", "a,b\n1,2\n", 1);
+    struct table_file table = read_file(path_of("a.csv.gz"));
+    assert_true(table.n_rows == 1 && table.columns[1].integers[0] == 2);
+    table_file_clear(&table);
+    assert_int_equal(stat(path_of("a.csv.gz"), &info), 0);
+    assert_int_equal(truncate(path_of("a.csv.gz"), info.st_size - 9), 0);
+    assert_fails(path_of("a.csv.gz"), "truncated");
+    write_packed("a.csv.gz", "1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n", 3 << 20);
+    assert_fails(path_of("a.csv.gz"), "unpacks to more than 100 times its size");
+    write_packed("a.csv.gz", "a\n1\n2\n", 1);
+    write_packed("b.csv.GZ", "", 0);
+    assert_fails(path_of("b.csv.GZ"), "no line with the names");
+}
+
+static void columns(void **state) {
+    struct table_file table = read_text("a.csv", "ra,RA,Dec\n1,2,3\n");
+    (void)state;
+    assert_ptr_equal(table_file_column(&table, "RA"), &table.columns[1]);
+    assert_ptr_equal(table_file_column(&table, "ra"), &table.columns[0]);
+    assert_ptr_equal(table_file_column(&table, "DEC"), &table.columns[2]);
+    assert_null(table_file_column(&table, "De"));
+    table_file_clear(&table);
+}
+
+/* --- positions --- */
+
+static struct positions read_positions(const char *text, const char *lon, const char *lat) {
+    struct positions positions;
+    struct error error;
+    if (positions_read(write_text("a.csv", text), "ICRS", lon, lat, &positions, &error) !=
+        SRCFIND_OK)
+        fail_msg("%s", error.text);
+    return positions;
+}
+
+static void assert_positions(const char *text, const char *lon, const char *lat, bool celestial,
+                             double x, double y) {
+    struct positions positions = read_positions(text, lon, lat);
+    assert_int_equal(positions.n, 1);
+    assert_int_equal(positions.id[0], 1);
+    assert_int_equal(positions.celestial, celestial);
+    assert_true(positions.x[0] == x && positions.y[0] == y);
+    positions_clear(&positions);
+}
+
+static void positions_of_columns(void **state) {
+    (void)state;
+    assert_positions("ra,Xposn,Yposn,DEC\n1,2,3,4\n", "RA", "DEC", true, 1, 4);
+    assert_positions("ra,Xposn,Yposn,DEC\n1,2,3,4\n", "", "", false, 2, 3);
+    assert_positions("ra,xposn,yposn\n1,2,3\n", "RA", "DEC", false, 2, 3);
+    assert_positions("glon,GLAT\n1,2.5\n", "GLON", "GLAT", true, 1, 2.5);
+    assert_positions("lon,lat\n1,2.5\n", "GLON", "GLAT", true, 1, 2.5);
+    assert_positions("LON,LAT\n1,2.5\n", "HPLN", "HPLT", true, 1, 2.5);
+    assert_positions("HPLN,HPLT\n1,2.5\n", "HPLN", "HPLT", true, 1, 2.5);
+}
+
+static void positions_of_rows(void **state) {
+    struct positions p = read_positions(
+        "Source_id,RA,DEC\n7,1,2\n9,,2\n8,1,nan\n3,inf,2\n4,-99,-99\n5,-1,-90\n", "RA", "DEC");
+    static const int64_t ids[] = {7, 9, 8, 3, 4, 5};
+    (void)state;
+    assert_int_equal(p.n, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(p.id[i], ids[i]);
+        assert_int_equal(isnan(p.x[i]), i > 0 && i < 5);
+        assert_int_equal(isnan(p.y[i]), i > 0 && i < 5);
+    }
+    assert_true(p.x[5] == 359 && p.y[5] == -90);
+    positions_clear(&p);
+    p = read_positions("source_id,Xposn,Yposn\na,1000,2000\nb,3,-4\n", "RA", "DEC");
+    assert_true(p.id[0] == 1 && p.id[1] == 2 && p.y[0] == 2000 && p.y[1] == -4);
+    positions_clear(&p);
+    p = read_positions("source_id,Xposn,Yposn\n5,1,2\n,3,4\n", "RA", "DEC");
+    assert_true(p.id[0] == 1 && p.id[1] == 2);
+    positions_clear(&p);
+}
+
+static void bad_positions(void **state) {
+    static const char *const cases[][4] = {
+        {"RA,DEC\n1,2\n12:30:00,-5\n", "RA", "DEC",
+         "RA of row 2 is `12:30:00`, and no number: positions are in degrees"},
+        {"RA,dec\n1,2\n1,x\n", "RA", "DEC", "dec of row 2 is `x`, and no number"},
+        {"RA,DEC\n1,2\n", "GLON", "GLAT",
+         "its positions are RA and DEC, those of the image GLON and GLAT"},
+        {"RA,DEC,Xposn,Yposn\n1,2,3,4\n", "GLON", "GLAT", "its positions are RA and DEC"},
+        {"glon,glat\n1,2\n", "RA", "DEC",
+         "its positions are GLON and GLAT, those of the image RA and DEC"},
+        {"lon,lat\n1,2\n", "RA", "DEC", "its positions are LON and LAT"},
+        {"RA,b\n1,2\n", "RA", "DEC",
+         "there are no columns RA and DEC (degrees), nor Xposn and Yposn"},
+        {"RA,DEC\n1,2\n", "", "", "the image has no sky coordinates"},
+        {"Xposn,Yposn\n1,x\n", "", "", "Yposn of row 1 is `x`, and no number of a pixel"},
+    };
+    struct positions positions;
+    struct error error;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(positions_read(write_text("a.csv", cases[i][0]), "ICRS", cases[i][1],
+                                        cases[i][2], &positions, &error),
+                         SRCFIND_ERROR_INPUT);
+        if (!strstr(error.text, cases[i][3]))
+            fail_msg("%s: not in: %s", cases[i][3], error.text);
+        positions_clear(&positions);
+    }
+}
+
+/* Degrees and pixels are taken, and other units are not taken for them. */
+static void units(void **state) {
+    static const struct {
+        const char *ra, *x, *error; /* units; part of the error with sky coordinates, and without */
+    } cases[] = {
+        {"deg", "pix", NULL},
+        {"Degree", "pixel", NULL},
+        {"rad", "pix", "unit of RA is rad: convert the column to degrees"},
+        {"hourangle", "pix", "unit of RA is hourangle"},
+        {"deg", "mm", "unit of Xposn is mm: convert"},
+    };
+    struct positions positions;
+    struct error error;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k < 2; k++) {
+            const bool sky = strcmp(cases[i].x, "mm") != 0;
+            char text[512];
+            snprintf(text, sizeof text,
+                     k ? "{\"columns\":[{\"name\":\"RA\",\"unit\":\"%s\"},{\"name\":\"DEC\"},{"
+                         "\"name\":\"Xposn\",\"unit\":\"%s\"},{\"name\":\"Yposn\",\"unit\":null}],"
+                         "\"sources\":[{\"RA\":1,\"DEC\":2,\"Xposn\":3,\"Yposn\":4}]}"
+                       : "# %%ECSV 1.0\n# ---\n# datatype:\n# - {name: RA, unit: %s, datatype: "
+                         "float64}\n"
+                         "# - {name: DEC, datatype: float64}\n# - {name: Xposn, datatype: float64, "
+                         "unit: "
+                         "%s}\n# - {name: Yposn, datatype: float64}\nRA DEC Xposn Yposn\n1 2 3 4\n",
+                     cases[i].ra, cases[i].x);
+            const enum srcfind_status status =
+                positions_read(write_text(k ? "a.json" : "a.ecsv", text), "ICRS", sky ? "RA" : "",
+                               sky ? "DEC" : "", &positions, &error);
+            assert_int_equal(status, cases[i].error ? SRCFIND_ERROR_INPUT : SRCFIND_OK);
+            if (cases[i].error)
+                assert_non_null(strstr(error.text, cases[i].error));
+            positions_clear(&positions);
+        }
+}
+
+static void frames(void **state) {
+    static const char text[] =
+        "{\"image\":{\"frame\":\"FK5\"},\"columns\":[{\"name\":\"RA\"},{\"name\":\"DEC\"},{"
+        "\"name\":\"Xposn\"},"
+        "{\"name\":\"Yposn\"}],\"sources\":[{\"RA\":1,\"DEC\":2,\"Xposn\":3,\"Yposn\":4}]}";
+    struct positions positions;
+    struct error error;
+    (void)state;
+    assert_int_equal(
+        positions_read(write_text("a.json", text), "fk5", "RA", "DEC", &positions, &error),
+        SRCFIND_OK);
+    positions_clear(&positions);
+    assert_int_equal(positions_read(path_of("a.json"), "ICRS", "RA", "DEC", &positions, &error),
+                     SRCFIND_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "its frame is FK5, that of the image ICRS"));
+    positions_clear(&positions);
+    assert_int_equal(positions_read(path_of("a.json"), "", "", "", &positions, &error), SRCFIND_OK);
+    positions_clear(&positions);
+}
+
+/* Wherever memory runs out, it is an error, and nothing is lost or freed twice. */
+static void assert_needs_memory(const char *name) {
+    enum srcfind_status status = SRCFIND_ERROR_MEMORY;
+    char path[128];
+    int n = 0;
+    for (snprintf(path, sizeof path, "%s", path_of(name)); status != SRCFIND_OK; n++) {
+        struct positions positions;
+        struct error error;
+        calls_left = n;
+        status = positions_read(path, "ICRS", "RA", "DEC", &positions, &error);
+        const bool reached = calls_left < 0;
+        calls_left = -1;
+        assert_int_equal(status, reached ? SRCFIND_ERROR_MEMORY : SRCFIND_OK);
+        positions_clear(&positions);
+    }
+    assert_in_range(n, 8, 400);
+}
+
+static void little_memory(void **state) {
+    static const char csv_text[] = "Source_id,RA,DEC,\"x\"\"y\"\n1,2,3,a\n,,,\"a\"\"b\"\n";
+    struct srcfind_catalogue *c = catalogue_of(5, "an image.fits");
+    struct error error;
+    (void)state;
+    strcpy(c->image.frame, "ICRS");
+    write_text("a.csv", csv_text);
+    write_packed("a.csv.gz", csv_text, 1);
+    assert_needs_memory("a.csv");
+    assert_needs_memory("a.csv.gz");
+    static const char *const names[] = {"a.ecsv", "a.json", "a.fits"};
+    const struct writer *const formats[] = {&ecsv_writer, &json_writer, &fits_writer};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(save_file(c, formats[i], NULL, path_of(names[i]), &error), SRCFIND_OK);
+        assert_needs_memory(names[i]);
+    }
+    srcfind_catalogue_destroy(c);
+}
+
+static int make_directory(void **state) {
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state) {
+    static const char *const names[] = {"a.csv", "a.CSV",  "a.ecsv", "a.json",   "a.vot",
+                                        "a",     "a.fits", "f.csv",  "a.csv.gz", "b.csv.GZ"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(path_of(names[i]));
+    rmdir(path_of("d.csv"));
+    return rmdir(directory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv),
+        cmocka_unit_test(names_in_a_comment),
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(bad_csv),
+        cmocka_unit_test(ecsv),
+        cmocka_unit_test(facts_of_ecsv),
+        cmocka_unit_test(bad_ecsv),
+        cmocka_unit_test(json),
+        cmocka_unit_test(bad_json),
+        cmocka_unit_test(files),
+        cmocka_unit_test(packed),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(positions_of_columns),
+        cmocka_unit_test(positions_of_rows),
+        cmocka_unit_test(bad_positions),
+        cmocka_unit_test(units),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(little_memory),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
