@@ -1,0 +1,14 @@
+/* Parts of a JSON catalogue for those that are merged. */
+#ifndef JSON_H
+#define JSON_H
+
+#include "output/catalogue.h"
+
+/* Writes an object with the members image, background and detection of a catalogue. False where
+ * memory ran out. */
+bool json_write_entry(const struct srcfind_catalogue *catalogue, FILE *stream);
+
+/* The same where only the image is known. */
+bool json_write_known(const struct srcfind_image *image, FILE *stream);
+
+#endif
