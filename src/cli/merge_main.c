@@ -1,0 +1,272 @@
+/* srcfind-merge: merges catalogues that were made earlier. */
+#include <getopt.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/directories.h"
+#include "cli/exit_status.h"
+#include "cli/image_list.h"
+#include "cli/messages.h"
+#include "cli/plural.h"
+#include "cli/process.h"
+#include "cli/signals.h"
+#include "common/parse_number.h"
+#include "common/path.h"
+#include "merge/merge.h"
+#include "merge/read_catalogue.h"
+#include "output/fits_table.h"
+#include "output/save.h"
+
+const char PROGRAM[] = "srcfind-merge";
+
+/* --- the command line --- */
+
+static const char HELP[] =
+    "Usage: srcfind-merge [OPTION]... CATALOGUE... -o FILE\n"
+    "  srcfind-merge out/*.fits -o survey.vot             catalogues of a survey's tiles\n"
+    "  srcfind-merge out/*.csv --radius 3 -o survey.csv   CSV does not tell the beam\n"
+    "\n"
+    "  -o, --output FILE                the merged catalogue: csv, json, vot, fits, ecsv\n"
+    "      --radius ARCSEC              rows nearer than this are one source [half a beam]\n"
+    "      --merge-duplicates drop|keep rows that another image has better [drop]\n"
+    "      --files-from LIST            catalogues in a list, one a line (-: standard input)\n"
+    "  -0, --null                       paths in the list end with NUL characters\n"
+    "  -q, --quiet                      errors only\n"
+    "  -V, --version, -h, --help        versions of srcfind and libraries, this text\n"
+    "Catalogues are read from csv, ecsv, json and fits. More: man srcfind-merge\n";
+
+enum { RADIUS = 256, DUPLICATES, FILES_FROM };
+
+static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
+                                      {"radius", required_argument, NULL, RADIUS},
+                                      {"merge-duplicates", required_argument, NULL, DUPLICATES},
+                                      {"files-from", required_argument, NULL, FILES_FROM},
+                                      {"null", no_argument, NULL, '0'},
+                                      {"quiet", no_argument, NULL, 'q'},
+                                      {"version", no_argument, NULL, 'V'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+struct arguments {
+    struct cli cli; /* files_from, ends_with_nul, quiet, images */
+    const char *output;
+    double radius; /* degrees; 0: not given */
+    bool keep, help, version;
+};
+
+static int set_radius(const char *text, struct arguments *a) {
+    const struct number number = parse_number(text, strlen(text));
+    if (number.kind == NUMBER_NONE || !(number.real > 0) || !(number.real <= 3600 * 180))
+        return messages_usage("--radius: '%s' is not a number of arcseconds above 0", text);
+    a->radius = number.real / 3600;
+    return EXIT_OK;
+}
+
+static int set_duplicates(const char *text, struct arguments *a) {
+    a->keep = strcmp(text, "keep") == 0;
+    return a->keep || strcmp(text, "drop") == 0
+               ? EXIT_OK
+               : messages_usage("--merge-duplicates: '%s' is not drop or keep", text);
+}
+
+static int set_option(int option, const char *value, char **argv, struct arguments *a) {
+    switch (option) {
+    case 'o':
+        a->output = value;
+        return *value ? EXIT_OK : messages_usage("--output: '' is not a path");
+    case RADIUS:
+        return set_radius(value, a);
+    case DUPLICATES:
+        return set_duplicates(value, a);
+    case FILES_FROM:
+        a->cli.files_from = value;
+        return EXIT_OK;
+    case '0':
+        a->cli.ends_with_nul = true;
+        return EXIT_OK;
+    case 'q':
+        a->cli.quiet = true;
+        return EXIT_OK;
+    case 'V':
+        a->version = true;
+        return EXIT_OK;
+    case 'h':
+        a->help = true;
+        return EXIT_OK;
+    case ':':
+        return messages_usage("%s needs a value: --help lists all options", argv[optind - 1]);
+    default:
+        return messages_usage("there is no option %s: --help lists all", argv[optind - 1]);
+    }
+}
+
+static int read_arguments(int argc, char **argv, struct arguments *a) {
+    int status = EXIT_OK;
+    opterr = 0;
+    for (int option;
+         status == EXIT_OK && (option = getopt_long(argc, argv, ":o:0qVh", longs, NULL)) != -1;)
+        status = set_option(option, optarg, argv, a);
+    a->cli.images = argv + optind;
+    a->cli.n_images = argc - optind;
+    if (status != EXIT_OK || a->help || a->version)
+        return status;
+    if (a->cli.n_images == 0 && !a->cli.files_from)
+        return messages_usage(
+            "no catalogue given: try `srcfind-merge out/*.fits -o survey.vot`, or "
+            "--help");
+    if (a->cli.ends_with_nul && !a->cli.files_from)
+        return messages_usage("--null is of --files-from LIST, which is not given");
+    return a->output ? EXIT_OK
+                     : messages_usage("-o FILE names the merged catalogue (-: standard output)");
+}
+
+/* --- the output --- */
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* Chooses the format, and checks that nothing is replaced that should stay. */
+static int check_output(const struct arguments *a, const struct image_list *list,
+                        struct merge_options *options) {
+    char suffixes[256];
+    const char *name = a->output + path_directory(a->output);
+    options->path = strcmp(a->output, "-") == 0 ? NULL : a->output;
+    options->writer = options->path && strchr(name, '.') ? merge_writer(a->output) : &csv_writer;
+    merge_list_suffixes(suffixes, sizeof suffixes);
+    if (!options->writer)
+        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
+                              a->output, suffixes);
+    if (!options->path)
+        return EXIT_OK;
+    for (int64_t i = 0; i < list->n; i++)
+        if (is_same_file(a->output, list->paths[i]))
+            return messages_usage("%s: the merged catalogue would replace one of those that it is "
+                                  "made of: name another file",
+                                  a->output);
+    if (!path_is_stream(a->output) && fits_table_is_foreign(a->output))
+        return messages_usage("%s: the merged catalogue would replace this file, which is no "
+                              "catalogue of srcfind: name another file, or remove it",
+                              a->output);
+    return directory_check_for(a->output, "merged catalogue");
+}
+
+/* --- merging --- */
+
+struct reading {
+    const struct image_list *list;
+    struct merge *merge;
+    atomic_bool no_memory;
+    char **errors; /* of each catalogue, to be freed; NULL if it was added */
+};
+
+/* Reads a catalogue, and adds it. */
+static void read_one(void *context, int i) {
+    struct reading *r = context;
+    const char *path = r->list->paths[i];
+    struct read_catalogue read;
+    struct error error;
+    enum srcfind_status status = read_catalogue(path, &read, &error);
+    const struct merge_input input = {.catalogue = &read.catalogue,
+                                      .name = status == SRCFIND_OK && *read.catalogue.image.path
+                                                  ? read.catalogue.image.path
+                                                  : path,
+                                      .other_name = path,
+                                      .entry = read.entry,
+                                      .knows_image = read.knows_image,
+                                      .knows_options = read.knows_options};
+    if (status == SRCFIND_OK)
+        status = merge_add(r->merge, i, &input, &error);
+    if (status != SRCFIND_OK && !(r->errors[i] = strdup(error.text)))
+        r->no_memory = true;
+    read_catalogue_clear(&read);
+}
+
+/* Reads all catalogues. False if one could not be read. */
+static bool read_all(struct reading *r, struct threads *threads, const struct messages *messages) {
+    threads_run(threads, (int)r->list->n, read_one, r);
+    bool ok = !r->no_memory;
+    for (int64_t i = 0; i < r->list->n; i++) {
+        if (!r->errors[i])
+            continue;
+        messages_error(messages, "%s", r->errors[i]);
+        free(r->errors[i]);
+        ok = false;
+    }
+    return ok;
+}
+
+static int finish(const struct arguments *a, struct merge *merge, struct threads *threads,
+                  const struct messages *messages) {
+    struct merge_counts counts;
+    struct error error;
+    signals_hold();
+    const enum srcfind_status status = merge_finish(merge, threads, &counts, &error);
+    signals_release();
+    if (status != SRCFIND_OK)
+        messages_error(messages, "%s", error.text);
+    else
+        messages_note(messages, "%s: %lld row%s of %lld catalogue%s, %lld duplicate%s %s",
+                      a->output, (long long)counts.rows, plural(counts.rows),
+                      (long long)counts.images, plural(counts.images), (long long)counts.duplicates,
+                      plural(counts.duplicates), a->keep ? "marked" : "left out");
+    return status == SRCFIND_OK              ? EXIT_OK
+           : status == SRCFIND_ERROR_OPTIONS ? EXIT_USAGE
+                                             : EXIT_IMAGE;
+}
+
+static int merge_list(const struct arguments *a, const struct image_list *list,
+                      const struct merge_options *options) {
+    const struct messages messages = messages_for(&a->cli);
+    struct threads *threads = threads_create(threads_available());
+    struct reading r = {.list = list, .errors = calloc((size_t)list->n, sizeof *r.errors)};
+    struct error error;
+    int status = EXIT_IMAGE;
+    if (!threads || !r.errors)
+        messages_no_memory("merging catalogues");
+    else if (merge_create(options, list->n, &r.merge, &error) != SRCFIND_OK)
+        messages_error(&messages, "%s", error.text);
+    else if (!read_all(&r, threads, &messages))
+        messages_error(&messages, "%s: not written, since not all catalogues could be read",
+                       a->output);
+    else
+        status = finish(a, r.merge, threads, &messages);
+    merge_destroy(r.merge);
+    threads_destroy(threads);
+    free(r.errors);
+    return status;
+}
+
+static int run(const struct arguments *a) {
+    struct image_list list;
+    struct merge_options options = {.radius = a->radius, .keep_duplicates = a->keep};
+    signals_watch();
+    int status = image_list_read(&a->cli, &list);
+    if (status == EXIT_OK)
+        status = check_output(a, &list, &options);
+    if (status == EXIT_OK && options.path)
+        save_clean(options.path);
+    if (status == EXIT_OK)
+        status = merge_list(a, &list, &options);
+    image_list_clear(&list);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    struct arguments arguments = {0};
+    process_start();
+    const int status = read_arguments(argc, argv, &arguments);
+    if (status != EXIT_OK)
+        return status;
+    if (!arguments.help && !arguments.version)
+        return run(&arguments);
+    fputs(arguments.help ? HELP : srcfind_versions(), stdout);
+    if (arguments.version)
+        fputc('\n', stdout);
+    return messages_written(&(struct messages){.stream = stderr}, true);
+}

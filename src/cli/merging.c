@@ -1,0 +1,143 @@
+#include "cli/merging.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/finder.h"
+#include "cli/batch.h"
+#include "cli/exit_status.h"
+#include "cli/plural.h"
+#include "cli/signals.h"
+#include "input/image.h"
+#include "merge/read_catalogue.h"
+
+struct merging {
+    const struct cli *cli;
+    const struct targets *targets;
+    struct merge *merge;
+    atomic_bool has_failed;
+    enum srcfind_status status; /* of the first call that failed */
+    struct error error;
+};
+
+int merging_begin(const struct cli *cli, const struct targets *targets, struct merging **merging) {
+    *merging = NULL;
+    if (!cli->merge)
+        return EXIT_OK;
+    struct merging *m = *merging = calloc(1, sizeof *m);
+    if (!m)
+        return messages_no_memory("merging catalogues");
+    m->cli = cli;
+    m->targets = targets;
+    const struct merge_options options = {.path = strcmp(cli->merge, "-") == 0 ? NULL : cli->merge,
+                                          .writer = targets->merge_writer,
+                                          .keep_duplicates =
+                                              cli->merge_duplicates == DUPLICATES_KEEP};
+    const enum srcfind_status status = merge_create(&options, targets->n, &m->merge, &m->error);
+    if (status != SRCFIND_OK)
+        messages_usage("%s", m->error.text);
+    return batch_exit_status(status);
+}
+
+void merging_end(struct merging *m) {
+    if (m)
+        merge_destroy(m->merge);
+    free(m);
+}
+
+static void add(struct merging *m, int64_t i, const struct merge_input *input) {
+    struct error error;
+    const enum srcfind_status status = merge_add(m->merge, i, input, &error);
+    if (status == SRCFIND_OK || atomic_exchange(&m->has_failed, true))
+        return;
+    m->status = status;
+    m->error = error;
+}
+
+void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *catalogue) {
+    if (!m)
+        return;
+    const struct merge_input input = {.catalogue = catalogue,
+                                      .name = m->targets->target[i].image,
+                                      .knows_image = true,
+                                      .knows_options = true};
+    add(m, i, &input);
+}
+
+/* Reads the metadata of an image, for a catalogue that does not have them. */
+static enum srcfind_status read_metadata(const char *path, const struct options *options,
+                                         struct srcfind_image *metadata, struct error *error) {
+    struct image image;
+    image_clear_metadata(metadata);
+    const enum srcfind_status status = image_open(&image, path, options, metadata, error);
+    image_close(&image);
+    return status;
+}
+
+/* Rows of other options may lack columns. */
+static enum srcfind_status check_options(const char *path, const struct options *found,
+                                         const struct options *o, struct error *error) {
+    const bool wants_parts = options_deblend(o) && !*o->at;
+    if (found->fit == o->fit && (options_deblend(found) && !*found->at) == wants_parts)
+        return SRCFIND_OK;
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: this catalogue was made with other options, and has other columns: remove "
+        "it, or give --report, by which such images are searched again",
+        path);
+}
+
+bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *finder,
+                          struct error *error) {
+    const struct target *target = &m->targets->target[i];
+    struct read_catalogue read;
+    enum srcfind_status status = read_catalogue(target->catalogue, &read, error);
+    if (status == SRCFIND_OK)
+        status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
+    if (status == SRCFIND_OK && !read.knows_image)
+        status = read_metadata(target->image, &finder->options, &read.catalogue.image, error);
+    read.catalogue.options = finder->options;
+    const struct merge_input input = {.catalogue = &read.catalogue,
+                                      .name = target->image,
+                                      .entry = read.entry,
+                                      .knows_image = true,
+                                      .knows_options = true};
+    if (status == SRCFIND_OK)
+        add(m, i, &input);
+    read_catalogue_clear(&read);
+    return status == SRCFIND_OK;
+}
+
+static void say_counts(const struct merging *m, const struct merge_counts *counts,
+                       struct messages *messages) {
+    const bool keep = m->cli->merge_duplicates == DUPLICATES_KEEP;
+    messages_note(messages, "%s: %lld %s%s of %lld image%s, %lld duplicate%s %s",
+                  strcmp(m->cli->merge, "-") == 0 ? "merged" : m->cli->merge,
+                  (long long)counts->rows, messages->row, plural(counts->rows),
+                  (long long)counts->images, plural(counts->images), (long long)counts->duplicates,
+                  plural(counts->duplicates), keep ? "marked" : "left out");
+}
+
+int merging_finish(struct merging *m, bool all_done, struct threads *threads,
+                   struct messages *messages) {
+    struct merge_counts counts;
+    if (!m)
+        return EXIT_OK;
+    progress_clear(&messages->progress);
+    if (!all_done) {
+        messages_error(messages, "%s: not written, since not all images had their turn",
+                       m->cli->merge);
+        return EXIT_IMAGE;
+    }
+    if (!m->has_failed) {
+        signals_hold();
+        m->status = merge_finish(m->merge, threads, &counts, &m->error);
+        signals_release();
+    }
+    if (m->status == SRCFIND_OK)
+        say_counts(m, &counts, messages);
+    else
+        messages_error(messages, "%s", m->error.text);
+    return m->status == SRCFIND_OK ? EXIT_OK : EXIT_IMAGE;
+}

@@ -1,0 +1,226 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "merge/duplicates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A tree over the positions (Bentley 1975, CACM 18, 509): a node is a range of the candidates and
+ * the box around them, and has two children, each with half of the range. Leaves have up to LEAF.
+ */
+enum { LEAF = 16, NONE = -1, SEVERAL = -2 };
+
+struct node {
+    float low[3], high[3]; /* rounded outwards */
+    int32_t image;         /* of the rows that were taken in it: NONE, one, or SEVERAL */
+};
+
+struct search {
+    struct candidate *candidates;
+    const double *radius;
+    struct node *nodes; /* node k has the children 2 k + 1 and 2 k + 2 */
+    uint32_t *order;    /* the place of each candidate, by preference */
+    uint64_t *duplicates;
+    double most; /* the largest radius */
+};
+
+/* --- preference --- */
+
+static int by_preference(const void *a, const void *b, void *context) {
+    const struct candidate *all = context;
+    const struct candidate *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+    if (x->at_edge != y->at_edge)
+        return x->at_edge - y->at_edge;
+    if (x->rms != y->rms)
+        return x->rms < y->rms ? -1 : 1;
+    if (x->margin != y->margin)
+        return x->margin > y->margin ? -1 : 1;
+    if (x->image != y->image)
+        return x->image < y->image ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Replaces the rms of each candidate by its rank. */
+static void rank(struct search *s, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        s->order[i] = (uint32_t)i;
+    qsort_r(s->order, (size_t)n, sizeof *s->order, by_preference, s->candidates);
+    for (int64_t i = 0; i < n; i++)
+        s->candidates[s->order[i]].rms = (double)i;
+}
+
+/* --- tree --- */
+
+static void swap(struct candidate *a, struct candidate *b) {
+    const struct candidate c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Moves the n / 2 candidates that are lowest along an axis before the others (Hoare 1961, CACM 4,
+ * 321). */
+static void halve(struct candidate *c, int64_t n, int axis) {
+    int64_t left = 0, right = n - 1;
+    const int64_t middle = n / 2;
+    while (left < right) {
+        const double pivot = c[left + (right - left) / 2].position[axis];
+        int64_t i = left, j = right;
+        while (i <= j) {
+            while (c[i].position[axis] < pivot)
+                i++;
+            while (c[j].position[axis] > pivot)
+                j--;
+            if (i <= j)
+                swap(&c[i++], &c[j--]);
+        }
+        if (middle <= j)
+            right = j;
+        else if (middle >= i)
+            left = i;
+        else
+            return;
+    }
+}
+
+static void make_box(struct node *node, const struct candidate *c, int64_t n) {
+    for (int k = 0; k < 3; k++) {
+        double low = 2, high = -2;
+        for (int64_t i = 0; i < n; i++) {
+            low = fmin(low, c[i].position[k]);
+            high = fmax(high, c[i].position[k]);
+        }
+        node->low[k] = nextafterf((float)low, -2);
+        node->high[k] = nextafterf((float)high, 2);
+    }
+    node->image = NONE;
+}
+
+static int longest_axis(const struct node *node) {
+    int longest = 0;
+    for (int k = 1; k < 3; k++)
+        if (node->high[k] - node->low[k] > node->high[longest] - node->low[longest])
+            longest = k;
+    return longest;
+}
+
+/* Makes node k of the candidates [first, first + n), and those below it. */
+static void make_node(struct search *s, int64_t k, int64_t first, int64_t n) {
+    make_box(&s->nodes[k], s->candidates + first, n);
+    if (n <= LEAF)
+        return;
+    halve(s->candidates + first, n, longest_axis(&s->nodes[k]));
+    make_node(s, 2 * k + 1, first, n / 2);
+    make_node(s, 2 * k + 2, first + n / 2, n - n / 2);
+}
+
+/* The number of nodes of a tree, counting those that are missing in its last level. */
+static int64_t count_nodes(int64_t n) {
+    int64_t nodes = 1;
+    for (; n > LEAF; n -= n / 2)
+        nodes = 2 * nodes + 1;
+    return nodes;
+}
+
+/* --- search --- */
+
+static double distance_to_box(const struct node *node, const double *position) {
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double below = node->low[k] - position[k], above = position[k] - node->high[k];
+        const double out = below > 0 ? below : above > 0 ? above : 0;
+        square += out * out;
+    }
+    return sqrt(square);
+}
+
+/* The length of the chord of an angle. */
+static double chord(double angle) {
+    return 2 * sin(fmin(angle, M_PI) / 2);
+}
+
+static bool is_taken(const struct search *s, const struct candidate *c) {
+    return c->rms < 0 && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
+}
+
+static bool is_near(const struct search *s, const struct candidate *a, const struct candidate *b) {
+    const double radius = fmax(s->radius[a->image], s->radius[b->image]); /* ignores one NaN */
+    double square = 0;
+    for (int k = 0; k < 3; k++)
+        square += (a->position[k] - b->position[k]) * (a->position[k] - b->position[k]);
+    return radius > 0 && sqrt(square) < chord(radius);
+}
+
+/* Whether a row that was taken makes this one a duplicate: in node k, with the candidates [first,
+ * first + n). */
+static bool has_better(const struct search *s, const struct candidate *c, int64_t k, int64_t first,
+                       int64_t n) {
+    const struct node *node = &s->nodes[k];
+    if (node->image == NONE || node->image == c->image ||
+        distance_to_box(node, c->position) >= s->most)
+        return false;
+    if (n > LEAF)
+        return has_better(s, c, 2 * k + 1, first, n / 2) ||
+               has_better(s, c, 2 * k + 2, first + n / 2, n - n / 2);
+    for (int64_t i = first; i < first + n; i++) {
+        const struct candidate *other = &s->candidates[i];
+        if (other->image != c->image && other->is_negative == c->is_negative &&
+            is_taken(s, other) && is_near(s, c, other))
+            return true;
+    }
+    return false;
+}
+
+/* Notes in the nodes around a place that a row of an image was taken there. */
+static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
+    for (int64_t k = 0, first = 0;;) {
+        struct node *node = &s->nodes[k];
+        node->image = node->image == NONE || node->image == image ? image : SEVERAL;
+        if (n <= LEAF)
+            return;
+        const bool is_left = place < first + n / 2;
+        first += is_left ? 0 : n / 2;
+        n = is_left ? n / 2 : n - n / 2;
+        k = is_left ? 2 * k + 1 : 2 * k + 2;
+    }
+}
+
+static void search_all(struct search *s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        struct candidate *c = &s->candidates[s->order[i]];
+        if (has_better(s, c, 0, 0, n))
+            s->duplicates[c->row / 64] |= (uint64_t)1 << c->row % 64;
+        else
+            take(s, s->order[i], c->image, n);
+        c->rms = -1; /* it had its turn */
+    }
+}
+
+static double largest_radius(const struct candidate *candidates, int64_t n, const double *radius) {
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, radius[candidates[i].image]);
+    return most;
+}
+
+bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
+                     uint64_t *duplicates) {
+    struct search s = {.candidates = candidates,
+                       .radius = radius,
+                       .duplicates = duplicates,
+                       .most = chord(largest_radius(candidates, n, radius))};
+    if (n == 0 || !(s.most > 0))
+        return true;
+    s.order = malloc((size_t)n * sizeof *s.order);
+    if (s.order)
+        rank(&s, n);
+    s.nodes = s.order ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;
+    const bool ok = s.nodes;
+    if (ok) {
+        make_node(&s, 0, 0, n);
+        for (int64_t i = 0; i < n; i++)
+            s.order[(int64_t)candidates[i].rms] = (uint32_t)i;
+        search_all(&s, n);
+    }
+    free(s.order);
+    free(s.nodes);
+    return ok;
+}

@@ -1,0 +1,28 @@
+/* Finds the rows of a merged catalogue that another image has better. */
+#ifndef DUPLICATES_H
+#define DUPLICATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A row with a position on the sky. In the order of preference: at_edge false first, lower rms,
+ * larger margin, lower image, lower row. */
+struct candidate {
+    double position[3]; /* a unit vector */
+    double rms;
+    int32_t image;
+    int32_t margin;   /* pixels between the bounding box and the edge of the image */
+    uint32_t row;     /* its number, 0 to n_rows - 1 of the caller */
+    bool at_edge;     /* it has flag 1 */
+    bool is_negative; /* negative sources are no duplicates of positive ones */
+};
+
+/* Takes n rows in the order of preference. A row that is nearer than half a beam to one that was
+ * taken, of another image and of the same sign, is a duplicate: its bit, row, is set in
+ * `duplicates`; the others are taken. radius: in radians, of each image; of two images, the larger
+ * counts; NaN where it is not known. At most 2^32 - 1 rows. Reorders the candidates. Uses 12 bytes
+ * a row beside them. False where memory ran out. */
+bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
+                     uint64_t *duplicates);
+
+#endif

@@ -1,0 +1,115 @@
+#include "merge/merged_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+
+enum { ROWS_A_MARK = 512 };
+
+/* A row of an image. */
+struct row_mark {
+    int64_t image, row;
+};
+
+static bool is_duplicate(const struct merged_rows *m, const struct merged_image *image,
+                         int64_t row) {
+    const int64_t number = image->first + row;
+    return m->duplicates[number / 64] >> number % 64 & 1;
+}
+
+static bool stays(const struct merged_rows *m, const struct merged_image *image, int64_t row) {
+    return m->keep_duplicates || !is_duplicate(m, image, row);
+}
+
+bool merged_rows_make(struct merged_rows *m) {
+    int64_t capacity = 0, n_marks = 0;
+    m->n = 0;
+    m->marks = NULL;
+    for (int64_t i = 0; i < m->n_images; i++) {
+        for (int64_t row = 0; row < m->images[i].n; row++) {
+            if (!stays(m, &m->images[i], row) || m->n++ % ROWS_A_MARK != 0)
+                continue;
+            if (!GROW(m->marks, capacity, n_marks + 1))
+                return false;
+            m->marks[n_marks++] = (struct row_mark){i, row};
+        }
+    }
+    return true;
+}
+
+/* Goes to the next row that stays, from the one that `at` is at on. */
+static void find_next(const struct merged_rows *m, struct row_mark *at) {
+    while (at->row >= m->images[at->image].n || !stays(m, &m->images[at->image], at->row)) {
+        if (++at->row < m->images[at->image].n)
+            continue;
+        at->image++;
+        at->row = 0;
+    }
+}
+
+/* The number of rows from `at` on, up to n, that stand together in the spool and stay. */
+static int64_t count_together(const struct merged_rows *m, const struct row_mark *at, int64_t n) {
+    const struct merged_image *image = &m->images[at->image];
+    int64_t count = 1;
+    while (count < n && at->row + count < image->n && stays(m, image, at->row + count))
+        count++;
+    return count;
+}
+
+static bool read_rows(void *context, int64_t first, int64_t n, struct srcfind_source *sources,
+                      const char **images) {
+    const struct merged_rows *m = context;
+    struct row_mark at = m->marks[first / ROWS_A_MARK];
+    for (int64_t i = first / ROWS_A_MARK * ROWS_A_MARK; i < first; i++) {
+        at.row++;
+        find_next(m, &at);
+    }
+    for (int64_t done = 0; done < n;) {
+        find_next(m, &at);
+        const struct merged_image *image = &m->images[at.image];
+        const int64_t count = count_together(m, &at, n - done);
+        if (!spool_read(m->spool, sources + done, (size_t)count * sizeof *sources,
+                        image->at + at.row * (int64_t)sizeof *sources))
+            return false;
+        for (int64_t i = 0; i < count; i++, done++, at.row++) {
+            images[done] = image->name;
+            sources[done].id = first + done + 1;
+            sources[done].flags |= is_duplicate(m, image, at.row) ? SRCFIND_FLAG_DUPLICATE : 0;
+        }
+    }
+    return true;
+}
+
+static bool write_images(void *context, FILE *stream) {
+    const struct merged_rows *m = context;
+    const char *before = "[\n";
+    bool ok = true;
+    for (int64_t i = 0; ok && i < m->n_images; i++) {
+        const struct merged_image *image = &m->images[i];
+        if (!image->name)
+            continue;
+        char *entry = malloc(image->entry_bytes + 1);
+        ok = entry && spool_read(m->spool, entry, image->entry_bytes, image->entry);
+        fputs(before, stream);
+        if (ok)
+            fwrite(entry, 1, image->entry_bytes, stream);
+        free(entry);
+        before = ",\n";
+    }
+    fputs(*before == '[' ? "[]" : "\n]", stream);
+    return ok;
+}
+
+static size_t longest_name(const struct merged_rows *m) {
+    size_t longest = 1;
+    for (int64_t i = 0; i < m->n_images; i++) {
+        const size_t length = m->images[i].name ? strlen(m->images[i].name) : 0;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+struct row_store merged_rows_store(struct merged_rows *m) {
+    return (struct row_store){m, longest_name(m), read_rows, write_images};
+}

@@ -1,0 +1,38 @@
+/* The rows of a merged catalogue, in the spool of those that were added. */
+#ifndef MERGED_ROWS_H
+#define MERGED_ROWS_H
+
+#include "merge/spool.h"
+#include "output/catalogue.h"
+
+/* An image whose catalogue was added. */
+struct merged_image {
+    char *name;       /* NULL: none was added */
+    char *other_name; /* see struct merge_input; NULL: the same */
+    int64_t at;       /* of its rows in the spool */
+    int64_t n;        /* rows */
+    int64_t first;    /* the number of the first of them among all rows that were added */
+    int64_t entry;    /* of its JSON in the spool */
+    size_t entry_bytes;
+};
+
+/* Rows of images, in their order. A set bit of `duplicates` is that of a row that goes or, if they
+ * are kept, gets a flag. */
+struct merged_rows {
+    const struct spool *spool;
+    const struct merged_image *images;
+    int64_t n_images;
+    const uint64_t *duplicates;
+    bool keep_duplicates;
+    struct row_mark *marks; /* where each 512th row is */
+    int64_t n;              /* rows that stay */
+};
+
+/* Counts the rows that stay, and finds where they are. False where memory ran out. The caller frees
+ * `marks`, also then. */
+bool merged_rows_make(struct merged_rows *m);
+
+/* Their store, for writers. `m` must outlive it. */
+struct row_store merged_rows_store(struct merged_rows *m);
+
+#endif

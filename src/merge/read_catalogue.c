@@ -1,0 +1,167 @@
+#include "merge/read_catalogue.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/image.h"
+#include "input/tables/text_file.h"
+
+/* --- the image --- */
+
+static void take_beam(const struct table_file *table, struct srcfind_image *image) {
+    if (!(table->beam.major > 0))
+        return;
+    image->beam = table->beam;
+    image->beam_pixels = NAN; /* nobody asks for it here */
+}
+
+/* The names of the coordinates are those of the columns. */
+static void take_coordinates(const struct table_file *table, struct srcfind_image *image) {
+    static const char *const names[][2] = {
+        {"RA", "DEC"}, {"GLON", "GLAT"}, {"ELON", "ELAT"}, {"SLON", "SLAT"}, {"LON", "LAT"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!table_file_column(table, names[i][0]) || !table_file_column(table, names[i][1]))
+            continue;
+        snprintf(image->lon_name, sizeof image->lon_name, "%s", names[i][0]);
+        snprintf(image->lat_name, sizeof image->lat_name, "%s", names[i][1]);
+        return;
+    }
+}
+
+static int64_t pixels_of(double length) {
+    return length >= 1 && length <= INT32_MAX ? (int64_t)length : 0;
+}
+
+static void take_image(const struct table_file *table, struct read_catalogue *read) {
+    struct srcfind_image *image = &read->catalogue.image;
+    snprintf(image->unit, sizeof image->unit, "%s", table->unit);
+    snprintf(image->flux_unit, sizeof image->flux_unit, "%s", table->flux_unit);
+    snprintf(image->frame, sizeof image->frame, "%s", table->frame);
+    image->width = pixels_of(table->width);
+    image->height = pixels_of(table->height);
+    image->equinox = table->equinox;
+    image->frequency = table->frequency;
+    take_beam(table, image);
+    take_coordinates(table, image);
+    read->knows_image = image->width > 0 && image->height > 0;
+}
+
+/* --- the rows --- */
+
+/* What the columns tell of the options, where nothing else does. */
+static void take_options(const struct table_file *table, struct read_catalogue *read) {
+    struct options *o = &read->catalogue.options;
+    read->knows_options = table->has_options;
+    if (table->has_options)
+        *o = *table->options;
+    else
+        options_default(o);
+    o->fit = o->fit || (!table->has_options && table_file_column(table, "E_Maj"));
+    o->deblend = o->deblend || (!table->has_options && table_file_column(table, "S_Code"));
+}
+
+static int64_t integer_at(const struct table_file_column *from, int64_t row, bool *ok) {
+    if (from->kind == SRCFIND_INTEGER)
+        return from->integers[row];
+    *ok = *ok && from->kind == SRCFIND_REAL && isnan(from->reals[row]); /* a column without any */
+    return SRCFIND_EMPTY;
+}
+
+static double real_at(const struct table_file_column *from, int64_t row, bool *ok) {
+    if (from->kind == SRCFIND_REAL)
+        return from->reals[row];
+    *ok = *ok && from->kind == SRCFIND_INTEGER;
+    return !*ok || from->integers[row] == INT64_MIN ? (double)NAN : (double)from->integers[row];
+}
+
+static const char *text_at(const struct table_file_column *from, int64_t row, size_t width,
+                           bool *ok) {
+    if (from->kind == SRCFIND_STRING) {
+        const char *text = table_file_text(from, row);
+        *ok = *ok && strlen(text) <= width;
+        return *ok ? text : "";
+    }
+    *ok = *ok && from->kind == SRCFIND_REAL && isnan(from->reals[row]);
+    return "";
+}
+
+/* Copies the cells of a column; false if one is of another kind. */
+static bool copy_column(const struct table_file_column *from, const struct column *column,
+                        struct srcfind_source *sources, int64_t n) {
+    bool ok = true;
+    for (int64_t row = 0; ok && row < n; row++) {
+        char *to = (char *)&sources[row] + column->offset;
+        if (column->shown.kind == SRCFIND_INTEGER) {
+            const int64_t integer = integer_at(from, row, &ok);
+            memcpy(to, &integer, sizeof integer);
+        } else if (column->shown.kind == SRCFIND_REAL) {
+            const double real = real_at(from, row, &ok);
+            memcpy(to, &real, sizeof real);
+        } else {
+            const char *text = text_at(from, row, column->width, &ok);
+            memcpy(to, text, strlen(text) + 1);
+        }
+    }
+    return ok;
+}
+
+static enum srcfind_status copy_columns(const char *path, const struct table_file *table,
+                                        struct srcfind_catalogue *c, struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    for (int i = 0; i < c->n_columns; i++) {
+        const char *name = c->columns[i].shown.name;
+        const struct table_file_column *from = table_file_column(table, name);
+        if (!from)
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: there is no column %s: is it a catalogue of srcfind?", path,
+                             name);
+        if (!copy_column(from, &c->columns[i], c->sources, table->n_rows))
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: the column %s has other cells than srcfind writes", path,
+                             text_file_quote(name, strlen(name), quote));
+    }
+    return SRCFIND_OK;
+}
+
+static enum srcfind_status take_rows(const char *path, const struct table_file *table,
+                                     struct srcfind_catalogue *c, struct error *error) {
+    c->n_sources = table->n_rows;
+    c->sources = calloc((size_t)table->n_rows + 1, sizeof *c->sources);
+    if (!c->sources)
+        return error_memory(error, "reading a catalogue");
+    catalogue_name_columns(c);
+    const enum srcfind_status status = copy_columns(path, table, c, error);
+    for (int64_t i = 0; status == SRCFIND_OK && i < c->n_sources; i++)
+        c->n_negative += (c->sources[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
+    return status;
+}
+
+enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
+                                   struct error *error) {
+    struct table_file table;
+    *read = (struct read_catalogue){.catalogue = {.image = image_empty_metadata()}};
+    struct srcfind_catalogue *c = &read->catalogue;
+    enum srcfind_status status = table_file_read(path, &table, error);
+    if (status == SRCFIND_OK && strcmp(table.columns[0].name, "Image") == 0)
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: this is a merged catalogue: merge those of the images", path);
+    if (status == SRCFIND_OK) {
+        take_image(&table, read);
+        take_options(&table, read);
+        status = take_rows(path, &table, c, error);
+    }
+    if (status == SRCFIND_OK && !(c->image.path = strdup(table.image ? table.image : "")))
+        status = error_memory(error, "reading a catalogue");
+    read->entry = table.entry;
+    table.entry = NULL;
+    table_file_clear(&table);
+    return status;
+}
+
+void read_catalogue_clear(struct read_catalogue *read) {
+    image_clear_metadata(&read->catalogue.image);
+    free(read->catalogue.sources);
+    free(read->entry);
+    *read = (struct read_catalogue){0};
+}

@@ -1,0 +1,28 @@
+/* Bytes that wait in a temporary file until they are written to a merged catalogue. The file has no
+ * name, so that it goes with the process, however that ends. */
+#ifndef SPOOL_H
+#define SPOOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spool {
+    int descriptor; /* -1: closed */
+    _Atomic int64_t size;
+};
+
+/* Makes the file in the directory of a path, or in /tmp if the path is NULL or that of a device.
+ * False with errno. */
+bool spool_open(struct spool *spool, const char *path);
+void spool_close(struct spool *spool);
+
+/* Adds n bytes, and sets *offset to where they are. False with errno. Several threads may call this
+ * and the next one at the same time. */
+bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset);
+
+/* Reads n bytes that were added. False with errno. */
+bool spool_read(const struct spool *spool, void *bytes, size_t n, int64_t offset);
+
+#endif

@@ -1,0 +1,525 @@
+"""--merge and srcfind-merge: the catalogues of many images in one, with each source of overlapping images once."""
+import csv
+import gzip
+import io
+import itertools
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import numpy as np
+from astropy.io import fits
+from astropy.table import Table
+
+import srcfind_test as t
+
+MERGE = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+FAULTY = os.environ.get("FAULTY_SRCFIND", "")
+EDGE, NEGATIVE, DUPLICATE = 1, 32, 256
+
+
+def merge(*arguments, **options):
+    options.setdefault("capture_output", True)
+    return subprocess.run([MERGE, *map(str, arguments)], text=True, **options)
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def unit_vector(row):
+    lon, lat = math.radians(float(row["RA"])), math.radians(float(row["DEC"]))
+    return np.array([math.cos(lat) * math.cos(lon), math.cos(lat) * math.sin(lon), math.sin(lat)])
+
+
+def margin(row, shape):
+    box = [int(row[name]) for name in ("X_min", "Y_min", "X_max", "Y_max")]
+    return min(box[0], box[1], shape[1] - 1 - box[2], shape[0] - 1 - box[3])
+
+
+def find_duplicates(catalogues):
+    """The rule of the manual, pair by pair. catalogues: (rows, shape, BMAJ in degrees) of each image; returns the duplicates as
+    (image, row)."""
+    candidates = []
+    for image, (rows, shape, beam) in enumerate(catalogues):
+        for number, row in enumerate(rows):
+            flags = int(row["Flags"])
+            preference = flags & EDGE, float(row["Isl_rms"]), -margin(row, shape), image, number
+            candidates.append((preference, unit_vector(row), image, number, bool(flags & NEGATIVE), beam))
+    taken, duplicates = [], set()
+    for candidate in sorted(candidates, key=lambda c: c[0]):
+        _, position, image, number, negative, beam = candidate
+        if any(other[2] != image and other[4] == negative and
+               2 * math.asin(np.linalg.norm(other[1] - position) / 2) < math.radians(max(beam, other[5]) / 2) for other in taken):
+            duplicates.add((image, number))
+        else:
+            taken.append(candidate)
+    return duplicates
+
+
+class Merge(t.Case):
+
+    def setUp(self):
+        """Six images of 130 x 140 pixels, which overlap by 30, cut from one; each with its own noise."""
+        super().setUp()
+        self.whole = t.noise(330, 250, seed=3, n_sources=80)
+        self.header = t.sky_header()
+        random = np.random.default_rng(5)
+        self.images = [self.cut("%d.fits" % i, top, left, noise=random.normal(0, 0.3 + 0.1 * (i % 3), (140, 130)))
+                       for i, (top, left) in enumerate(itertools.product((0, 110, 190), (0, 120)))]
+        self.merged, self.out = self.path("merged.csv"), self.path("out")
+
+    def cut(self, name, top, left, noise=0, **cards):
+        header = self.header.copy()
+        header["CRPIX1"], header["CRPIX2"] = header["CRPIX1"] - left, header["CRPIX2"] - top
+        header.update(cards)
+        return self.write(name, (self.whole[top:top + 140, left:left + 130] + noise).astype(np.float32), header)
+
+    def merge_images(self, *arguments, path=None, **options):
+        """The text of the merged catalogue."""
+        t.run(*arguments, "-q", "--merge", path or self.merged, check=True, **options)
+        with open(path or self.merged) as stream:
+            return stream.read()
+
+    def expected(self, images, *options, keep=False, beam=2.5e-3):
+        """The merged catalogue, from those of the images and the rule of the manual."""
+        catalogues = [(rows_of(t.run(image, "-q", *options).stdout), fits.getdata(image).shape, beam) for image in images]
+        duplicates, merged = find_duplicates(catalogues), []
+        for image, (rows, _, _) in enumerate(catalogues):
+            for number, row in enumerate(rows):
+                is_duplicate = (image, number) in duplicates
+                if is_duplicate and not keep:
+                    continue
+                row = {"Image": images[image], **row, "Source_id": str(len(merged) + 1)}
+                row["Flags"] = str(int(row["Flags"]) + (DUPLICATE if is_duplicate else 0))
+                merged.append(row)
+        return merged, len(duplicates)
+
+    # --- rows ---
+
+    def test_rows(self):
+        """They are those that the rule leaves, cell by cell: with negative sources, components, a beam of its own."""
+        for options in ([], ["--negative", "-n", "3.5"], ["-i", "3", "--fit"], ["--beam", "20"], ["--rms", "1.1"]):
+            for keep in (False, True):
+                with self.subTest(options, keep=keep):
+                    beam = 20 / 3600 if "--beam" in options else 2.5e-3
+                    expected, n_duplicates = self.expected(self.images, *options, keep=keep, beam=beam)
+                    self.assertGreater(n_duplicates, 10)
+                    words = ["--merge-duplicates", "keep"] if keep else []
+                    self.assertEqual(rows_of(self.merge_images(*self.images, *options, *words)), expected)
+
+    def test_many_rows(self):
+        """More than writers take at a time."""
+        options = ["-n", "1", "--merge-duplicates", "keep", "--min-pixels", "1"]
+        rows = [{"Image": image, **row} for image in self.images for row in rows_of(t.run(image, "-q", "-n", "1", "--min-pixels", "1").stdout)]
+        self.assertGreater(len(rows), 5000)
+        merged = rows_of(self.merge_images(*self.images, *options))
+        self.assertTrue([row["Source_id"] for row in merged] == [str(i + 1) for i in range(len(rows))])
+        for row, one in zip(merged, rows):
+            self.assertEqual({**row, "Flags": int(row["Flags"]) & ~DUPLICATE, "Source_id": 0}, {**one, "Flags": int(one["Flags"]), "Source_id": 0})
+
+    def test_beams_that_differ(self):
+        """The larger one of two images counts."""
+        far, near = ([self.cut("%s%d.fits" % (name, i), 0, i, BMAJ=2.5e-3 * factor, CRVAL1=150 + i * 0.8e-3)
+                      for i, factor in enumerate(factors)] for name, factors in (("far", (0.5, 0.5)), ("near", (0.5, 1))))
+        rows = rows_of(t.run(far[0], "-q").stdout)
+        self.assertEqual(len(rows_of(self.merge_images(*far))), len(rows) + len(rows_of(t.run(far[1], "-q").stdout)))
+        self.assertLess(len(rows_of(self.merge_images(*near))), len(rows) + 4)
+
+    def test_order_decides_between_equals(self):
+        for images in itertools.permutations(("b.fits", "a.fits"), 2):
+            for name in images:
+                self.cut(name, 10, 10)
+            rows = rows_of(self.merge_images(*map(self.path, images)))
+            self.assertEqual({row["Image"] for row in rows}, {self.path(images[0])})
+
+    def test_every_source_once(self):
+        """Of the tiles of one image, searched with its noise: those of the image that no edge of a tile cuts."""
+        given = ["--rms", "1", "--background", "0"]
+        images = [self.cut("tile%d.fits" % i, top, left) for i, (top, left) in enumerate(itertools.product((0, 110, 190), (0, 120)))]
+        whole = rows_of(t.run(self.write("whole.fits", self.whole, self.header), "-q", *given).stdout)
+        merged = rows_of(self.merge_images(*images, *given))
+        place = {(row["RA"][:12], row["DEC"][:10], row["N_pix"]) for row in merged}
+        n_found = 0
+        for row in whole:
+            box = [int(row[name]) for name in ("X_min", "X_max", "Y_min", "Y_max")]
+            is_whole = any(left <= box[0] and box[1] < left + 130 and top <= box[2] and box[3] < top + 140
+                           for top in (0, 110, 190) for left in (0, 120))
+            if is_whole:
+                self.assertIn((row["RA"][:12], row["DEC"][:10], row["N_pix"]), place)
+                n_found += 1
+        self.assertEqual(len(merged), len(place))
+        self.assertGreater(n_found, len(whole) - 3)
+        # what is more are pieces, whose centroid is elsewhere
+        positions = {(row["RA"][:12], row["DEC"][:10]) for row in whole}
+        self.assertTrue(all(int(row["Flags"]) & EDGE for row in merged if (row["RA"][:12], row["DEC"][:10]) not in positions))
+
+    def test_without_sky(self):
+        """Rows without positions on the sky are never duplicates."""
+        images = [self.write("%s.fits" % name, self.whole, t.sky_header(CTYPE1=None, CTYPE2=None, BUNIT="Jy/pixel")) for name in "ab"]
+        one = rows_of(t.run(images[0], "-q").stdout)
+        merged = rows_of(self.merge_images(*images))
+        self.assertEqual([len(merged), merged[-1]["RA"]], [2 * len(one), ""])
+        # they go with images that have a sky
+        others = [self.cut("%s.fits" % name, 0, 0, BUNIT="Jy/pixel") for name in "cd"]
+        n_others = len(rows_of(t.run(others[0], "-q").stdout))
+        self.assertEqual(len(rows_of(self.merge_images(images[0], *others, images[1]))), n_others + 2 * len(one))
+
+    def test_without_beam(self):
+        images = [self.write("%s.fits" % name, self.whole, t.sky_header(BMAJ=None, BMIN=None)) for name in "ab"]
+        one = rows_of(t.run(images[0], "-q").stdout)
+        self.assertEqual(len(rows_of(self.merge_images(*images))), 2 * len(one))
+
+    def test_given_positions(self):
+        """Measurements at given positions are those of each image; the columns have their descriptions."""
+        positions = self.path("positions.csv")
+        with open(positions, "w") as stream:
+            stream.write(t.run(self.images[0], "-q").stdout)
+        one = rows_of(t.run(self.images[0], "-q", "--at", positions).stdout)
+        self.assertEqual(len(rows_of(self.merge_images(*self.images[:2], "--at", positions))), 2 * len(one))
+
+    # --- files ---
+
+    def test_formats(self):
+        """All have the cells of the CSV; --merge goes by its suffix, not by --format."""
+        text = self.merge_images(*self.images)
+        rows = rows_of(text)
+        self.assertEqual(list(rows[0])[:2], ["Image", "Source_id"])
+        for name in ("merged.vot", "merged.fits", "merged.ecsv", "merged.csv.gz", "merged.json", "plain"):
+            with self.subTest(name):
+                path = self.path(name)
+                t.run(*self.images, "-q", "--merge", path, "-f", "json", "-o", self.out, check=True)
+                if name == "merged.json":
+                    with open(path) as stream:
+                        document = json.load(stream)
+                    self.assertEqual([entry["image"]["path"] for entry in document["images"]], self.images)
+                    self.assertEqual([list(row) for row in document["sources"]], [[column["name"] for column in document["columns"]]] * len(rows))
+                    table = Table(document["sources"])
+                elif name == "merged.csv.gz" or name == "plain":
+                    with (gzip.open if name != "plain" else open)(path, "rt") as stream:
+                        self.assertEqual(stream.read(), text)
+                    continue
+                else:
+                    table = Table.read(path)
+                self.assertEqual(len(table), len(rows))
+                for column in rows[0]:
+                    cells = ["" if cell is np.ma.masked or cell is None or cell != cell else cell for cell in table[column].tolist()]
+                    for cell, row in zip(cells, rows):
+                        self.assertEqual(type(cell)(row[column]), cell, column)
+        self.assertEqual(len(os.listdir(self.out)), 6)
+
+    def test_json_entries(self):
+        """An image is described as in its own catalogue, and the options are those of all."""
+        for options in (["--fit"], ["--negative", "--rms", "1.5"]):
+            merged = json.loads(self.merge_images(*self.images, *options, path=self.path("merged.json")))
+            for image, entry in zip(self.images, merged["images"]):
+                catalogue = t.find(image, *options)
+                self.assertEqual(entry, {name: catalogue[name] for name in ("image", "background", "detection")})
+                self.assertEqual(merged["options"], catalogue["options"])
+
+    def test_facts_of_all_images(self):
+        """A FITS table names the beam and the frequency, if all images have the same."""
+        self.merge_images_binary("all.fits", self.images)
+        header = fits.getheader(self.path("all.fits"), 1)
+        self.assertEqual([header["BMAJ"], header["RADESYS"], "IMAGE" in header, "IMWIDTH" in header, "BKGRMS" in header],
+                         [2.5e-3, "ICRS", False, False, False])
+        self.merge_images_binary("some.fits", [*self.images, self.cut("other.fits", 0, 0, BMAJ=3e-3)])
+        self.assertNotIn("BMAJ", fits.getheader(self.path("some.fits"), 1))
+
+    def merge_images_binary(self, name, images):
+        t.run(*images, "-q", "--merge", self.path(name), check=True)
+
+    def test_standard_output(self):
+        result = t.run(*self.images, "--merge", "-")
+        self.assertEqual(result.stdout, self.merge_images(*self.images))
+        self.assertRegex(result.stderr.splitlines()[-2], r"\Asrcfind: merged: %d sources of 6 images, \d+ duplicates left out\Z" %
+                         len(rows_of(result.stdout)))
+
+    def test_same_bytes_on_any_number_of_threads(self):
+        texts = {self.merge_images(*self.images, "--threads", n) for n in (1, 2, 7)}
+        self.assertEqual(len(texts), 1)
+
+    def test_no_other_file(self):
+        """Rows wait in a file without a name."""
+        before = set(os.listdir(self.directory.name))
+        self.merge_images(*self.images)
+        self.assertEqual(set(os.listdir(self.directory.name)) - before, {"merged.csv"})
+
+    # --- catalogues that are there ---
+
+    def test_of_skipped_images(self):
+        """Catalogues are read back to the last bit: the merged one has the same bytes, whatever is there already."""
+        for name in ("csv", "fits", "ecsv", "json", "csv.gz"):
+            for options in ([], ["-i", "3", "--fit", "--negative"]):
+                with self.subTest(name, options=options):
+                    shutil.rmtree(self.out, ignore_errors=True)
+                    arguments = [*self.images, "-o", self.out, "-q", *options]
+                    arguments += ["-f", name] if name != "csv.gz" else []
+                    texts = set()
+                    merged = self.path("merged." + name.replace(".gz", ""))
+                    for keep in (0, 3, 6):
+                        for image in self.images[keep:] if os.path.exists(self.out) else []:
+                            os.remove(os.path.join(self.out, os.path.basename(image).replace("fits", name)))
+                        t.run(*arguments, "--skip-existing", "--merge", merged, check=True)
+                        if name == "csv.gz" and keep == 0:
+                            for image in self.images:
+                                subprocess.run(["gzip", os.path.join(self.out, os.path.basename(image).replace("fits", "csv"))], check=True)
+                        with open(merged, "rb") as stream:
+                            texts.add(stream.read())
+                        os.remove(merged)
+                    self.assertEqual(len(texts), 1)
+
+    def test_catalogues_of_other_kinds(self):
+        """One that lacks columns, or that cannot be read back, is an error that says so; the others are merged."""
+        t.run(self.images[0], "-q", "--fit", "-o", self.out + "/", check=True)
+        result = t.run(*self.images, "-q", "-o", self.out, "--skip-existing", "--merge", self.merged)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("0.csv: this catalogue was made with other options, and has other columns", result.stderr)
+        with open(self.merged) as stream:
+            self.assertEqual({row["Image"] for row in rows_of(stream.read())}, set(self.images[1:]))
+        result = t.run(*self.images, "-q", "-o", self.out, "--skip-existing", "--merge", self.merged, "-f", "votable")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--format votable is only written", result.stderr)
+
+    # --- srcfind-merge ---
+
+    def test_program(self):
+        """The same bytes, from catalogues of each format, mixed ones, a list; from CSV without the images' JSON."""
+        expected = {}
+        for name in ("csv", "json", "fits"):
+            t.run(*self.images, "-q", "-o", self.path(name), "-f", name, "--merge", self.path("e." + name), check=True)
+            with open(self.path("e." + name), "rb") as stream:
+                expected[name] = stream.read()
+        t.run(*self.images, "-q", "-o", self.path("ecsv"), "-f", "ecsv", check=True)
+
+        def check(name, *arguments, **options):
+            result = merge(*arguments, "-o", self.path("m." + name), "-q", **options)
+            self.assertEqual([result.returncode, result.stdout, result.stderr], [0, "", ""])
+            with open(self.path("m." + name), "rb") as stream:
+                self.assertEqual(stream.read(), expected[name])
+
+        catalogues = {name: [self.path("%s/%d.%s" % (name, i, name)) for i in range(6)] for name in ("csv", "json", "fits", "ecsv")}
+        for name in ("json", "fits", "ecsv"):
+            check("csv", *catalogues[name])
+        for name in ("fits", "ecsv"):
+            check("fits", *catalogues[name])
+        check("json", *catalogues["json"])
+        check("csv", *[catalogues[("json", "fits", "ecsv")[i % 3]][i] for i in range(6)])
+        check("csv", "--files-from", "-", input="".join(path + "\n" for path in catalogues["fits"]))
+        check("csv", "--files-from", "-", "-0", input="".join(path + "\0" for path in catalogues["fits"]))
+        check("csv", *catalogues["csv"][:0], *catalogues["ecsv"], "--radius", str(2.5e-3 * 3600 / 2))
+        result = merge(*catalogues["csv"], "--radius", "4.5", "-o", "-")
+        self.assertEqual(result.returncode, 0)
+        # CSV does not tell the size of the image; here the noise decides. Nor does it name the image
+        self.assertEqual([{**row, "Image": ""} for row in rows_of(result.stdout)],
+                         [{**row, "Image": ""} for row in rows_of(expected["csv"].decode())])
+        self.assertEqual({row["Image"] for row in rows_of(result.stdout)}, set(catalogues["csv"]))
+        self.assertRegex(result.stderr, r"\Asrcfind-merge: -: \d+ rows of 6 catalogues, \d+ duplicates left out\n\Z")
+
+    def test_images_of_one_name(self):
+        """The catalogues tell them apart."""
+        os.mkdir(self.path("a"))
+        shutil.copy(self.images[0], self.path("a/0.fits"))
+        for directory in (".", "a"):
+            t.run("0.fits", "-q", "-o", self.path("%s.json" % directory.replace(".", "b")), cwd=self.path(directory), check=True)
+        result = merge(self.path("b.json"), self.path("a.json"), "-o", "-", "--merge-duplicates", "keep", "-q")
+        self.assertEqual({row["Image"] for row in rows_of(result.stdout)}, {self.path("a.json"), self.path("b.json")})
+
+    def test_keep(self):
+        t.run(*self.images, "-q", "-o", self.out, "-f", "fits", check=True)
+        catalogues = [os.path.join(self.out, "%d.fits" % i) for i in range(6)]
+        result = merge(*catalogues, "-o", "-", "-q", "--merge-duplicates=keep")
+        self.assertEqual(rows_of(result.stdout), self.expected(self.images, keep=True)[0])
+
+    def test_usage(self):
+        catalogue = self.path("c.ecsv")
+        t.run(self.images[0], "-q", "-o", catalogue, check=True)
+        for arguments, message in ((["-o", "a.csv"], "no catalogue given"), ([catalogue], "-o FILE names the merged catalogue"),
+                                   ([catalogue, "-o", ""], "'' is not a path"), ([catalogue, "-o"], "-o needs a value"),
+                                   ([catalogue, "-o", "a.reg"], "no format of merged catalogues has this suffix; there are .csv, "),
+                                   ([catalogue, "-o", catalogue], "would replace one of those that it is made of"),
+                                   ([catalogue, "-o", self.images[0]], "which is no catalogue of srcfind"),
+                                   ([catalogue, "-0", "-o", "a.csv"], "--null is of --files-from"),
+                                   ([catalogue, "--radius", "0", "-o", "a.csv"], "'0' is not a number of arcseconds above 0"),
+                                   ([catalogue, "--radius", "nan", "-o", "a.csv"], "'nan' is not a number"),
+                                   ([catalogue, "--merge-duplicates", "none", "-o", "a.csv"], "is not drop or keep"),
+                                   ([catalogue, "--sort", "-o", "a.csv"], "no option --sort")):
+            with self.subTest(arguments):
+                result = merge(*arguments, cwd=self.directory.name)
+                self.assertEqual([result.returncode, result.stdout], [2, ""])
+                self.assertTrue(result.stderr.startswith("srcfind-merge: "))
+                self.assertEqual(result.stderr.count("\n"), 1)
+                self.assertIn(message, result.stderr)
+        self.assertFalse(os.path.exists(self.path("a.csv")))
+        for option, text in (("--help", "Usage: srcfind-merge"), ("-V", "srcfind ")):
+            result = merge(option)
+            self.assertEqual([result.returncode, result.stderr, result.stdout.startswith(text)], [0, "", True])
+        with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind-merge.1")) as stream:
+            manual = re.findall(r"(?m)^\.It Fl .*\bFl -([a-z-]+)|^\.It Fl -([a-z-]+)", stream.read())
+        self.assertEqual([one or other for one, other in manual], re.findall(r"(?:^|[ ,])--([a-z-]+)", merge("--help").stdout.split("\n\n")[1]))
+
+    def test_wrong_catalogues(self):
+        """What is no catalogue, or does not go with the others; nothing is written, and all are named."""
+        good = self.path("good.json")
+        t.run(self.images[0], "-q", "-o", good, check=True)
+
+        def catalogue(name, *options, image=None, **cards):
+            path = self.path(name)
+            t.run(image or self.cut("x.fits", 0, 0, **cards), "-q", "-o", path, *options, check=True)
+            return path
+
+        def text(name, content):
+            with open(self.path(name), "w") as stream:
+                stream.write(content)
+            return self.path(name)
+
+        self.merge_images(*self.images)
+        for bad, message in ((self.path("none.json"), "none.json"), (text("a.ecsv", "{}"), "a.ecsv"), (text("a.csv", "RA,DEC\n1,2\n"), "no column"),
+                             (self.images[0], "0.fits"), (self.merged, "this is a merged catalogue"), (text("a.reg", "x"), "a.reg"),
+                             (catalogue("b.ecsv", BUNIT="mJy/beam"), "since units of maps differ"),
+                             (catalogue("b.fits", BUNIT="K"), "since units of fluxes differ"),
+                             (catalogue("c.fits", RADESYS="FK5"), "since frames differ"),
+                             (catalogue("d.fits", CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None), "since coordinates differ"),
+                             (catalogue("e.fits", "--fit"), "since columns differ"),
+                             (catalogue("f.csv"), "give --radius ARCSEC")):
+            with self.subTest(bad):
+                result = merge(good, bad, "-o", self.path("out.csv"))
+                self.assertEqual([result.returncode, result.stdout], [2 if "ARCSEC" in message else 1, ""])
+                self.assertIn(message, result.stderr)
+                self.assertTrue(all(line.startswith("srcfind-merge: ") for line in result.stderr.splitlines()))
+                self.assertFalse(os.path.exists(self.path("out.csv")))
+        result = merge(*(catalogue("%d.fits" % year, RADESYS="FK5", EQUINOX=year) for year in (1975, 2000)), "-o", "-")
+        self.assertEqual([result.returncode, result.stdout], [1, ""])
+        self.assertRegex(result.stderr, "since frames differ: .* has FK5 1975, and .* FK5 2000: ")
+        # cells of another kind than srcfind writes
+        with open(catalogue("g.csv")) as stream:
+            rows = rows_of(stream.read())
+        for name, cell in (("Source_id", "x"), ("Flags", "1.5"), ("RA", "abc"), ("Source_Name", "J" * 99), ("N_pix", "1e400")):
+            wrong = [{**rows[0], name: cell}]
+            stream = io.StringIO()
+            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(wrong)
+            result = merge(text("h.csv", stream.getvalue()), "--radius", "5", "-o", self.path("out.csv"))
+            self.assertEqual([result.returncode, result.stdout], [1, ""], name)
+            self.assertIn("the column %s has other cells than srcfind writes" % name, result.stderr)
+
+    # --- runs that go wrong ---
+
+    def test_failing_image(self):
+        """It is left out."""
+        broken = self.path("broken.fits")
+        with open(broken, "w") as stream:
+            stream.write("no image")
+        result = t.run(*self.images[:3], broken, *self.images[3:], "--merge", self.merged)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("%s: " % broken, result.stderr)
+        self.assertIn(" sources of 6 images, ", result.stderr)
+        with open(self.merged) as stream:
+            self.assertEqual(rows_of(stream.read()), self.expected(self.images)[0])
+
+    def test_images_that_do_not_go_together(self):
+        """The merged catalogue that was there stays."""
+        text = self.merge_images(*self.images)
+        for cards, what in (({"BUNIT": "mJy/beam"}, "units of maps"), ({"BUNIT": "K"}, "units of fluxes"), ({"RADESYS": "FK5"}, "frames"),
+                            ({"CTYPE1": "GLON-SIN", "CTYPE2": "GLAT-SIN"}, "coordinates")):
+            other = self.cut("other.fits", 0, 0, **cards)
+            result = t.run(*self.images, other, "-q", "-o", self.out, "--merge", self.merged)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("not written, since %s differ: %s has " % (what, self.images[0]), result.stderr)
+            self.assertIn("%s: " % self.merged, result.stderr)
+            self.assertEqual(len(os.listdir(self.out)), 7)
+            with open(self.merged) as stream:
+                self.assertEqual(stream.read(), text)
+
+    def test_fail_fast(self):
+        """Images without their turn: no merged catalogue."""
+        result = t.run(self.path("none.fits"), *self.images, "-q", "--threads", "1", "--fail-fast", "--merge", self.merged)
+        self.assertEqual([result.returncode, os.path.exists(self.merged)], [1, False])
+        self.assertIn("merged.csv: not written, since not all images had their turn", result.stderr)
+
+    def test_full_disk(self):
+        result = t.run(*self.images, "-q", "--merge", "/dev/full")
+        self.assertEqual([result.returncode, result.stdout], [1, ""])
+        self.assertRegex(result.stderr, r"\Asrcfind: /dev/full: .*No space left on device\n")
+
+    def test_directory_that_is_not_there(self):
+        for result in (t.run(*self.images, "--merge", "no/a.csv"), merge(self.images[0], "-o", "no/a.csv")):
+            self.assertEqual([result.returncode, result.stdout], [1, ""])
+            self.assertIn(": no/a.csv: the merged catalogue cannot be written: there is no such directory", result.stderr)
+
+    def test_interrupted(self):
+        """A signal, while the run waits for a reader of the last catalogue: no merged catalogue and no other file."""
+        os.mkdir(self.out)
+        os.mkfifo(os.path.join(self.out, "5.csv"))
+        with subprocess.Popen([t.COMMAND, *self.images, "-o", self.out, "--merge", self.merged, "--threads", "1"],
+                              stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                if line.startswith("srcfind: %s: " % self.images[4]):
+                    break
+            process.send_signal(signal.SIGTERM)
+            process.stderr.read()
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual([name for name in os.listdir(self.directory.name) if "merge" in name or name.startswith(".")], [])
+
+    def test_conflicts(self):
+        self.merge_images(self.images[0])
+        for arguments, message in (([self.images[0], "--merge", self.images[0]], "would replace"),
+                                   ([self.images[0], "-o", self.merged, "--merge", self.merged], "merged catalogue"),
+                                   ([self.images[0], "-o", self.out + "/", "--report", self.merged, "--merge", self.merged], "merged catalogue"),
+                                   ([*self.images[:2], "--merge", self.images[2]], "which is no catalogue of srcfind"),
+                                   ([*self.images, "--merge", "a.reg"], "no format of merged catalogues has this suffix"),
+                                   ([*self.images, "--merge", ""], "--merge"),
+                                   ([*self.images, "--merge-duplicates", "keep", "-o", self.out], "--merge"),
+                                   ([self.images[0], "-o", "-", "--merge", "-"], "leave it out"), ([*self.images, "--merge", "a.csv", "--compare-cpu"], "--merge"),
+                                   ([self.images[0], "--merge", "a.csv", "--bench"], "--merge"),
+                                   ([*self.images, "--merge", "a.csv", "--merge-duplicates", "no"], "drop or keep")):
+            with self.subTest(arguments):
+                result = t.run(*arguments, cwd=self.directory.name)
+                self.assertEqual([result.returncode, result.stdout], [2, ""], result.stderr)
+                self.assertIn(message, result.stderr)
+                self.assertFalse(os.path.exists(self.path("a.csv")))
+
+    def test_faults(self):
+        """Any one call may fail: the merged catalogue is whole or not there, with one line of error."""
+        if not FAULTY:
+            self.skipTest("FAULTY_SRCFIND is not set")
+        place, out, mark = self.path("place"), self.path("catalogues"), self.path("mark")
+        merged = os.path.join(place, "m.csv")
+        os.mkdir(place)
+        t.run(self.images[0], "-q", "-o", out + "/", "-f", "fits", check=True)
+        arguments = [FAULTY, *self.images[:2], "-q", "-o", out, "-f", "fits", "--skip-existing", "--cpu", "--threads", "1", "--merge", merged]
+        whole = rows_of(self.merge_images(*self.images[:2]))
+        n_calls = 0  # that fail, about
+        for kind in ("memory", "read", "write", "open", "lock", "thread", "rename", "flush", "close"):
+            step = 4 if t.SANITIZED else 1
+            for n in range(1, 20000, step):
+                for path in (mark, merged, os.path.join(out, "1.fits")):
+                    os.path.exists(path) and os.remove(path)
+                result = subprocess.run(arguments, capture_output=True, text=True, timeout=t.HANG,
+                                        env={**os.environ, "FAULT": "%s:%d" % (kind, n), "FAULT_MARK": mark})
+                with self.subTest(kind, n=n, error=result.stderr):
+                    self.assertIn(result.returncode, (0, 1))
+                    self.assertIn(os.listdir(place), (["m.csv"], []))
+                    self.assertEqual([name for name in os.listdir(out) if name.startswith(".")], [])
+                    if result.returncode == 0:
+                        self.assertEqual(result.stderr, "")
+                    if os.path.exists(merged):
+                        with open(merged) as stream:
+                            found = rows_of(stream.read())
+                        left = {row["Image"] for row in found}
+                        self.assertTrue(found == whole if result.returncode == 0 else found == whole or len(left) < 2)
+                    else:
+                        self.assertEqual(result.returncode, 1)
+                    n_calls += step * (result.returncode == 1)
+                if not os.path.exists(mark):
+                    break
+        self.assertGreater(n_calls, 150)
+
+
+if __name__ == "__main__":
+    t.main()
