@@ -1,19 +1,23 @@
 #include "cli/batch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <threads.h>
-#include <unistd.h>
 
-#include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/merging.h"
 #include "cli/notes.h"
+#include "cli/outputs.h"
 #include "cli/plural.h"
+#include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/summary.h"
 #include "cli/targets.h"
 #include "common/clock.h"
+#include "common/path.h"
 #include "common/threads.h"
 #include "input/own_map.h"
 #include "output/save.h"
@@ -39,7 +43,8 @@ struct outcome {
     bool done, skipped;
     bool is_own_map; /* skipped, since srcfind made it */
     bool unusable;   /* it failed because no device can be used any more */
-    int status;      /* an exit status */
+    bool report_failed;
+    int status; /* an exit status */
     int64_t sources;
     char *text; /* messages for standard error */
 };
@@ -47,6 +52,8 @@ struct outcome {
 struct batch {
     const struct cli *cli;
     const struct targets *targets;
+    struct report *report;    /* NULL: none */
+    struct merging *merging;  /* NULL: none */
     struct srcfind **finders; /* one for each worker */
     mtx_t lock;               /* protects all that follows, and standard error */
     cnd_t turn;               /* signalled when an image has been reported */
@@ -58,7 +65,7 @@ struct batch {
     const char *own_map; /* the first of them */
     int worst;
     struct totals totals;
-    struct report report;
+    struct messages messages;
     struct outcome *outcomes; /* one for each image */
 };
 
@@ -70,7 +77,8 @@ static bool begin_image(struct batch *b, int64_t *i) {
     const bool more = b->begun < b->targets->n && !b->ended && !b->given_up;
     if (more) {
         *i = b->begun++;
-        report_next(&b->report, *i, b->targets->n, b->targets->target[*i].image);
+        progress_show(&b->messages.progress, *i, b->targets->n, &b->totals, b->messages.row,
+                      b->targets->target[*i].image);
     }
     mtx_unlock(&b->lock);
     return more;
@@ -100,17 +108,21 @@ static void report_outcome(struct batch *b, const struct outcome *o) {
     b->totals.skipped += o->skipped;
     b->totals.failed += failed;
     b->worst = o->status > b->worst ? o->status : b->worst;
+    if (o->report_failed && b->worst < EXIT_IMAGE)
+        b->worst = EXIT_IMAGE;
     b->ended = failed && b->cli->fail_fast;
     if (o->is_own_map && b->n_own_maps++ == 0)
         b->own_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
-        report_text(&b->report, o->text);
+        messages_text(&b->messages, o->text);
 }
 
 /* Stores the outcome of an image, and reports all images that are next in the order of the command
  * line. */
 static void end_image(struct batch *b, int64_t i, const struct outcome *outcome) {
     mtx_lock(&b->lock);
+    if (outcome->status == EXIT_OK)
+        signals_count_done();
     b->outcomes[i] = *outcome;
     b->outcomes[i].done = true;
     b->given_up = b->given_up || outcome->unusable;
@@ -122,96 +134,71 @@ static void end_image(struct batch *b, int64_t i, const struct outcome *outcome)
 
 /* --- one image --- */
 
-/* Holds signals back while a file is saved, so that no temporary file stays. A pipe or a device has
- * no temporary file, and writing to it may block for ever. */
-static enum srcfind_status save_catalogue(struct srcfind *finder,
-                                          const struct srcfind_catalogue *catalogue,
-                                          const char *format, const char *path) {
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        return srcfind_catalogue_save(finder, catalogue, format, path);
-    signals_hold();
-    const enum srcfind_status status = srcfind_catalogue_save(finder, catalogue, format, path);
-    signals_release();
-    return status;
-}
-
-static enum srcfind_status write_catalogue(struct batch *b, struct srcfind *finder,
-                                           const struct srcfind_catalogue *catalogue,
-                                           const char *path) {
-    if (path)
-        return save_catalogue(finder, catalogue, b->targets->format->name, path);
+/* Clears the progress line, before standard output takes a catalogue. */
+static void clear_progress(struct batch *b) {
     mtx_lock(&b->lock);
-    report_clear(&b->report);
+    progress_clear(&b->messages.progress);
     mtx_unlock(&b->lock);
-    return srcfind_catalogue_write(finder, catalogue, b->targets->format->name, stdout);
 }
 
-/* Removes maps that were saved before an image failed: they would stand beside an older catalogue,
- * or beside none. */
-static void remove_maps(const struct target *target, unsigned saved) {
-    for (int i = 0; i < MOST_MAPS; i++)
-        if (saved >> i & 1)
-            unlink(target->maps[i]);
-}
-
-/* Sets the bits in *saved of the maps that were saved, also on an error. */
-static enum srcfind_status save_maps(struct srcfind *finder,
-                                     const struct srcfind_catalogue *catalogue,
-                                     const struct target *target, unsigned *saved) {
-    enum srcfind_status status = SRCFIND_OK;
-    *saved = 0;
-    for (int i = 0; i < MOST_MAPS && status == SRCFIND_OK; i++) {
-        if (!target->maps[i])
-            continue;
-        signals_hold();
-        status = srcfind_catalogue_save_map(finder, catalogue, srcfind_map(i), target->maps[i]);
-        signals_release();
-        *saved |= status == SRCFIND_OK ? 1U << i : 0;
-    }
-    return status;
-}
-
-/* Writes the maps, and then the catalogue: where there is a catalogue, its maps are there, too. */
-static enum srcfind_status write_outputs(struct batch *b, struct srcfind *finder,
-                                         const struct srcfind_catalogue *catalogue,
-                                         const struct target *target) {
-    unsigned saved;
-    enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
-    if (status == SRCFIND_OK)
-        status = write_catalogue(b, finder, catalogue, target->catalogue);
-    if (status != SRCFIND_OK)
-        remove_maps(target, saved);
-    return status;
+/* Adds an image to the report. */
+static void report_image(struct batch *b, const struct messages *messages,
+                         const struct report_row *row, struct outcome *outcome) {
+    bool first;
+    if (report_add(b->report, row, &first))
+        return;
+    outcome->report_failed = true;
+    if (first)
+        messages_error(messages, "%s: the report cannot be written: %s", b->cli->report,
+                       strerror(errno));
 }
 
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
-                         const struct report *report, struct outcome *outcome) {
+                         const struct messages *messages, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
     struct srcfind_catalogue *catalogue;
     const double start = clock_seconds();
     enum srcfind_status status = srcfind_find_file(finder, target->image, &catalogue);
-    if (status == SRCFIND_OK && may_save(b, i))
-        status = write_outputs(b, finder, catalogue, target);
-    if (status == SRCFIND_OK) {
-        outcome->sources = srcfind_catalogue_size(catalogue);
-        report_image(report, catalogue, clock_seconds() - start);
-        notes_write(report, catalogue);
-    } else {
-        report_error(report, "%s", srcfind_message(finder));
-    }
-    srcfind_catalogue_destroy(catalogue);
+    const bool is_reported = may_save(b, i);
+    if (b->targets->to_stdout)
+        clear_progress(b);
+    if (status == SRCFIND_OK && is_reported)
+        status = outputs_write(finder, catalogue, b->targets, target);
+    if (status == SRCFIND_OK && is_reported)
+        merging_add(b->merging, i, catalogue);
+    const double seconds = clock_seconds() - start;
     outcome->status = batch_exit_status(status);
     outcome->unusable = status == SRCFIND_ERROR_DEVICE && !srcfind_device_is_usable(finder);
+    if (status == SRCFIND_OK) {
+        outcome->sources = srcfind_catalogue_size(catalogue);
+        summary_write(messages, catalogue, seconds);
+        notes_write(messages, catalogue);
+    } else {
+        messages_error(messages, "%s", srcfind_message(finder));
+    }
+    const struct report_row row = {.target = target,
+                                   .catalogue = status == SRCFIND_OK ? catalogue : NULL,
+                                   .status = status == SRCFIND_OK ? "done" : "failed",
+                                   .message = status == SRCFIND_OK ? "" : srcfind_message(finder),
+                                   .seconds = seconds};
+    if (is_reported && !outcome->unusable)
+        report_image(b, messages, &row, outcome);
+    srcfind_catalogue_destroy(catalogue);
 }
 
-/* Incomplete files, as after a power cut, do not count. */
-static bool outputs_exist(const struct batch *b, const struct target *target) {
-    bool exist = target->catalogue &&
-                 save_is_whole(writer_named(b->targets->format->name), target->catalogue);
-    for (int i = 0; i < MOST_MAPS && exist; i++)
-        exist = !target->maps[i] || map_is_whole(i, target->maps[i]);
-    return exist;
+/* Skips an image whose outputs are there. */
+static void skip_image(struct batch *b, const struct srcfind *finder, int64_t i,
+                       const struct messages *messages, struct outcome *outcome) {
+    const struct target *target = &b->targets->target[i];
+    struct error error;
+    if (b->merging && !merging_add_existing(b->merging, i, finder, &error)) {
+        messages_error(messages, "%s", error.text);
+        outcome->status = EXIT_IMAGE;
+        return;
+    }
+    messages_note(messages, "%s: skipped, since %s is already there", target->image,
+                  target->catalogue);
+    outcome->skipped = true;
 }
 
 /* Messages are kept in memory until it is the image's turn; if memory runs out, they are printed at
@@ -219,18 +206,19 @@ static bool outputs_exist(const struct batch *b, const struct target *target) {
 static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     const struct target *target = &b->targets->target[i];
     struct outcome outcome = {0};
-    struct report report = report_for(b->cli);
+    struct messages messages = messages_for(b->cli);
     size_t size;
     FILE *kept = open_memstream(&outcome.text, &size);
-    report.stream = kept ? kept : stderr;
-    if (b->cli->skip_existing && outputs_exist(b, target)) {
-        report_note(&report, "%s: skipped, since %s is already there", target->image,
-                    target->catalogue);
-        outcome.skipped = true;
-    } else if (b->targets->n > 1 && own_map_is(target->image)) {
+    messages.stream = kept ? kept : stderr;
+    if (target->is_done) {
+        skip_image(b, finder, i, &messages, &outcome);
+    } else if (b->targets->n_listed > 1 && own_map_is(target->image)) {
+        const struct report_row row = {
+            .target = target, .status = "skipped", .message = "a map that srcfind made"};
         outcome.skipped = outcome.is_own_map = true;
+        report_image(b, &messages, &row, &outcome);
     } else {
-        batch_search(b, finder, i, &report, &outcome);
+        batch_search(b, finder, i, &messages, &outcome);
     }
     if (kept)
         fclose(kept);
@@ -246,18 +234,18 @@ static void work(void *context, int worker) {
 }
 
 static int batch_no_memory(struct batch *b) {
-    report_error(&b->report, "out of memory while starting");
+    messages_error(&b->messages, "out of memory while starting");
     return EXIT_IMAGE;
 }
 
 static void note_own_maps(const struct batch *b) {
     if (b->n_own_maps > 0)
-        report_note(&b->report,
-                    "%lld map%s that srcfind made %s skipped (%s%s): given "
-                    "alone, a map is searched",
-                    (long long)b->n_own_maps, plural(b->n_own_maps),
-                    b->n_own_maps == 1 ? "is" : "are", b->own_map,
-                    b->n_own_maps == 1 ? "" : ", ...");
+        messages_note(&b->messages,
+                      "%lld map%s that srcfind made %s skipped (%s%s): given "
+                      "alone, a map is searched",
+                      (long long)b->n_own_maps, plural(b->n_own_maps),
+                      b->n_own_maps == 1 ? "is" : "are", b->own_map,
+                      b->n_own_maps == 1 ? "" : ", ...");
 }
 
 static int run_workers(struct batch *b, int n_workers) {
@@ -266,12 +254,15 @@ static int run_workers(struct batch *b, int n_workers) {
     if (!threads)
         return batch_no_memory(b);
     threads_run(threads, n_workers, work, b);
+    const int merged = merging_finish(b->merging, b->reported == b->targets->n && !b->ended,
+                                      threads, &b->messages);
+    b->worst = merged > b->worst ? merged : b->worst;
     threads_destroy(threads);
     b->totals.seconds = clock_seconds() - start;
     if (b->n_unusable > 0)
-        report_given_up(&b->report, b->n_unusable - 1 + b->targets->n - b->begun);
+        messages_given_up(&b->messages, b->n_unusable - 1 + b->targets->n - b->begun);
     note_own_maps(b);
-    report_totals(&b->report, &b->totals);
+    messages_totals(&b->messages, &b->totals);
     return b->worst;
 }
 
@@ -324,23 +315,31 @@ static int run_with_finders(struct batch *b, int n_workers) {
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else
-        report_error(&b->report, "%s", srcfind_message(b->finders[0]));
+        messages_error(&b->messages, "%s", srcfind_message(b->finders[0]));
     for (int i = 0; i < n_workers; i++)
         srcfind_destroy(b->finders[i]);
     return status;
 }
 
-static int search_all(const struct cli *cli, const struct targets *targets) {
+static int count_threads(const struct cli *cli) {
     const int option = atoi(srcfind_options_get(cli->find, "threads")); /* "" gives 0 */
-    const int n_threads = option > 0 ? option : srcfind_available_threads();
-    const int n_workers = count_workers(targets, n_threads);
+    return option > 0 ? option : srcfind_available_threads();
+}
+
+static int search_all(const struct cli *cli, const struct targets *targets, struct report *report,
+                      struct merging *merging) {
+    const int n_workers = count_workers(targets, count_threads(cli));
     struct batch b = {.cli = cli,
                       .targets = targets,
-                      .report = report_for(cli),
+                      .report = report,
+                      .merging = merging,
+                      .messages = messages_for(cli),
                       .finders = calloc((size_t)n_workers, sizeof *b.finders),
                       .outcomes = calloc((size_t)targets->n, sizeof *b.outcomes)};
+    signals_count(targets->several ? targets->n : 0, cli->output != NULL);
     const int status =
         b.finders && b.outcomes ? run_with_finders(&b, n_workers) : batch_no_memory(&b);
+    signals_count(0, false);
     for (int64_t i = 0; b.outcomes && i < targets->n; i++)
         free(b.outcomes[i].text);
     free(b.outcomes);
@@ -348,23 +347,91 @@ static int search_all(const struct cli *cli, const struct targets *targets) {
     return status;
 }
 
-/* Removes what killed runs left in the directory of all catalogues and maps. */
-static void clean_directory(const struct target *target) {
-    const char *path = target->catalogue;
-    for (int i = 0; i < MOST_MAPS && !path; i++)
-        path = target->maps[i];
-    if (path)
-        save_clean(path);
+/* Whether two paths are in one directory. */
+static bool are_together(const char *a, const char *b) {
+    const int length = path_directory(a);
+    return length == path_directory(b) && strncmp(a, b, (size_t)length) == 0;
+}
+
+/* Removes what killed runs left in the directories of all outputs. */
+static void clean_directories(const struct cli *cli, const struct targets *targets) {
+    const char *last = NULL;
+    if (cli->report)
+        save_clean(cli->report);
+    if (cli->merge)
+        save_clean(cli->merge);
+    for (int64_t i = 0; i < targets->n; i++) {
+        const struct target *target = &targets->target[i];
+        const char *path = target->catalogue;
+        for (int map = 0; map < MOST_MAPS && !path; map++)
+            path = target->maps[map];
+        if (path && (!last || !are_together(path, last)))
+            save_clean(path);
+        last = path ? path : last;
+    }
+}
+
+/* Notes that a shard has no image, as one of a job array may. */
+static void note_empty_shard(const struct cli *cli, const struct targets *targets) {
+    const struct messages messages = messages_for(cli);
+    messages_note(&messages, "--shard %lld/%lld: nothing to do, there are %lld images",
+                  (long long)cli->shard.k, (long long)cli->shard.n, (long long)targets->n_listed);
+}
+
+/* --- images that are done --- */
+
+struct deciding {
+    struct targets *targets;
+    const struct report *report;
+};
+
+static void decide(void *context, int i) {
+    const struct deciding *d = context;
+    struct target *target = &d->targets->target[i];
+    target->is_done =
+        report_allows_skipping(d->report, target) && outputs_exist(d->targets, target);
+}
+
+/* Finds the images to skip, before the first one is searched: their rows stay in the report. */
+static int find_done(const struct cli *cli, struct targets *targets, const struct report *report) {
+    struct deciding deciding = {targets, report};
+    if (!cli->skip_existing)
+        return EXIT_OK;
+    struct threads *threads = threads_create(count_threads(cli));
+    if (!threads)
+        return messages_no_memory("looking for catalogues");
+    threads_run(threads, (int)targets->n, decide, &deciding);
+    threads_destroy(threads);
+    return EXIT_OK;
+}
+
+static int run_targets(const struct cli *cli, struct targets *targets) {
+    struct report *report;
+    struct merging *merging = NULL;
+    int status = report_open(cli, targets, &report);
+    if (status == EXIT_OK)
+        status = find_done(cli, targets, report);
+    if (status == EXIT_OK)
+        status = report_begin(report);
+    if (status == EXIT_OK && targets->n > 0)
+        status = merging_begin(cli, targets, &merging);
+    if (status == EXIT_OK && targets->n == 0)
+        note_empty_shard(cli, targets);
+    else if (status == EXIT_OK)
+        status = search_all(cli, targets, report, merging);
+    merging_end(merging);
+    report_close(report);
+    return status;
 }
 
 int batch_run(const struct cli *cli) {
-    struct targets targets = {0};
+    struct targets targets;
     signals_watch();
     int status = targets_make(cli, &targets);
-    if (status == EXIT_OK)
-        clean_directory(&targets.target[0]);
-    if (status == EXIT_OK)
-        status = search_all(cli, &targets);
+    if (status == EXIT_OK) {
+        clean_directories(cli, &targets);
+        status = run_targets(cli, &targets);
+    }
     targets_free(&targets);
     return status;
 }

@@ -13,7 +13,7 @@
 #include "cli/batch.h"
 #include "cli/bench_report.h"
 #include "cli/exit_status.h"
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "cli/targets.h"
 #include "common/clock.h"
 #include "common/threads.h"
@@ -165,48 +165,49 @@ static double bench_many(const struct srcfind_options *options, const char *imag
 
 /* --- one image --- */
 
-static int bench_write(const struct bench_report *m, bool as_json, const struct report *report) {
+static int bench_write(const struct bench_report *m, bool as_json,
+                       const struct messages *messages) {
     bool ok = true;
     if (as_json)
         ok = bench_report_write_json(m, stdout);
     else
         bench_report_write_text(m, stdout);
-    return report_written(report, ok);
+    return messages_written(messages, ok);
 }
 
 /* Measures what srcfind_bench_file does not: the process, and many images at a time. False if one
  * of them failed. */
 static bool measure_command(const struct cli *cli, const struct target *target,
                             struct srcfind_options *options, struct bench_report *m,
-                            const struct report *report) {
+                            const struct messages *messages) {
     m->n_workers = srcfind_catalogue_run(srcfind_bench_catalogue(m->bench))->threads;
     m->process_seconds = bench_process(options, cli->bench, target->image);
     m->batch_seconds = NAN;
     if (isnan(m->process_seconds))
-        report_error(report, "%s: the command as a process cannot be measured", target->image);
+        messages_error(messages, "%s: the command as a process cannot be measured", target->image);
     if (target->bytes > MOST_BYTES)
         return !isnan(m->process_seconds);
     m->batch_seconds = bench_many(options, target->image, cli->bench, m->n_workers);
     if (isnan(m->batch_seconds))
-        report_error(report, "%s: many images at a time cannot be measured", target->image);
+        messages_error(messages, "%s: many images at a time cannot be measured", target->image);
     return !isnan(m->process_seconds) && !isnan(m->batch_seconds);
 }
 
 static int bench_image(const struct cli *cli, const struct target *target, bool as_json,
-                       struct srcfind_options *options, const struct report *report) {
+                       struct srcfind_options *options, const struct messages *messages) {
     struct srcfind *finder;
     struct srcfind_bench *bench = NULL;
     enum srcfind_status status = srcfind_create(options, &finder);
     if (status == SRCFIND_OK)
         status = srcfind_bench_file(finder, target->image, NULL, cli->bench, &bench);
     if (status != SRCFIND_OK)
-        report_error(report, "%s", srcfind_message(finder));
+        messages_error(messages, "%s", srcfind_message(finder));
     srcfind_destroy(finder);
     int result = batch_exit_status(status);
     if (status == SRCFIND_OK) {
         struct bench_report m = {.bench = bench};
-        const bool whole = measure_command(cli, target, options, &m, report);
-        result = bench_write(&m, as_json, report);
+        const bool whole = measure_command(cli, target, options, &m, messages);
+        result = bench_write(&m, as_json, messages);
         if (!whole)
             result = EXIT_IMAGE;
     }
@@ -245,28 +246,28 @@ static int choose_devices(const struct cli *cli, const char *devices[2]) {
 }
 
 static int bench_on(const struct cli *cli, const struct target *target, bool as_json,
-                    const char *device, const struct report *report) {
+                    const char *device, const struct messages *messages) {
     struct srcfind_options *options =
         device ? options_with_device(cli, device) : srcfind_options_copy(cli->find);
     if (!options) {
-        report_error(report, "%s: out of memory", target->image);
+        messages_error(messages, "%s: out of memory", target->image);
         return EXIT_IMAGE;
     }
-    const int status = bench_image(cli, target, as_json, options, report);
+    const int status = bench_image(cli, target, as_json, options, messages);
     srcfind_options_destroy(options);
     return status;
 }
 
 int bench_run(const struct cli *cli) {
-    struct report report = report_for(cli);
+    struct messages messages = messages_for(cli);
     struct targets targets = {0};
     const char *devices[2];
     int worst = targets_make(cli, &targets);
     const int n_devices = worst == EXIT_OK ? choose_devices(cli, devices) : 0;
     for (int64_t i = 0; i < targets.n && !(worst != EXIT_OK && cli->fail_fast); i++) {
         for (int k = 0; k < n_devices; k++) {
-            const int status =
-                bench_on(cli, &targets.target[i], targets_are_json(&targets), devices[k], &report);
+            const int status = bench_on(cli, &targets.target[i], targets_are_json(&targets),
+                                        devices[k], &messages);
             worst = status > worst ? status : worst;
         }
     }

@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -21,9 +22,10 @@ static bool cli_set_choice(struct cli *cli, const struct entry *entry, const cha
 static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text);
+static bool cli_set_shard(struct cli *cli, const struct entry *entry, const char *text);
 static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text);
 
-enum type { FLAG, PATH, CHOICE, FORMAT, MAPS, ROUNDS, DEVICE_FLAG, OF_LIBRARY };
+enum type { FLAG, PATH, CHOICE, FORMAT, MAPS, ROUNDS, SHARD, DEVICE_FLAG, OF_LIBRARY };
 
 /* `wanted` completes the message "is not ..."; NULL: the message lists the option's values. */
 static const struct {
@@ -34,8 +36,11 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
-    [MAPS] = {"a list of maps: rms, background, snr, islands, picture", cli_set_maps},
+    [MAPS] = {"a list of maps: rms, background, snr, islands, sources, model, residual, "
+              "picture",
+              cli_set_maps},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
+    [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
     [DEVICE_FLAG] = {NULL, cli_set_device_flag},
 };
 
@@ -124,6 +129,22 @@ static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const cha
         return false;
     *rounds = (int)(number | 1);
     return true;
+}
+
+/* Reads a number of digits alone, from 1 on, which ends before this character. False if it is none,
+ * or too large. */
+static bool read_count(const char *text, char end, int64_t *count) {
+    char *rest;
+    errno = 0;
+    *count = strtoll(text, &rest, 10);
+    return isdigit((unsigned char)*text) && *rest == end && !errno && *count >= 1;
+}
+
+static bool cli_set_shard(struct cli *cli, const struct entry *entry, const char *text) {
+    struct shard *shard = member_of(cli, entry);
+    const char *slash = strchr(text, '/');
+    return slash && read_count(text, '/', &shard->k) && read_count(slash + 1, '\0', &shard->n) &&
+           shard->k <= shard->n;
 }
 
 static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text) {
@@ -272,12 +293,18 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
     }
 }
 
+static bool names_file(const struct cli *cli) {
+    return cli->output && strcmp(cli->output, "-") != 0;
+}
+
 /* Complains if `option`, which writes no catalogue, is used with an option for catalogues. */
 static bool writes_no_catalogue(const struct cli *cli, const char *option) {
     const bool as_text = cli->format && strcmp(cli->format, "json") != 0;
-    const char *other = cli->output          ? "--output"
+    const char *other = names_file(cli)      ? "--output"
                         : cli->save          ? "--save"
                         : cli->skip_existing ? "--skip-existing"
+                        : cli->report        ? "--report"
+                        : cli->merge         ? "--merge"
                         : as_text            ? "--format"
                                              : NULL;
     if (!other)
@@ -296,11 +323,11 @@ bool command_line_has_noise_map(const struct cli *cli) {
            *srcfind_options_get(cli->find, "background-map");
 }
 
-/* Complains of a map that cannot be made here. */
+/* Complains of a map that cannot be made here, or with these options. */
 static bool maps_are_possible(const struct cli *cli) {
     struct error error;
     for (int i = 0; srcfind_map(i); i++)
-        if (cli->save >> i & 1 && !map_is_possible(i, &error))
+        if (cli->save >> i & 1 && !map_is_possible(i, cli->find, &error))
             return complain("--save: %s", error.text);
     return true;
 }
@@ -315,22 +342,28 @@ static bool options_go_together(const struct cli *cli) {
     if (cli->compare_cpu && command_line_has_noise_map(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
                         "is nothing to compare: leave --rms-map and --background-map out");
+    if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
+        return complain("--merge-duplicates is of --merge FILE, which is not given");
+    if (cli->merge && cli->output && !names_file(cli))
+        return complain("--merge with -o -: name a file or a directory with -o, or leave it out");
+    if (cli->ends_with_nul && !cli->files_from)
+        return complain("--null is of --files-from LIST, which is not given");
     return maps_are_possible(cli) &&
            (!cli->compare_cpu || writes_no_catalogue(cli, "--compare-cpu")) &&
            (!cli->bench || writes_no_catalogue(cli, "--bench"));
 }
 
 int command_line_read(int argc, char **argv, struct cli *cli) {
-    *cli = (struct cli){.find = srcfind_options_create()};
+    *cli = (struct cli){.find = srcfind_options_create(), .merge_duplicates = NOT_GIVEN};
     if (!cli->find) {
         complain("out of memory while starting");
         return EXIT_IMAGE;
     }
-    const bool understood = read_options(argc, argv, cli);
-    if (cli->output && strcmp(cli->output, "-") == 0)
-        cli->output = NULL;
-    if (!understood || !options_go_together(cli))
+    if (!read_options(argc, argv, cli) || !options_go_together(cli))
         return EXIT_USAGE;
+    if (!names_file(cli))
+        cli->output = NULL;
+    cli->at_positions = *srcfind_options_get(cli->find, "at") != '\0';
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return EXIT_OK;

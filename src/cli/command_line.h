@@ -4,11 +4,24 @@
 
 #include "srcfind.h"
 
+/* Of the images, every n-th, beginning with number k, from 1. n is 0 for all of them. */
+struct shard {
+    int64_t k, n;
+};
+
+enum { NOT_GIVEN = -1 };
+
 struct cli {
     struct srcfind_options *find; /* the library's options */
     const char *output;           /* NULL: standard output */
     const char *format;           /* NULL: by the suffix of output */
     const char *files_from;       /* NULL: no list */
+    bool ends_with_nul;           /* the paths of this list */
+    struct shard shard;
+    const char *report;   /* NULL: none */
+    const char *merge;    /* the merged catalogue; "-": on standard output; NULL: none */
+    int merge_duplicates; /* enum duplicates_choice; NOT_GIVEN: drop */
+    bool at_positions;    /* fluxes at given positions are measured */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
     unsigned save; /* maps: 1 << i for srcfind_map(i) */
     int bench;     /* rounds; 0: no --bench */

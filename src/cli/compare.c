@@ -6,7 +6,7 @@
 #include "cli/batch.h"
 #include "cli/compare_report.h"
 #include "cli/exit_status.h"
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "cli/targets.h"
 #include "common/text_stream.h"
 
@@ -17,7 +17,7 @@ struct sides {
 };
 
 static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
-                                      struct report *report) {
+                                      struct messages *messages) {
     for (int side = 0; side < SIDES; side++) {
         struct srcfind_options *options = srcfind_options_copy(cli->find);
         enum srcfind_status status = SRCFIND_ERROR_MEMORY;
@@ -30,9 +30,9 @@ static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
         }
         srcfind_options_destroy(options);
         if (status != SRCFIND_OK) {
-            report_error(report, "%s%s",
-                         status == SRCFIND_ERROR_DEVICE ? "--compare-cpu needs a GPU: " : "",
-                         srcfind_message(s->finder[side]));
+            messages_error(messages, "%s%s",
+                           status == SRCFIND_ERROR_DEVICE ? "--compare-cpu needs a GPU: " : "",
+                           srcfind_message(s->finder[side]));
             return status;
         }
     }
@@ -78,55 +78,58 @@ static void clear_search(struct sides *s) {
     }
 }
 
-static int compare_write(const struct sides *s, bool as_json, struct report *report) {
+static int compare_write(const struct sides *s, bool as_json, struct messages *messages) {
     const struct srcfind_catalogue *const catalogue[SIDES] = {s->catalogue[SIDE_CPU],
                                                               s->catalogue[SIDE_GPU]};
     const struct compare_report c = compare_report_make(catalogue, s->text);
     bool ok = true;
-    report_clear(report);
+    progress_clear(&messages->progress);
     if (as_json)
         ok = compare_report_write_json(&c, stdout);
     else
         compare_report_write_text(&c, stdout);
-    const int written = report_written(report, ok);
+    const int written = messages_written(messages, ok);
     return written != EXIT_OK ? written : c.same ? EXIT_OK : EXIT_DIFFERENCE;
 }
 
-static int compare_image(struct sides *s, const char *image, bool as_json, struct report *report) {
+static int compare_image(struct sides *s, const char *image, bool as_json,
+                         struct messages *messages) {
     int status = EXIT_OK;
     for (int side = SIDES - 1; side >= 0 && status == EXIT_OK; side--) {
         const enum srcfind_status found = compare_search(s, side, image);
         status = batch_exit_status(found);
-        report_clear(report);
+        progress_clear(&messages->progress);
         if (found == SRCFIND_ERROR_MEMORY)
-            report_error(report, "%s: out of memory while comparing", image);
+            messages_error(messages, "%s: out of memory while comparing", image);
         else if (found != SRCFIND_OK)
-            report_error(report, "%s", srcfind_message(s->finder[side]));
+            messages_error(messages, "%s", srcfind_message(s->finder[side]));
     }
     if (status == EXIT_OK)
-        status = compare_write(s, as_json, report);
+        status = compare_write(s, as_json, messages);
     clear_search(s);
     return status;
 }
 
 int compare_run(const struct cli *cli) {
-    struct report report = report_for(cli);
+    struct messages messages = messages_for(cli);
     struct targets targets = {0};
     struct sides sides = {0};
+    const struct totals done = {0};
     int worst = targets_make(cli, &targets);
     if (worst == EXIT_OK)
-        worst = batch_exit_status(open_sides(cli, &sides, &report));
+        worst = batch_exit_status(open_sides(cli, &sides, &messages));
     const bool ready = worst == EXIT_OK;
     for (int64_t i = 0; ready && i < targets.n; i++) {
-        report_next(&report, i, targets.n, targets.target[i].image);
+        progress_show(&messages.progress, i, targets.n, &done, messages.row,
+                      targets.target[i].image);
         const int status =
-            compare_image(&sides, targets.target[i].image, targets_are_json(&targets), &report);
+            compare_image(&sides, targets.target[i].image, targets_are_json(&targets), &messages);
         worst = status > worst ? status : worst;
         if ((status == EXIT_DEVICE && !srcfind_device_is_usable(sides.finder[SIDE_GPU])) ||
             (cli->fail_fast && status != EXIT_OK))
             break;
     }
-    report_clear(&report);
+    progress_clear(&messages.progress);
     targets_free(&targets);
     for (int side = 0; side < SIDES; side++)
         srcfind_destroy(sides.finder[side]);

@@ -6,6 +6,7 @@
 
 #include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/messages.h"
 #include "common/arrays.h"
 #include "common/path.h"
 #include "input/own_map.h"
@@ -53,8 +54,17 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
     return true;
 }
 
+/* The file of the merged catalogue; NULL if there is none. */
+static const char *merged_file(const struct cli *cli) {
+    return cli->merge && strcmp(cli->merge, "-") != 0 ? cli->merge : NULL;
+}
+
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
-    bool ok = add_use(u, cli->files_from, NULL, "the list of images", false);
+    const char *at = srcfind_options_get(cli->find, "at"); /* valid: no other option is asked for */
+    bool ok = add_use(u, cli->files_from, NULL, "the list of images", false) &&
+              add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
+              add_use(u, cli->report, NULL, "report", true) &&
+              add_use(u, merged_file(cli), NULL, "merged catalogue", true);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false) &&
@@ -90,25 +100,25 @@ struct conflict {
     bool is_path; /* both are outputs with one path */
 };
 
-/* Reports two outputs with one path. */
+/* Reports two outputs with one path, of two images, or of an image and of the run. */
 static void complain_of_path(const struct use *a, const struct use *b) {
-    if (strcmp(a->image, b->image) == 0)
+    if (a->image && b->image && strcmp(a->image, b->image) == 0)
         fprintf(stderr, "srcfind: %s is given twice\n", a->image);
     else
-        fprintf(stderr,
-                "srcfind: %s and %s would both write %s: search them in two runs, with two "
-                "directories\n",
-                a->image, b->image, a->path);
+        fprintf(stderr, "srcfind: %s and %s would both write %s: %s\n",
+                a->image ? a->image : a->what, b->image ? b->image : b->what, a->path,
+                a->image && b->image ? "search them in two runs, with two directories"
+                                     : "name another file");
 }
 
 /* Reports an output that is the same file as an input or another output. */
 static void complain_of_file(const struct use *output, const struct use *other) {
     const bool is_other_image = other->image == other->path && other->image != output->image;
-    fprintf(stderr,
-            "srcfind: %s: the %s of %s would replace %s%s: name another file or directory with "
-            "-o%s\n",
-            output->path, output->what, output->image, other->is_output ? "the " : "", other->what,
-            is_other_image ? ", or leave it out of the images" : "");
+    fprintf(stderr, "srcfind: %s: the %s%s%s would replace %s%s: name another file%s%s\n",
+            output->path, output->what, output->image ? " of " : "",
+            output->image ? output->image : "", other->is_output ? "the " : "", other->what,
+            output->image ? " or directory with -o" : "",
+            is_other_image && output->image ? ", or leave it out of the images" : "");
 }
 
 /* Reports a conflict. Returns the exit status. */
@@ -155,20 +165,29 @@ static bool is_precious(int map, const char *path) {
     return stat(path, &info) == 0 && info.st_size > 0 && !map_is_own(map, path);
 }
 
+/* Reports that an output of an image would replace somebody else's file. Returns the exit status.
+ */
+static int refuse(const char *path, const char *output, const char *image) {
+    fprintf(stderr,
+            "srcfind: %s: the %s of %s would replace this file, which is no %s of srcfind: name "
+            "another file or directory with -o, or remove it\n",
+            path, output, image, output);
+    return EXIT_USAGE;
+}
+
+/* Whether an image is skipped: among several, srcfind does not search its own maps. */
+static bool is_skipped(const struct targets *t, int64_t i) {
+    return t->n_listed > 1 && own_map_is(t->target[i].image);
+}
+
 /* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
 static int check_maps(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         for (int map = 0; map < MOST_MAPS; map++) {
             const char *path = t->target[i].maps[map];
             struct identity identity;
-            if (!path || !identify(path, &identity) || !is_precious(map, path) ||
-                (t->n > 1 && own_map_is(t->target[i].image)))
-                continue;
-            fprintf(stderr,
-                    "srcfind: %s: the map of %s would replace this file, which is no map of "
-                    "srcfind: name another file or directory with -o, or remove it\n",
-                    path, t->target[i].image);
-            return EXIT_USAGE;
+            if (path && identify(path, &identity) && is_precious(map, path) && !is_skipped(t, i))
+                return refuse(path, "map", t->target[i].image);
         }
     }
     return EXIT_OK;
@@ -179,13 +198,8 @@ static int check_maps(const struct targets *t) {
 static int check_catalogues(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         const char *path = t->target[i].catalogue;
-        if (!path || path_is_stream(path) || !fits_table_is_foreign(path))
-            continue;
-        fprintf(stderr,
-                "srcfind: %s: the catalogue of %s would replace this FITS file, which is no "
-                "catalogue of srcfind: name another file or directory with -o, or remove it\n",
-                path, t->target[i].image);
-        return EXIT_USAGE;
+        if (path && !path_is_stream(path) && fits_table_is_foreign(path) && !is_skipped(t, i))
+            return refuse(path, "catalogue", t->target[i].image);
     }
     return EXIT_OK;
 }
@@ -200,7 +214,7 @@ static void drop_own_maps(struct uses *u) {
 }
 
 /* Images are opened, to see whether srcfind made them, only if there is a conflict. */
-bool conflicts_check(const struct cli *cli, const struct targets *t, int *status) {
+int conflicts_check(const struct cli *cli, const struct targets *t) {
     struct uses uses = {0};
     struct conflict conflict;
     const bool ok = add_uses(&uses, cli, t);
@@ -209,9 +223,19 @@ bool conflicts_check(const struct cli *cli, const struct targets *t, int *status
         drop_own_maps(&uses);
         found = find_conflict(&uses, &conflict);
     }
-    *status = !ok ? EXIT_IMAGE : found ? complain(&conflict) : check_maps(t);
-    if (*status == EXIT_OK)
-        *status = check_catalogues(t);
+    const int status = !ok     ? messages_no_memory("comparing the names of files")
+                       : found ? complain(&conflict)
+                               : EXIT_OK;
     free(uses.use);
-    return ok;
+    return status;
+}
+
+int conflicts_check_existing(const struct cli *cli, const struct targets *t) {
+    const char *merged = merged_file(cli);
+    if (merged && !path_is_stream(merged) && fits_table_is_foreign(merged))
+        return messages_usage("%s: the merged catalogue would replace this file, which is no "
+                              "catalogue of srcfind: name another file, or remove it",
+                              merged);
+    const int status = check_maps(t);
+    return status == EXIT_OK ? check_catalogues(t) : status;
 }

@@ -5,8 +5,12 @@
 #include "cli/targets.h"
 
 /* Checks that no catalogue or map would replace an image, a mask or map that is read, the list of
- * images, or another output, and no map a file that srcfind did not make. *status is the exit
- * status; on an error the reason is on standard error. False where memory ran out. */
-bool conflicts_check(const struct cli *cli, const struct targets *targets, int *status);
+ * images, or another output. Returns the exit status; on an error the reason is on standard error.
+ */
+int conflicts_check(const struct cli *cli, const struct targets *targets);
+
+/* The same for files that are there and do not belong to the run: a map replaces no file that is no
+ * map of srcfind, and a catalogue no image. Returns the exit status. */
+int conflicts_check_existing(const struct cli *cli, const struct targets *targets);
 
 #endif

@@ -10,37 +10,38 @@
 /* Above these the pixels, the noise or the sources look wrong; the beam below. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
 
-static void note_unit(const struct report *report, const struct srcfind_image *image) {
+static void note_unit(const struct messages *messages, const struct srcfind_image *image) {
     if (units_is_ambiguous(image->unit))
-        report_note(report,
-                    "%s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; write one "
-                    "of them to BUNIT",
-                    image->path, image->unit);
+        messages_note(
+            messages,
+            "%s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; write one "
+            "of them to BUNIT",
+            image->path, image->unit);
 }
 
-static void note_beam(const struct report *report, const struct srcfind_catalogue *c) {
+static void note_beam(const struct messages *messages, const struct srcfind_catalogue *c) {
     const char *path = c->image.path;
     const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
                             ? "larger than the image"
                         : c->image.beam_pixels < 1 ? "smaller than a pixel"
                                                    : NULL;
     if (wrong)
-        report_note(report, "%s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?",
-                    path, wrong);
+        messages_note(messages, "%s: the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?",
+                      path, wrong);
     else if (c->quality.beam_pixels < LEAST_BEAM)
-        report_note(report,
-                    "%s: the beam is %.2g pixels wide, less than two, and fluxes and sizes are "
-                    "uncertain: make the image with smaller pixels, or correct the beam with "
-                    "--beam",
-                    path, c->quality.beam_pixels);
+        messages_note(messages,
+                      "%s: the beam is %.2g pixel%s wide, less than two, and fluxes and sizes are "
+                      "uncertain: make the image with smaller pixels, or correct the beam with "
+                      "--beam",
+                      path, c->quality.beam_pixels, c->quality.beam_pixels == 1 ? "" : "s");
 }
 
-static void note_zeros(const struct report *report, const struct srcfind_catalogue *c) {
+static void note_zeros(const struct messages *messages, const struct srcfind_catalogue *c) {
     if (c->quality.zeros > MOST_ZEROS && c->quality.zeros < 1)
-        report_note(report,
-                    "%s: some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
-                    "leaves them out",
-                    c->image.path, 100 * c->quality.zeros);
+        messages_note(messages,
+                      "%s: some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
+                      "leaves them out",
+                      c->image.path, 100 * c->quality.zeros);
 }
 
 /* Whether boxes left the noise of the whole image everywhere. */
@@ -50,56 +51,60 @@ static bool has_no_nodes(const struct srcfind_catalogue *c) {
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
-static void note_no_local_noise(const struct report *report, const struct srcfind_catalogue *c) {
+static void note_no_local_noise(const struct messages *messages,
+                                const struct srcfind_catalogue *c) {
     if (c->options.local && !noise_is_given(&c->options) && c->background.box == 0)
-        report_note(report,
-                    "%s: the image is too small for local noise, one rms is used: boxes have 48 "
-                    "pixels at least, and at most half of its shorter side; --rms-box sets another "
-                    "size",
-                    c->image.path);
+        messages_note(
+            messages,
+            "%s: the image is too small for local noise, one rms is used: boxes have 48 "
+            "pixels at least, and at most half of its shorter side; --rms-box sets another "
+            "size",
+            c->image.path);
     else if (has_no_nodes(c))
-        report_note(report,
-                    "%s: no box of %lld pixels has noise and is blank in less than three quarters: "
-                    "one rms is used; --rms-box sets another size",
-                    c->image.path, (long long)c->background.box);
+        messages_note(
+            messages,
+            "%s: no box of %lld pixels has noise and is blank in less than three quarters: "
+            "one rms is used; --rms-box sets another size",
+            c->image.path, (long long)c->background.box);
 }
 
 /* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
  * the whole image larger than that of its parts. */
-static void note_one_noise(const struct report *report, const struct srcfind_catalogue *c) {
+static void note_one_noise(const struct messages *messages, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
     const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
-    if (c->options.local || *c->options.rms_map || c->background.box > 0 || c->options.rms > 0)
+    if (c->options.local || *c->options.rms_map || c->background.box > 0 || c->options.rms > 0 ||
+        c->background.empty)
         return;
     if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
-        report_note(report,
-                    "%s: the noise differs from place to place, from %.2g to %.2g %s: --local "
-                    "measures it around each source",
-                    c->image.path, q->rms_p10, q->rms_p90, unit);
+        messages_note(messages,
+                      "%s: the noise differs from place to place, from %.2g to %.2g %s: --local "
+                      "measures it around each source",
+                      c->image.path, q->rms_p10, q->rms_p90, unit);
     else if (c->background.rms > MOST_SPREAD * q->rms_p90)
-        report_note(report,
-                    "%s: the background differs from place to place, and the rms of the whole "
-                    "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
-                    "measures both around each source",
-                    c->image.path, c->background.rms, unit, q->rms_p90);
+        messages_note(messages,
+                      "%s: the background differs from place to place, and the rms of the whole "
+                      "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
+                      "measures both around each source",
+                      c->image.path, c->background.rms, unit, q->rms_p90);
 }
 
-static void note_negative(const struct report *report, const struct srcfind_catalogue *c) {
+static void note_negative(const struct messages *messages, const struct srcfind_catalogue *c) {
     const int64_t n_positive = c->n_sources - c->n_negative;
     const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
     if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
-        report_note(report,
-                    "%s: %lld negative source%s beside %lld positive, of which as many may be "
-                    "false: %sa higher --threshold leaves fewer",
-                    c->image.path, (long long)c->n_negative, plural(c->n_negative),
-                    (long long)n_positive, local ? "" : "--local or ");
+        messages_note(messages,
+                      "%s: %lld negative source%s beside %lld positive, of which as many may be "
+                      "false: %sa higher --threshold leaves fewer",
+                      c->image.path, (long long)c->n_negative, plural(c->n_negative),
+                      (long long)n_positive, local ? "" : "--local or ");
 }
 
-void notes_write(const struct report *report, const struct srcfind_catalogue *c) {
-    note_unit(report, &c->image);
-    note_beam(report, c);
-    note_zeros(report, c);
-    note_no_local_noise(report, c);
-    note_one_noise(report, c);
-    note_negative(report, c);
+void notes_write(const struct messages *messages, const struct srcfind_catalogue *c) {
+    note_unit(messages, &c->image);
+    note_beam(messages, c);
+    note_zeros(messages, c);
+    note_no_local_noise(messages, c);
+    note_one_noise(messages, c);
+    note_negative(messages, c);
 }

@@ -2,9 +2,9 @@
 #ifndef NOTES_H
 #define NOTES_H
 
-#include "cli/report.h"
+#include "cli/messages.h"
 
 /* Writes a line for each cause; nothing with --quiet. */
-void notes_write(const struct report *report, const struct srcfind_catalogue *catalogue);
+void notes_write(const struct messages *messages, const struct srcfind_catalogue *catalogue);
 
 #endif

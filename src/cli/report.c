@@ -1,234 +1,334 @@
+#define _GNU_SOURCE /* memrchr */
 #include "cli/report.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include "cli/digest.h"
 #include "cli/exit_status.h"
-#include "cli/plural.h"
-#include "options/options.h"
-#include "output/catalogue.h"
+#include "cli/messages.h"
+#include "common/arrays.h"
+#include "common/text_stream.h"
+#include "input/tables/delimited.h"
+#include "output/partial_file.h"
 
-enum { MOST_PATH = 50 };
-
-struct report report_for(const struct cli *cli) {
-    return (struct report){
-        .quiet = cli->quiet,
-        .verbose = cli->verbose,
-        .progress = cli->progress == PROGRESS_ALWAYS ||
-                    (cli->progress == PROGRESS_AUTO && !cli->quiet && isatty(STDERR_FILENO)),
-        .stream = stderr,
-    };
-}
-
-void report_clear(struct report *report) {
-    if (report->drawn)
-        fputs("\r\033[K", stderr);
-    report->drawn = false;
-}
-
-void report_text(struct report *report, const char *text) {
-    report_clear(report);
-    fputs(text, stderr);
-}
-
-/* Replaces control characters by `?`: a path may contain any, and they would break the line or
- * control the terminal. */
-static void make_clean(char *text) {
-    for (; *text; text++)
-        if (iscntrl((unsigned char)*text))
-            *text = '?';
-}
-
-struct clean {
-    char text[PATH_MAX];
+/* A row that was there before the run: bytes [start, end) of the text. */
+struct old_row {
+    int64_t start, end;
+    const struct target *target; /* NULL for an image that is not of the run */
 };
 
-static struct clean clean(const char *text) {
-    struct clean c;
-    snprintf(c.text, sizeof c.text, "%s", text);
-    make_clean(c.text);
-    return c;
-}
+/* An image of the run, and the last of its old rows; -1 if there is none. */
+struct known {
+    const struct target *target;
+    int64_t row;
+    bool is_current; /* the row is of the same version, options and file */
+};
 
-__attribute__((format(printf, 2, 0))) static void write_line(const struct report *report,
-                                                             const char *format, va_list args) {
-    char text[2 * PATH_MAX + 1024];
-    vsnprintf(text, sizeof text, format, args);
-    make_clean(text);
-    fprintf(report->stream, "srcfind: %s\n", text);
-}
+struct report {
+    const struct cli *cli;
+    const struct targets *targets;
+    const char *path;
+    int descriptor; /* -1: closed */
+    char *text;     /* of the file, at the beginning */
+    int64_t size;
+    struct old_row *rows;
+    int64_t n_rows, rows_capacity;
+    struct known *known; /* by the paths of the images */
+    mtx_t lock;          /* protects all that follows */
+    bool has_lock, has_failed;
+    off_t end; /* of the file */
+};
 
-void report_error(const struct report *report, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    write_line(report, format, args);
-    va_end(args);
-}
+/* --- opening --- */
 
-void report_note(const struct report *report, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    if (!report->quiet)
-        write_line(report, format, args);
-    va_end(args);
-}
-
-int report_written(const struct report *report, bool made) {
-    if (made && fflush(stdout) == 0)
-        return EXIT_OK;
-    report_error(report, "standard output: %s", strerror(made ? errno : ENOMEM));
+static int fail(const char *path, const char *doing) {
+    messages_usage("%s: the report cannot be %s: %s", path, doing, strerror(errno));
     return EXIT_IMAGE;
 }
 
-void report_next(struct report *report, int64_t i, int64_t n, const char *path) {
-    if (!report->progress)
-        return;
-    const struct clean shown = clean(path);
-    const size_t length = strlen(shown.text);
-    const bool cut = length > MOST_PATH; /* a line that wraps could not be cleared */
-    report_clear(report);
-    fprintf(stderr, "[%lld/%lld] %s%s", (long long)i + 1, (long long)n, cut ? "..." : "",
-            cut ? shown.text + length - MOST_PATH : shown.text);
-    fflush(stderr);
-    report->drawn = true;
+/* Whether the file that is open is still that of the path: another process may have replaced it
+ * before it was locked. */
+static bool is_at(int descriptor, const char *path) {
+    struct stat one, other;
+    return fstat(descriptor, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
-static void report_stages(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_timings *t = srcfind_catalogue_timings(c);
-    const struct srcfind_background *b = srcfind_catalogue_background(c);
-    fprintf(stream,
-            "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
-            "ms (%s, %d round%s, %lld of %lld "
-            "pixels kept), islands %.2f ms, measure %.2f ms\n",
-            clean(srcfind_catalogue_image(c)->path).text, 1e3 * t->open, 1e3 * t->start,
-            1e3 * t->transfer, 1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds,
-            plural(b->rounds), (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank),
-            1e3 * t->islands, 1e3 * t->measure);
+/* Opens the file, makes it if it is missing, and locks it. On a file system without locks it stays
+ * without. */
+static int open_locked(const char *path, int *descriptor) {
+    struct stat info;
+    do {
+        *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+        if (*descriptor < 0)
+            return fail(path, "written");
+        if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            return messages_usage("%s: another run writes this report: wait for its end, or name "
+                                  "another file",
+                                  path);
+        if (is_at(*descriptor, path))
+            break;
+        close(*descriptor);
+        *descriptor = -1;
+    } while (true);
+    if (fstat(*descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+        return messages_usage("%s: a report is a file: name one", path);
+    return EXIT_OK;
 }
 
-/* Writes the shape of the image, and its HDU and plane where the file has several. */
-static void write_shape(const struct srcfind_image *image, FILE *stream) {
-    bool cube = false;
-    for (int i = 2; i < image->n_axes; i++)
-        cube = cube || image->axes[i] > 1;
-    fprintf(stream, ", %lld x %lld pixels", (long long)image->width, (long long)image->height);
-    if (image->hdu > 0)
-        fprintf(stream, " of HDU %d", image->hdu);
-    if (image->hdu > 0 && *image->hdu_name)
-        fprintf(stream, " (%s)", image->hdu_name);
-    for (int i = 2; cube && i < image->n_axes; i++)
-        fprintf(stream, "%s%lld", i == 2 ? ", plane " : ",", (long long)image->plane[i - 2]);
+static int read_text(struct report *r) {
+    struct stat info;
+    if (fstat(r->descriptor, &info) != 0)
+        return fail(r->path, "read");
+    r->text = malloc((size_t)info.st_size + 1);
+    if (!r->text)
+        return messages_no_memory("reading the report");
+    while (r->size < info.st_size) {
+        const ssize_t n =
+            pread(r->descriptor, r->text + r->size, (size_t)(info.st_size - r->size), r->size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(r->path, "read");
+        if (n == 0)
+            break;
+        r->size += n;
+    }
+    return EXIT_OK;
 }
 
-static void write_beam(const struct srcfind_image *image, FILE *stream) {
-    if (*image->beam_source)
-        fprintf(stream, ", beam %.4g x %.4g arcsec", 3600 * image->beam.major,
-                3600 * image->beam.minor);
-    else
-        fputs(", no beam", stream);
+/* --- old rows --- */
+
+static int by_image(const void *a, const void *b) {
+    const struct known *x = a, *y = b;
+    return strcmp(x->target->image, y->target->image);
 }
 
-/* Why the clip gave no noise. */
-static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
-    if (b->rms == 0)
-        fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
-                b->median);
-    else
-        fprintf(stream,
-                ", no noise to measure: --kappa too small, no pixel is so close to the median");
+static struct known *find_known(const struct report *r, const char *image) {
+    const struct target wanted = {.image = (char *)image};
+    const struct known key = {.target = &wanted};
+    return bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_image);
 }
 
-/* Writes the rms that was used; `unit` follows, if the background has no number for it to follow.
+/* Whether the cells of a row are those that the image would have now. */
+static bool is_current(const struct report *r, const struct target *target,
+                       char *const cells[REPORT_COLUMNS]) {
+    char digest[DIGEST_TEXT], size[REPORT_NUMBER], time[REPORT_NUMBER];
+    struct stat info;
+    if (strcmp(cells[REPORT_STATUS], "done") != 0 ||
+        strcmp(cells[REPORT_VERSION], SRCFIND_VERSION) != 0 || stat(target->image, &info) != 0)
+        return false;
+    digest_make(r->cli, r->targets, target, digest);
+    report_format_version(&info, size, time);
+    return strcmp(cells[REPORT_OPTIONS], digest) == 0 && strcmp(cells[REPORT_SIZE], size) == 0 &&
+           strcmp(cells[REPORT_MTIME], time) == 0;
+}
+
+/* Copies the cells of the next row, to be freed. */
+static enum srcfind_status read_cells(struct delimited *d, char *cells[REPORT_COLUMNS],
+                                      struct error *error) {
+    const int64_t line = d->line;
+    struct delimited_cell cell = {0};
+    int n = 0;
+    for (; !cell.is_last; n++) {
+        const enum srcfind_status status = delimited_next_cell(d, &cell, error);
+        if (status != SRCFIND_OK)
+            return status;
+        if (n < REPORT_COLUMNS && !(cells[n] = strndup(cell.text, cell.length)))
+            return error_memory(error, "reading the report");
+    }
+    if (n == REPORT_COLUMNS)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: line %lld has %d cells, and a report %d: name another file, or remove it",
+                     d->path, (long long)line, n, REPORT_COLUMNS);
+}
+
+static enum srcfind_status add_old_row(struct report *r, int64_t start, int64_t end,
+                                       char *const cells[REPORT_COLUMNS], struct error *error) {
+    struct known *known = find_known(r, cells[REPORT_IMAGE]);
+    if (!GROW(r->rows, r->rows_capacity, r->n_rows + 1))
+        return error_memory(error, "reading the report");
+    if (known) {
+        known->row = r->n_rows;
+        known->is_current = is_current(r, known->target, cells);
+    }
+    r->rows[r->n_rows++] = (struct old_row){start, end, known ? known->target : NULL};
+    return SRCFIND_OK;
+}
+
+/* Reads the rows behind the header. What follows the last newline was cut off, and does not count.
  */
-static void write_rms(const struct srcfind_catalogue *c, bool local, const char *unit,
-                      FILE *stream) {
-    const struct srcfind_background *b = srcfind_catalogue_background(c);
-    if (*c->options.rms_map) {
-        fputs(", rms from the map", stream);
-        return;
+static enum srcfind_status read_rows(struct report *r, struct error *error) {
+    struct delimited d = {.path = r->path, .line = 2, .delimiter = ','};
+    const char *last = memrchr(r->text, '\n', (size_t)r->size);
+    enum srcfind_status status = SRCFIND_OK;
+    d.at = r->text + strlen(REPORT_HEADER);
+    d.end = last + 1;
+    while (status == SRCFIND_OK && delimited_next_row(&d)) {
+        char *cells[REPORT_COLUMNS] = {NULL};
+        const int64_t start = d.at - r->text;
+        status = read_cells(&d, cells, error);
+        if (status == SRCFIND_OK)
+            status = add_old_row(r, start, d.at - r->text, cells, error);
+        for (int i = 0; i < REPORT_COLUMNS; i++)
+            free(cells[i]);
     }
-    if (c->options.rms > 0)
-        fprintf(stream, ", rms %.4g (given)", c->options.rms);
-    else if (local)
-        fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
-                b->rms_median);
-    else
-        fprintf(stream, ", rms %.4g", b->rms);
-    fputs(unit, stream);
+    delimited_clear(&d);
+    return status;
 }
 
-/* Writes the noise that was used. */
-static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
-    const struct srcfind_background *b = srcfind_catalogue_background(c);
-    const char *name = srcfind_catalogue_image(c)->unit;
-    const bool given_rms = c->options.rms > 0 || *c->options.rms_map;
-    const bool given_background = !isnan(c->options.background), local = b->box > 0;
-    const bool local_background = local || *c->options.background_map;
-    char unit[SRCFIND_TEXT + 1];
-    snprintf(unit, sizeof unit, " %s", *name ? name : "(no unit)");
-    if (b->empty && !(local && isfinite(b->rms_most)) && !given_rms) {
-        write_no_noise(b, stream);
+static int read_old_rows(struct report *r) {
+    struct error error;
+    const int status = read_text(r);
+    if (status != EXIT_OK || r->size == 0)
+        return status;
+    if (r->size < (int64_t)strlen(REPORT_HEADER) ||
+        memcmp(r->text, REPORT_HEADER, strlen(REPORT_HEADER)) != 0)
+        return messages_usage("%s: this file is no report of srcfind %s: name another file, or "
+                              "remove it",
+                              r->path, SRCFIND_VERSION);
+    if (read_rows(r, &error) == SRCFIND_OK)
+        return EXIT_OK;
+    return messages_usage("%s", error.text);
+}
+
+static bool know_images(struct report *r) {
+    r->known = malloc((size_t)r->targets->n * sizeof *r->known + 1);
+    for (int64_t i = 0; r->known && i < r->targets->n; i++)
+        r->known[i] = (struct known){.target = &r->targets->target[i], .row = -1};
+    if (r->known)
+        qsort(r->known, (size_t)r->targets->n, sizeof *r->known, by_image);
+    return r->known;
+}
+
+int report_open(const struct cli *cli, const struct targets *targets, struct report **report) {
+    *report = NULL;
+    if (!cli->report)
+        return EXIT_OK;
+    struct report *r = *report = calloc(1, sizeof *r);
+    if (!r)
+        return messages_no_memory("opening the report");
+    *r = (struct report){.cli = cli, .targets = targets, .path = cli->report, .descriptor = -1};
+    r->has_lock = mtx_init(&r->lock, mtx_plain) == thrd_success;
+    if (!r->has_lock || !know_images(r))
+        return messages_no_memory("opening the report");
+    const int status = open_locked(r->path, &r->descriptor);
+    return status == EXIT_OK ? read_old_rows(r) : status;
+}
+
+void report_close(struct report *r) {
+    if (!r)
         return;
+    if (r->descriptor >= 0)
+        close(r->descriptor);
+    if (r->has_lock)
+        mtx_destroy(&r->lock);
+    free(r->text);
+    free(r->rows);
+    free(r->known);
+    free(r);
+}
+
+bool report_allows_skipping(const struct report *r, const struct target *target) {
+    const struct known *known = r ? find_known(r, target->image) : NULL;
+    return !r || (known && known->is_current);
+}
+
+/* --- rows that stay --- */
+
+/* Whether an old row stays: of an image of the run, the last one, if the image is skipped. */
+static bool stays(const struct report *r, int64_t row) {
+    const struct target *target = r->rows[row].target;
+    return !target || (target->is_done && find_known(r, target->image)->row == row);
+}
+
+static bool write_rows(const struct report *r, FILE *stream) {
+    fputs(REPORT_HEADER, stream);
+    for (int64_t i = 0; i < r->n_rows; i++)
+        if (stays(r, i))
+            fwrite(r->text + r->rows[i].start, 1, (size_t)(r->rows[i].end - r->rows[i].start),
+                   stream);
+    return !ferror(stream);
+}
+
+/* Replaces the file by one without the rows that go. The new one is locked, too. */
+static int replace_file(struct report *r) {
+    struct partial_file file;
+    if (!partial_file_open(r->path, &file))
+        return fail(r->path, "written");
+    if (!write_rows(r, file.stream)) {
+        partial_file_discard(&file);
+        return fail(r->path, "written");
     }
-    write_rms(c, local, given_background || !local_background ? "" : unit, stream);
-    if (given_background)
-        fprintf(stream, ", background %.4g (given)%s", c->options.background, unit);
-    else if (*c->options.background_map)
-        fputs(", background from the map", stream);
-    else if (!local)
-        fprintf(stream, ", median %.4g%s", b->median, unit);
-    if (local && !(given_rms && (given_background || *c->options.background_map)))
-        fprintf(stream, ", %sin boxes of %lld pixels every %lld", given_rms ? "background " : "",
-                (long long)b->box, (long long)b->step);
+    const int descriptor = partial_file_keep(&file, r->path);
+    if (descriptor < 0)
+        return fail(r->path, "written");
+    close(r->descriptor);
+    r->descriptor = descriptor;
+    return EXIT_OK;
 }
 
-static void write_run(const struct srcfind_run *run, double seconds, FILE *stream) {
-    if (*run->device)
-        fprintf(stream, ", %.1f ms on the GPU (%s; %s)\n", 1e3 * seconds, run->reason, run->device);
-    else
-        fprintf(stream, ", %.1f ms on the CPU (%s; %d thread%s)\n", 1e3 * seconds, run->reason,
-                run->threads, plural(run->threads));
+int report_begin(struct report *r) {
+    if (!r)
+        return EXIT_OK;
+    bool all_stay = r->size > 0;
+    for (int64_t i = 0; all_stay && i < r->n_rows; i++)
+        all_stay = stays(r, i);
+    const int64_t end = r->n_rows > 0 ? r->rows[r->n_rows - 1].end : (int64_t)strlen(REPORT_HEADER);
+    const int status = all_stay && end == r->size ? EXIT_OK : replace_file(r);
+    free(r->text);
+    r->text = NULL;
+    r->end = status == EXIT_OK ? lseek(r->descriptor, 0, SEEK_END) : 0;
+    return r->end < 0 ? fail(r->path, "written") : status;
 }
 
-void report_image(const struct report *report, const struct srcfind_catalogue *c, double seconds) {
-    const struct srcfind_image *image = srcfind_catalogue_image(c);
-    const int64_t n_sources = srcfind_catalogue_size(c);
-    const int64_t n_negative = srcfind_catalogue_negatives(c);
-    FILE *stream = report->stream;
-    if (report->quiet)
-        return;
-    fprintf(stream, "srcfind: %s: %lld source%s", clean(image->path).text, (long long)n_sources,
-            plural(n_sources));
-    if (c->options.negative)
-        fprintf(stream, ", %lld negative", (long long)n_negative);
-    write_noise(c, stream);
-    write_beam(image, stream);
-    if (!*image->lon_name)
-        fputs(", no sky coordinates", stream);
-    write_shape(image, stream);
-    write_run(srcfind_catalogue_run(c), seconds, stream);
-    if (report->verbose)
-        report_stages(c, stream);
+/* --- new rows --- */
+
+/* Writes all bytes at the end of the file, or none. */
+static bool append(struct report *r, const char *bytes, int64_t n) {
+    for (int64_t done = 0; done < n;) {
+        const ssize_t written =
+            pwrite(r->descriptor, bytes + done, (size_t)(n - done), r->end + done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            const int code = errno;
+            const bool is_whole = ftruncate(r->descriptor, r->end) == 0;
+            (void)is_whole; /* else what has no newline does not count */
+            errno = code;
+            return false;
+        }
+        done += written;
+    }
+    r->end += n;
+    return true;
 }
 
-void report_given_up(struct report *report, int64_t n) {
-    report_clear(report);
-    if (n > 0)
-        report_error(report, "%lld more image%s not searched: the device cannot be used",
-                     (long long)n, n == 1 ? " was" : "s were");
-}
-
-void report_totals(struct report *report, const struct totals *t) {
-    report_clear(report);
-    if (report->quiet || t->images < 2)
-        return;
-    fprintf(stderr, "srcfind: %lld images: %lld sources, %lld failed, %lld skipped, %.3f s\n",
-            (long long)t->images, (long long)t->sources, (long long)t->failed,
-            (long long)t->skipped, t->seconds);
+bool report_add(struct report *r, const struct report_row *row, bool *first) {
+    struct text text = {0};
+    if (!r)
+        return true;
+    char digest[DIGEST_TEXT];
+    mtx_lock(&r->lock); /* also since the options keep the text that they gave last */
+    digest_make(r->cli, r->targets, row->target, digest);
+    FILE *stream = text_stream_open(&text);
+    if (stream)
+        report_row_write(row, digest, stream);
+    bool ok = stream && fclose(stream) == 0;
+    if (!ok)
+        errno = ENOMEM;
+    ok = ok && append(r, text.at, text.size);
+    *first = !ok && !r->has_failed;
+    r->has_failed = r->has_failed || !ok;
+    mtx_unlock(&r->lock);
+    free(text.at);
+    return ok;
 }

@@ -1,51 +1,29 @@
-/* Messages on standard error, one line each. A progress line must be cleared before a message. */
+/* The file of --report: a CSV row for each image, appended as the image ends. It belongs to one
+ * process, which locks it, and can be read while it grows. */
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "cli/command_line.h"
+#include "cli/report_row.h"
 
-struct report {
-    bool quiet, verbose, progress;
-    bool drawn;   /* the terminal shows a progress line */
-    FILE *stream; /* for messages: standard error, or a buffer in memory */
-};
+struct report;
 
-struct report report_for(const struct cli *cli);
+/* Opens and locks the report, and reads what is there; makes *report NULL without --report. Returns
+ * the exit status; on an error the reason is on standard error. Close it also after an error. */
+int report_open(const struct cli *cli, const struct targets *targets, struct report **report);
 
-/* Writes `srcfind: text`, also with --quiet. */
-__attribute__((format(printf, 2, 3))) void report_error(const struct report *report,
-                                                        const char *format, ...);
+/* Closes the report; it may be NULL, as in all that follows. */
+void report_close(struct report *report);
 
-/* The same, but nothing with --quiet. */
-__attribute__((format(printf, 2, 3))) void report_note(const struct report *report,
-                                                       const char *format, ...);
+/* Whether a row says that the same version of srcfind searched the image, as it is now, with the
+ * same options. True without a report. */
+bool report_allows_skipping(const struct report *report, const struct target *target);
 
-/* Flushes standard output and reports an error. `made` is false if memory ran out before all was
- * written. Returns the exit status. */
-int report_written(const struct report *report, bool made);
+/* Removes the rows of images that the run searches (is_done is false), so that each image has one
+ * row. Returns the exit status, as above. */
+int report_begin(struct report *report);
 
-/* Shows the progress line: image i (from 0) of n is next. */
-void report_next(struct report *report, int64_t i, int64_t n, const char *path);
-
-/* Clears the progress line. */
-void report_clear(struct report *report);
-
-/* Writes messages that were kept in memory. */
-void report_text(struct report *report, const char *text);
-
-/* Reports the result of an image. seconds: from the file to the catalogue. */
-void report_image(const struct report *report, const struct srcfind_catalogue *catalogue,
-                  double seconds);
-
-struct totals {
-    int64_t images, sources, failed, skipped;
-    double seconds;
-};
-
-/* Reports that n images were not searched because no device can be used any more. */
-void report_given_up(struct report *report, int64_t n);
-
-/* Reports the totals of a run, if it has several images. */
-void report_totals(struct report *report, const struct totals *totals);
+/* Appends a row. Threads may call this at the same time. False if the row cannot be written; *first
+ * is then whether it is the first, with the reason in errno. */
+bool report_add(struct report *report, const struct report_row *row, bool *first);
 
 #endif

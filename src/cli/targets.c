@@ -9,24 +9,29 @@
 #include <unistd.h>
 
 #include "cli/conflicts.h"
+#include "cli/directories.h"
 #include "cli/exit_status.h"
-#include "common/arrays.h"
+#include "cli/image_list.h"
+#include "cli/messages.h"
+#include "cli/names.h"
 #include "common/path.h"
+#include "input/table_file.h"
+#include "merge/merge.h"
 #include "output/writer.h"
 
-static int usage(const char *format, const char *first, const char *second) {
-    fputs("srcfind: ", stderr);
-    fprintf(stderr, format, first, second);
-    fputc('\n', stderr);
-    return EXIT_USAGE;
+static const char NAMING[] = "naming the catalogues";
+
+static void clear_target(struct target *target) {
+    free(target->image);
+    free(target->name);
+    free(target->catalogue);
+    for (int map = 0; map < MOST_MAPS; map++)
+        free(target->maps[map]);
+    for (int kind = 0; kind < GIVEN_KINDS; kind++)
+        free(target->given[kind]);
 }
 
-static int targets_no_memory(void) {
-    fputs("srcfind: out of memory while listing the images\n", stderr);
-    return EXIT_IMAGE;
-}
-
-/* --- images --- */
+/* --- names --- */
 
 /* A compressed file is assumed to have about a quarter of the original size. */
 static int64_t count_bytes(const char *path) {
@@ -36,138 +41,41 @@ static int64_t count_bytes(const char *path) {
     return (path_is_compressed(path) ? 4 : 1) * (int64_t)info.st_size;
 }
 
-static bool add_image(struct targets *t, int64_t *capacity, const char *path) {
-    if (!GROW(t->target, *capacity, t->n + 1))
-        return false;
-    t->target[t->n] = (struct target){.image = strdup(path), .bytes = count_bytes(path)};
-    return t->target[t->n++].image != NULL;
-}
-
-enum line { LINE_THERE, LINE_NONE, LINE_TOO_LONG, LINE_WITH_NUL };
-
-/* Reads the next line, without its LF or CR LF. size is the capacity of line. */
-static enum line read_line(FILE *stream, char *line, int size) {
-    int length = 0, c;
-    while ((c = getc(stream)) != EOF && c != '\n') {
-        if (c == '\0')
-            return LINE_WITH_NUL;
-        if (length == size - 1)
-            return LINE_TOO_LONG;
-        line[length++] = (char)c;
+/* Moves the images of a list to targets, with the names of their outputs: each shard names all
+ * images, as a run without shards does. */
+static bool take_images(struct image_list *list, struct targets *t) {
+    char **names = calloc((size_t)list->n, sizeof *names);
+    t->target = calloc((size_t)list->n, sizeof *t->target);
+    const bool ok = names && t->target && names_make(list->paths, list->n, names);
+    for (int64_t i = 0; t->target && i < list->n; i++) {
+        t->target[i] = (struct target){.image = list->paths[i],
+                                       .name = names ? names[i] : NULL,
+                                       .bytes = count_bytes(list->paths[i])};
+        list->paths[i] = NULL;
     }
-    if (length > 0 && line[length - 1] == '\r')
-        length--;
-    line[length] = '\0';
-    return c == EOF && length == 0 ? LINE_NONE : LINE_THERE;
-}
-
-static int add_lines(struct targets *t, int64_t *capacity, FILE *stream, const char *path) {
-    char line[PATH_MAX];
-    enum line kind;
-    while ((kind = read_line(stream, line, sizeof line)) == LINE_THERE)
-        if (*line && !add_image(t, capacity, line))
-            return targets_no_memory();
-    if (kind == LINE_WITH_NUL)
-        return usage("%s: paths in a list end with newlines, not with NUL characters", path, NULL);
-    if (kind == LINE_TOO_LONG)
-        return usage("%s: a line is longer than any path: is this a list of images?", path, NULL);
-    return ferror(stream) ? usage("%s: the list cannot be read: %s", path, strerror(errno))
-                          : EXIT_OK;
-}
-
-static int add_list(struct targets *t, int64_t *capacity, const char *path) {
-    const bool from_input = strcmp(path, "-") == 0;
-    FILE *stream = from_input ? stdin : fopen(path, "r");
-    if (!stream)
-        return usage("%s: the list cannot be read: %s", path, strerror(errno));
-    const int status = add_lines(t, capacity, stream, path);
-    if (!from_input)
-        fclose(stream);
-    return status;
-}
-
-/* Refuses what is no image, and was meant otherwise. Returns the exit status. */
-static int check_image(const char *image) {
-    if (!*image)
-        return usage("an empty name is no image: is a variable of the shell not set?", NULL, NULL);
-    if (strcmp(image, "-") == 0)
-        return usage("%s: images are read from files, not from standard input", image, NULL);
-    if ((strcmp(image, "help") == 0 || strcmp(image, "version") == 0) && access(image, F_OK) != 0)
-        return usage("there is no image %s: did you mean --%s?", image, image);
-    return EXIT_OK;
+    t->n = t->n_listed = t->target ? list->n : 0;
+    free(names);
+    return ok;
 }
 
 static int list_images(const struct cli *cli, struct targets *t) {
-    int64_t capacity = 0;
-    for (int i = 0; i < cli->n_images; i++) {
-        const int status = check_image(cli->images[i]);
-        if (status != EXIT_OK)
-            return status;
-        if (!add_image(t, &capacity, cli->images[i]))
-            return targets_no_memory();
-    }
-    const int status = cli->files_from ? add_list(t, &capacity, cli->files_from) : EXIT_OK;
-    if (status == EXIT_OK && t->n == 0)
-        return usage(cli->files_from ? "%s: no image in the list"
-                                     : "no image given: try `srcfind image.fits`, or --help",
-                     cli->files_from, NULL);
+    struct image_list list;
+    int status = image_list_read(cli, &list);
+    if (status == EXIT_OK && !take_images(&list, t))
+        status = messages_no_memory(NAMING);
+    image_list_clear(&list);
+    t->several = t->n_listed > 1 || cli->files_from;
+    t->to_stdout = !cli->output && !cli->merge;
     return status;
 }
 
-/* --- names --- */
-
-/* DIR/STEM.csv for an image .../STEM.fits; to be freed. NULL where memory ran out. */
-static char *name_in_directory(const char *directory, const char *image,
+/* DIR/NAME.csv; to be freed. NULL where memory ran out. */
+static char *name_in_directory(const char *directory, const char *name,
                                const struct srcfind_format *format) {
-    const char *name = image + path_directory(image);
     const char *separator = path_ends_with(directory, "/") ? "" : "/";
     char *path;
-    if (asprintf(&path, "%s%s%.*s%s", directory, separator, path_stem(name), name,
-                 format->suffixes[0]) < 0)
-        return NULL;
-    return path;
-}
-
-static bool is_directory(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* Makes a directory and those above it. */
-static int make_directory(const char *path) {
-    char *part = strdup(path);
-    if (!part)
-        return targets_no_memory();
-    for (char *at = part + 1; *at; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(part, 0777);
-            *at = '/';
-        }
-    }
-    int code = mkdir(part, 0777) == 0 ? 0 : errno;
-    if (code == EEXIST)
-        code = ENOTDIR; /* something else has that name */
-    free(part);
-    if (code == 0 || is_directory(path))
-        return EXIT_OK;
-    fprintf(stderr, "srcfind: %s: the directory cannot be made: %s\n", path, strerror(code));
-    return EXIT_IMAGE;
-}
-
-/* Checks before the search that the directory of a catalogue exists. Returns the exit status. */
-static int check_directory(const char *path) {
-    const int length = path_directory(path);
-    char *directory = strndup(path, (size_t)length);
-    if (!directory)
-        return targets_no_memory();
-    const bool exists = length == 0 || is_directory(directory);
-    free(directory);
-    if (exists)
-        return EXIT_OK;
-    fprintf(stderr, "srcfind: %s: the catalogue cannot be written: there is no such directory\n",
-            path);
-    return EXIT_IMAGE;
+    return asprintf(&path, "%s%s%s%s", directory, separator, name, format->suffixes[0]) < 0 ? NULL
+                                                                                            : path;
 }
 
 /* Reports several images with the path of one file, perhaps since an option's value counts as an
@@ -176,10 +84,12 @@ static int refuse_file(const char *path, const struct targets *t) {
     struct stat info;
     for (int64_t i = 0; i < t->n; i++)
         if (stat(t->target[i].image, &info) != 0)
-            return usage("%s: several images need a directory, and this is the name of a file; "
-                         "there is no image %s",
-                         path, t->target[i].image);
-    return usage("%s: several images need a directory, and this is the name of a file", path, NULL);
+            return messages_usage(
+                "%s: several images need a directory, and this is the name of a file; "
+                "there is no image %s",
+                path, t->target[i].image);
+    return messages_usage("%s: several images need a directory, and this is the name of a file",
+                          path);
 }
 
 /* Reports several images without -o, perhaps since the last one is the name of a catalogue. Returns
@@ -188,28 +98,39 @@ static int refuse_several(const struct targets *t) {
     const char *last = t->target[t->n - 1].image;
     const struct srcfind_format *format = srcfind_format_of(last);
     if (format && strcmp(format->name, "fits") != 0 && access(last, F_OK) != 0)
-        return usage("there is no image %s: did you mean -o %s?", last, last);
-    return usage("standard output takes the catalogue of one image, and these are several (%s, %s, "
-                 "...): -o DIR writes a file for each",
-                 t->target[0].image, t->target[1].image);
+        return messages_usage("there is no image %s: did you mean -o %s?", last, last);
+    return messages_usage(
+        "standard output takes the catalogue of one image, and these are several (%s, %s, "
+        "...): -o DIR writes a file for each",
+        t->target[0].image, t->target[1].image);
+}
+
+/* Whether -o is a directory, or becomes one. */
+static bool writes_to_directory(const struct cli *cli, const struct targets *t) {
+    return cli->output &&
+           (t->several || path_ends_with(cli->output, "/") || directory_is(cli->output));
+}
+
+/* Checks that the images have catalogues of their own. Returns the exit status. */
+static int check_output(const struct cli *cli, const struct targets *t) {
+    if (!cli->output)
+        return t->n > 1 && !cli->compare_cpu && !cli->bench && !cli->merge ? refuse_several(t)
+                                                                           : EXIT_OK;
+    if (!writes_to_directory(cli, t))
+        return directory_check_for(cli->output, "catalogue");
+    return !directory_is(cli->output) && srcfind_format_of(cli->output)
+               ? refuse_file(cli->output, t)
+               : EXIT_OK;
 }
 
 static int name_catalogues(const struct cli *cli, struct targets *t) {
-    const bool several = t->n > 1 || cli->files_from;
-    if (!cli->output && t->n > 1 && !cli->compare_cpu && !cli->bench)
-        return refuse_several(t);
-    if (!cli->output)
-        return EXIT_OK;
-    if (!several && !path_ends_with(cli->output, "/") && !is_directory(cli->output)) {
-        t->target[0].catalogue = strdup(cli->output);
-        return t->target[0].catalogue ? check_directory(cli->output) : targets_no_memory();
-    }
-    if (!is_directory(cli->output) && srcfind_format_of(cli->output))
-        return refuse_file(cli->output, t);
-    for (int64_t i = 0; i < t->n; i++) {
-        t->target[i].catalogue = name_in_directory(cli->output, t->target[i].image, t->format);
+    const bool in_directory = writes_to_directory(cli, t);
+    for (int64_t i = 0; cli->output && i < t->n; i++) {
+        t->target[i].catalogue = in_directory
+                                     ? name_in_directory(cli->output, t->target[i].name, t->format)
+                                     : strdup(cli->output);
         if (!t->target[i].catalogue)
-            return targets_no_memory();
+            return messages_no_memory(NAMING);
     }
     return EXIT_OK;
 }
@@ -231,12 +152,12 @@ static int length_of_stem(const char *path) {
 }
 
 /* A path for a map: STEM.rms.fits or STEM.picture.png, where STEM is the catalogue's path without
- * its suffix or, where the catalogue is no file, the image's name. To be freed; NULL where memory
- * ran out. */
+ * its suffix or, where the catalogue is no file, the name of the outputs. To be freed; NULL where
+ * memory ran out. */
 static char *name_map(const struct target *t, int map) {
     const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
-    const char *stem = is_beside ? t->catalogue : t->image + path_directory(t->image);
-    const int length = is_beside ? length_of_stem(stem) : path_stem(stem);
+    const char *stem = is_beside ? t->catalogue : t->name;
+    const int length = is_beside ? length_of_stem(stem) : (int)strlen(stem);
     char *path;
     return length < 0 || asprintf(&path, "%.*s.%s%s", length, stem, srcfind_map(map),
                                   srcfind_map_suffix(map)) < 0
@@ -251,7 +172,7 @@ static int name_maps(const struct cli *cli, struct targets *t) {
                 continue;
             t->target[i].maps[map] = name_map(&t->target[i], map);
             if (!t->target[i].maps[map])
-                return targets_no_memory();
+                return messages_no_memory(NAMING);
         }
     }
     return EXIT_OK;
@@ -265,13 +186,14 @@ static int name_given(const struct cli *cli, const char *option, enum given_kind
     const char *path = srcfind_options_get(cli->find, option);
     if (!*path)
         return EXIT_OK;
-    if ((t->n > 1 || cli->files_from) && !is_directory(path))
-        return usage("--%s: %s is no directory, and several images need one, with STEM.fits for "
-                     "each",
-                     option, path);
+    if (t->several && !directory_is(path))
+        return messages_usage(
+            "--%s: %s is no directory, and several images need one, with STEM.fits for "
+            "each",
+            option, path);
     for (int64_t i = 0; i < t->n; i++)
         if (!(t->target[i].given[kind] = given_path(kind, path, t->target[i].image)))
-            return targets_no_memory();
+            return messages_no_memory(NAMING);
     return EXIT_OK;
 }
 
@@ -282,6 +204,24 @@ static int name_all_given(const struct cli *cli, struct targets *t) {
     if (status == EXIT_OK)
         status = name_given(cli, "background-map", GIVEN_BACKGROUND, t);
     return status;
+}
+
+/* --- the catalogue of --at --- */
+
+/* Reads it once before any image is, so that a run with a wrong one ends at once. Returns the exit
+ * status. */
+static int check_positions(const struct cli *cli) {
+    const char *path = srcfind_options_get(cli->find, "at");
+    struct table_file table;
+    struct error error;
+    if (!*path)
+        return EXIT_OK;
+    const enum srcfind_status status = table_file_read(path, &table, &error);
+    table_file_clear(&table);
+    if (status == SRCFIND_OK)
+        return EXIT_OK;
+    messages_usage("%s", error.text);
+    return status == SRCFIND_ERROR_MEMORY ? EXIT_IMAGE : EXIT_USAGE;
 }
 
 /* --- formats --- */
@@ -301,13 +241,12 @@ static int refuse_suffix(const char *path) {
         for (const char *const *suffix = srcfind_format(i)->suffixes; *suffix; suffix++)
             snprintf(suffixes + strlen(suffixes), sizeof suffixes - strlen(suffixes), "%s%s",
                      *suffixes ? ", " : "", *suffix);
-    return usage("%s: no format has this suffix; there are %s: name it so, or say --format", path,
-                 suffixes);
+    return messages_usage(
+        "%s: no format has this suffix; there are %s: name it so, or say --format", path, suffixes);
 }
 
 static int choose_format(const struct cli *cli, struct targets *t) {
-    const bool is_file = cli->output && t->n == 1 && !cli->files_from &&
-                         !path_ends_with(cli->output, "/") && !is_directory(cli->output);
+    const bool is_file = cli->output && !writes_to_directory(cli, t);
     t->format = cli->format ? format_named(cli->format) : NULL;
     if (!t->format && is_file && has_suffix(cli->output)) {
         t->format = srcfind_format_of(cli->output);
@@ -316,10 +255,39 @@ static int choose_format(const struct cli *cli, struct targets *t) {
     }
     if (!t->format)
         t->format = srcfind_format(0);
-    if (!cli->output && isatty(STDOUT_FILENO) && writer_named(t->format->name)->is_binary)
-        return usage("--format %s: not for a terminal: name a file with -o, as catalogue%s",
-                     t->format->name, t->format->suffixes[0]);
+    if (t->to_stdout && isatty(STDOUT_FILENO) && writer_named(t->format->name)->is_binary)
+        return messages_usage(
+            "--format %s: not for a terminal: name a file with -o, as catalogue%s", t->format->name,
+            t->format->suffixes[0]);
     return EXIT_OK;
+}
+
+/* Chooses the format of the merged catalogue by its suffix. */
+static int choose_merge_format(const struct cli *cli, struct targets *t) {
+    char suffixes[256];
+    if (!cli->merge)
+        return EXIT_OK;
+    const bool is_plain = strcmp(cli->merge, "-") == 0 || !has_suffix(cli->merge);
+    t->merge_writer = is_plain ? &csv_writer : merge_writer(cli->merge);
+    if (!t->merge_writer) {
+        merge_list_suffixes(suffixes, sizeof suffixes);
+        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
+                              cli->merge, suffixes);
+    }
+    return is_plain ? EXIT_OK : directory_check_for(cli->merge, "merged catalogue");
+}
+
+/* Catalogues of images that are skipped are read back, if they are to be merged. */
+static int check_format_is_read(const struct cli *cli, const struct targets *t) {
+    static const char *const read[] = {"csv", "ecsv", "json", "fits"};
+    if (!cli->merge || !cli->skip_existing || !cli->output)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (strcmp(t->format->name, read[i]) == 0)
+            return EXIT_OK;
+    return messages_usage("--merge with --skip-existing reads the catalogues that are there, and "
+                          "--format %s is only written: choose csv, ecsv, json or fits",
+                          t->format->name);
 }
 
 bool targets_are_json(const struct targets *targets) {
@@ -328,33 +296,70 @@ bool targets_are_json(const struct targets *targets) {
 
 /* --- targets --- */
 
-int targets_make(const struct cli *cli, struct targets *t) {
-    *t = (struct targets){0};
-    int status = list_images(cli, t);
+/* Keeps the images of a shard. */
+static void take_shard(const struct shard *shard, struct targets *t) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        if (shard->n == 0 || i % shard->n == shard->k - 1)
+            t->target[n++] = t->target[i];
+        else
+            clear_target(&t->target[i]);
+    }
+    t->n = n;
+}
+
+/* Makes the directories of catalogues and maps. Names that were not given have them below. */
+static int make_directories(const struct cli *cli, const struct targets *t) {
+    const bool in_directory = writes_to_directory(cli, t);
+    int status = EXIT_OK;
+    for (int64_t i = 0; status == EXIT_OK && i < t->n; i++) {
+        const struct target *target = &t->target[i];
+        if (in_directory)
+            status = directory_make_for(target->catalogue);
+        for (int map = 0; !cli->output && status == EXIT_OK && map < MOST_MAPS; map++)
+            if (target->maps[map])
+                status = directory_make_for(target->maps[map]);
+    }
+    return status;
+}
+
+/* Names all outputs, those of other shards, too, so that none of them conflict. */
+static int name_outputs(const struct cli *cli, struct targets *t) {
+    int status = choose_format(cli, t);
     if (status == EXIT_OK)
-        status = choose_format(cli, t);
+        status = choose_merge_format(cli, t);
+    if (status == EXIT_OK)
+        status = check_format_is_read(cli, t);
+    if (status == EXIT_OK)
+        status = check_output(cli, t);
     if (status == EXIT_OK)
         status = name_catalogues(cli, t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
     if (status == EXIT_OK)
         status = name_all_given(cli, t);
-    if (status == EXIT_OK && !conflicts_check(cli, t, &status))
-        status = targets_no_memory();
-    const bool in_directory =
-        status == EXIT_OK && cli->output && strcmp(t->target[0].catalogue, cli->output) != 0;
-    return in_directory && !is_directory(cli->output) ? make_directory(cli->output) : status;
+    if (status == EXIT_OK)
+        status = conflicts_check(cli, t);
+    return status;
+}
+
+int targets_make(const struct cli *cli, struct targets *t) {
+    *t = (struct targets){0};
+    int status = list_images(cli, t);
+    if (status == EXIT_OK)
+        status = name_outputs(cli, t);
+    if (status != EXIT_OK)
+        return status;
+    take_shard(&cli->shard, t);
+    status = conflicts_check_existing(cli, t);
+    if (status == EXIT_OK)
+        status = check_positions(cli);
+    return status == EXIT_OK ? make_directories(cli, t) : status;
 }
 
 void targets_free(struct targets *t) {
-    for (int64_t i = 0; i < t->n; i++) {
-        free(t->target[i].image);
-        free(t->target[i].catalogue);
-        for (int map = 0; map < MOST_MAPS; map++)
-            free(t->target[i].maps[map]);
-        for (int kind = 0; kind < GIVEN_KINDS; kind++)
-            free(t->target[i].given[kind]);
-    }
+    for (int64_t i = 0; i < t->n; i++)
+        clear_target(&t->target[i]);
     free(t->target);
     *t = (struct targets){0};
 }

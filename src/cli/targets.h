@@ -9,22 +9,28 @@ enum { MOST_MAPS = 8 };
 
 struct target {
     char *image;
-    char *catalogue;          /* NULL: standard output */
+    char *name;               /* of its outputs, without directory and suffix (names.h) */
+    char *catalogue;          /* NULL: standard output, or none */
     char *maps[MOST_MAPS];    /* for each srcfind_map(i) that is to be saved; else NULL */
     char *given[GIVEN_KINDS]; /* mask and maps of the noise that are read; else NULL */
     int64_t bytes;            /* approximate size of the pixels; 0 if unknown */
+    bool is_done;             /* it is to be skipped: its outputs are there */
 };
 
 struct targets {
     struct target *target;
     int64_t n;
+    int64_t n_listed; /* with the images that other shards take */
+    bool several;     /* or there may be several: outputs need a directory */
     const struct srcfind_format *format;
+    bool to_stdout;                    /* the catalogue goes to standard output */
+    const struct writer *merge_writer; /* of the merged catalogue; NULL without it */
 };
 
-/* Finds the targets of a command line, checks that no catalogue or map would replace another one,
- * an image or the list of images, and makes the directory for the catalogues. Returns the exit
- * status; on an error the reason is on standard error. The targets are to be freed, also after an
- * error. */
+/* Finds the targets of a command line, none if its shard has no image, checks that no catalogue or
+ * map would replace another one, an image or the list of images, and that the catalogue of --at can
+ * be read, and makes the directory for the catalogues. Returns the exit status; on an error the
+ * reason is on standard error. The targets are to be freed, also after an error. */
 int targets_make(const struct cli *cli, struct targets *targets);
 void targets_free(struct targets *targets);
 

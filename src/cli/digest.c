@@ -1,0 +1,43 @@
+#include "cli/digest.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/fnv.h"
+#include "common/path.h"
+
+static void add_number(uint64_t *hash, int64_t number) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    fnv_add(hash, text);
+}
+
+/* Adds what tells a file from what it is after a change. */
+static void add_file(uint64_t *hash, const char *path) {
+    struct stat info;
+    if (!path || !*path || stat(path, &info) != 0)
+        return;
+    fnv_add(hash, path);
+    add_number(hash, info.st_size);
+    add_number(hash, info.st_mtim.tv_sec);
+    add_number(hash, info.st_mtim.tv_nsec);
+}
+
+void digest_make(const struct cli *cli, const struct targets *targets, const struct target *target,
+                 char text[DIGEST_TEXT]) {
+    uint64_t hash = FNV_BASIS;
+    for (int i = 0; srcfind_option(i); i++) {
+        if (!srcfind_option(i)->shapes_catalogue)
+            continue;
+        fnv_add(&hash, srcfind_option(i)->name);
+        fnv_add(&hash, srcfind_options_get(cli->find, srcfind_option(i)->name));
+    }
+    for (int kind = 0; kind < GIVEN_KINDS; kind++)
+        add_file(&hash, target->given[kind]);
+    add_file(&hash, srcfind_options_get(cli->find, "at"));
+    fnv_add(&hash, target->catalogue ? targets->format->name : "");
+    fnv_add(&hash, target->catalogue && path_ends_with(target->catalogue, ".gz") ? ".gz" : "");
+    add_number(&hash, cli->save);
+    snprintf(text, DIGEST_TEXT, "%016llx", (unsigned long long)hash);
+}

@@ -1,0 +1,106 @@
+#include "cli/image_list.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/exit_status.h"
+#include "cli/messages.h"
+#include "common/arrays.h"
+
+static bool add_image(struct image_list *list, const char *path) {
+    if (!GROW(list->paths, list->capacity, list->n + 1))
+        return false;
+    char *copy = strdup(path);
+    if (copy)
+        list->paths[list->n++] = copy;
+    return copy != NULL;
+}
+
+enum entry { ENTRY_THERE, ENTRY_NONE, ENTRY_TOO_LONG, ENTRY_WITH_NUL };
+
+/* Reads the next path, which ends with `end`: NUL, or LF or CR LF. size is the capacity of path. */
+static enum entry read_entry(FILE *stream, int end, char *path, int size) {
+    int length = 0, c;
+    while ((c = getc(stream)) != EOF && c != end) {
+        if (c == '\0')
+            return ENTRY_WITH_NUL;
+        if (length == size - 1)
+            return ENTRY_TOO_LONG;
+        path[length++] = (char)c;
+    }
+    if (end == '\n' && length > 0 && path[length - 1] == '\r')
+        length--;
+    path[length] = '\0';
+    return c == EOF && length == 0 ? ENTRY_NONE : ENTRY_THERE;
+}
+
+static int add_entries(const struct cli *cli, struct image_list *list, FILE *stream) {
+    const int end = cli->ends_with_nul ? '\0' : '\n';
+    char image[PATH_MAX];
+    enum entry kind;
+    while ((kind = read_entry(stream, end, image, sizeof image)) == ENTRY_THERE)
+        if (*image && !add_image(list, image))
+            return messages_no_memory("listing the images");
+    const char *path = cli->files_from;
+    if (kind == ENTRY_WITH_NUL)
+        return messages_usage("%s: the list has NUL characters: if its paths end with them, add -0",
+                              path);
+    if (kind == ENTRY_TOO_LONG)
+        return messages_usage(
+            cli->ends_with_nul
+                ? "%s: a path is longer than any: do the paths end with NUL characters?"
+                : "%s: a line is longer than any path: is this a list of images?",
+            path);
+    return ferror(stream) ? messages_usage("%s: the list cannot be read: %s", path, strerror(errno))
+                          : EXIT_OK;
+}
+
+static int add_list(const struct cli *cli, struct image_list *list) {
+    const char *path = cli->files_from;
+    const bool from_input = strcmp(path, "-") == 0;
+    FILE *stream = from_input ? stdin : fopen(path, "r");
+    if (!stream)
+        return messages_usage("%s: the list cannot be read: %s", path, strerror(errno));
+    const int status = add_entries(cli, list, stream);
+    if (!from_input)
+        fclose(stream);
+    return status;
+}
+
+/* Refuses what is no image, and was meant otherwise. Returns the exit status. */
+static int check_image(const char *image) {
+    if (!*image)
+        return messages_usage("an empty name is no image: is a variable of the shell not set?");
+    if (strcmp(image, "-") == 0)
+        return messages_usage("%s: images are read from files, not from standard input", image);
+    if ((strcmp(image, "help") == 0 || strcmp(image, "version") == 0) && access(image, F_OK) != 0)
+        return messages_usage("there is no image %s: did you mean --%s?", image, image);
+    return EXIT_OK;
+}
+
+int image_list_read(const struct cli *cli, struct image_list *list) {
+    *list = (struct image_list){0};
+    for (int i = 0; i < cli->n_images; i++) {
+        const int status = check_image(cli->images[i]);
+        if (status != EXIT_OK)
+            return status;
+        if (!add_image(list, cli->images[i]))
+            return messages_no_memory("listing the images");
+    }
+    const int status = cli->files_from ? add_list(cli, list) : EXIT_OK;
+    if (status != EXIT_OK || list->n > 0)
+        return status;
+    return cli->files_from ? messages_usage("%s: no image in the list", cli->files_from)
+                           : messages_usage("no image given: try `srcfind image.fits`, or --help");
+}
+
+void image_list_clear(struct image_list *list) {
+    for (int64_t i = 0; i < list->n; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (struct image_list){0};
+}

@@ -1,0 +1,17 @@
+/* The images of a run: those of the command line, and those of a list in a file. */
+#ifndef IMAGE_LIST_H
+#define IMAGE_LIST_H
+
+#include "cli/command_line.h"
+
+struct image_list {
+    char **paths;
+    int64_t n, capacity;
+};
+
+/* Reads the paths of all images, one or more. Returns the exit status; on an error the reason is on
+ * standard error. Clear the list also after an error. */
+int image_list_read(const struct cli *cli, struct image_list *list);
+void image_list_clear(struct image_list *list);
+
+#endif

@@ -1,0 +1,99 @@
+#include "cli/messages.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/exit_status.h"
+#include "cli/plural.h"
+
+struct messages messages_for(const struct cli *cli) {
+    return (struct messages){
+        .quiet = cli->quiet,
+        .verbose = cli->verbose,
+        .progress = progress_for(cli),
+        .stream = stderr,
+        .row = cli->at_positions ? "position" : "source",
+    };
+}
+
+void messages_text(struct messages *messages, const char *text) {
+    progress_clear(&messages->progress);
+    fputs(text, stderr);
+}
+
+/* Replaces control characters by `?`: they would break the line or control the terminal. */
+static void make_clean(char *text) {
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text))
+            *text = '?';
+}
+
+struct clean messages_clean(const char *text) {
+    struct clean c;
+    snprintf(c.text, sizeof c.text, "%s", text);
+    make_clean(c.text);
+    return c;
+}
+
+__attribute__((format(printf, 2, 0))) static void write_line(FILE *stream, const char *format,
+                                                             va_list args) {
+    char text[2 * PATH_MAX + 1024];
+    vsnprintf(text, sizeof text, format, args);
+    make_clean(text);
+    fprintf(stream, "%s: %s\n", PROGRAM, text);
+}
+
+void messages_error(const struct messages *messages, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_line(messages->stream, format, args);
+    va_end(args);
+}
+
+void messages_note(const struct messages *messages, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (!messages->quiet)
+        write_line(messages->stream, format, args);
+    va_end(args);
+}
+
+int messages_usage(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_line(stderr, format, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+int messages_no_memory(const char *doing) {
+    fprintf(stderr, "%s: out of memory while %s\n", PROGRAM, doing);
+    return EXIT_IMAGE;
+}
+
+int messages_written(const struct messages *messages, bool made) {
+    if (made && fflush(stdout) == 0)
+        return EXIT_OK;
+    messages_error(messages, "standard output: %s", strerror(made ? errno : ENOMEM));
+    return EXIT_IMAGE;
+}
+
+void messages_given_up(struct messages *messages, int64_t n) {
+    progress_clear(&messages->progress);
+    if (n > 0)
+        messages_error(messages, "%lld more image%s not searched: the device cannot be used",
+                       (long long)n, n == 1 ? " was" : "s were");
+}
+
+void messages_totals(struct messages *messages, const struct totals *t) {
+    progress_clear(&messages->progress);
+    if (t->images < 2 || (messages->quiet && t->failed == 0))
+        return;
+    fprintf(stderr, "srcfind: %lld images: %lld %ss, %lld failed, %lld skipped, %.3f s\n",
+            (long long)t->images, (long long)t->sources, messages->row, (long long)t->failed,
+            (long long)t->skipped, t->seconds);
+}

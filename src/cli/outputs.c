@@ -1,0 +1,77 @@
+#include "cli/outputs.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/maps.h"
+#include "cli/signals.h"
+#include "output/save.h"
+
+/* Holds signals back while a file is saved, so that no temporary file stays. A pipe or a device has
+ * no temporary file, and writing to it may block for ever. */
+static enum srcfind_status save_catalogue(struct srcfind *finder,
+                                          const struct srcfind_catalogue *catalogue,
+                                          const char *format, const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return srcfind_catalogue_save(finder, catalogue, format, path);
+    signals_hold();
+    const enum srcfind_status status = srcfind_catalogue_save(finder, catalogue, format, path);
+    signals_release();
+    return status;
+}
+
+static enum srcfind_status write_catalogue(struct srcfind *finder,
+                                           const struct srcfind_catalogue *catalogue,
+                                           const struct targets *targets, const char *path) {
+    if (path)
+        return save_catalogue(finder, catalogue, targets->format->name, path);
+    return targets->to_stdout
+               ? srcfind_catalogue_write(finder, catalogue, targets->format->name, stdout)
+               : SRCFIND_OK;
+}
+
+/* Removes maps that were saved before an image failed: they would stand beside an older catalogue,
+ * or beside none. */
+static void remove_maps(const struct target *target, unsigned saved) {
+    for (int i = 0; i < MOST_MAPS; i++)
+        if (saved >> i & 1)
+            unlink(target->maps[i]);
+}
+
+/* Sets the bits in *saved of the maps that were saved, also on an error. */
+static enum srcfind_status save_maps(struct srcfind *finder,
+                                     const struct srcfind_catalogue *catalogue,
+                                     const struct target *target, unsigned *saved) {
+    enum srcfind_status status = SRCFIND_OK;
+    *saved = 0;
+    for (int i = 0; i < MOST_MAPS && status == SRCFIND_OK; i++) {
+        if (!target->maps[i])
+            continue;
+        signals_hold();
+        status = srcfind_catalogue_save_map(finder, catalogue, srcfind_map(i), target->maps[i]);
+        signals_release();
+        *saved |= status == SRCFIND_OK ? 1U << i : 0;
+    }
+    return status;
+}
+
+enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                                  const struct targets *targets, const struct target *target) {
+    unsigned saved;
+    enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
+    if (status == SRCFIND_OK)
+        status = write_catalogue(finder, catalogue, targets, target->catalogue);
+    if (status != SRCFIND_OK)
+        remove_maps(target, saved);
+    return status;
+}
+
+bool outputs_exist(const struct targets *targets, const struct target *target) {
+    bool exist =
+        target->catalogue && save_is_whole(writer_named(targets->format->name), target->catalogue);
+    for (int i = 0; i < MOST_MAPS && exist; i++)
+        exist = !target->maps[i] || map_is_whole(i, target->maps[i]);
+    return exist;
+}

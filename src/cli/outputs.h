@@ -1,0 +1,16 @@
+/* The catalogue and the maps of an image. */
+#ifndef OUTPUTS_H
+#define OUTPUTS_H
+
+#include "cli/targets.h"
+
+/* Writes the maps, and then the catalogue: where there is a catalogue, its maps are there, too. On
+ * an error the finder has the message, and the maps are removed. Signals that end the process wait
+ * while a file is written. */
+enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                                  const struct targets *targets, const struct target *target);
+
+/* Whether the catalogue and the maps are there. Incomplete ones, as after a power cut, are not. */
+bool outputs_exist(const struct targets *targets, const struct target *target);
+
+#endif

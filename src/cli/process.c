@@ -1,0 +1,47 @@
+#include "cli/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "common/arrays.h"
+
+/* Opens /dev/null, read-only, for standard streams that are closed. Otherwise the next file would
+ * get the descriptor of standard output or error, and messages would be written to it. */
+static void fill_standard_streams(void) {
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDONLY);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+/* Asks the C library to keep freed memory for the next arrays, and the kernel to use huge pages.
+ * Nothing fails without them. */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+    /* Arrays from LARGE bytes on get their own mapping: in the heap they would leave holes as they
+     * grow. */
+    enum { LARGE = 1 << 20, PAD = 4 << 20 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, 2 * PAD);
+    mallopt(M_TOP_PAD, PAD);
+    void *first = malloc(1);
+    const uintptr_t start = (uintptr_t)first, end = (uintptr_t)sbrk(0);
+    if (first && start < end)
+        arrays_use_huge_pages(first, end - start);
+    free(first);
+#endif
+}
+
+void process_start(void) {
+    fill_standard_streams();
+    keep_memory();
+    signal(SIGXFSZ, SIG_IGN);
+}

@@ -1,0 +1,109 @@
+#include "cli/report_row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/messages.h"
+#include "common/format_double.h"
+#include "output/catalogue.h"
+
+const char REPORT_HEADER[] =
+    "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
+    "backend,version,options,size,mtime\n";
+
+void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
+                           char time[REPORT_NUMBER]) {
+    snprintf(size, REPORT_NUMBER, "%lld", (long long)info->st_size);
+    snprintf(time, REPORT_NUMBER, "%lld.%09ld", (long long)info->st_mtim.tv_sec,
+             info->st_mtim.tv_nsec);
+}
+
+/* Writes a text as a cell, in quotes if a reader needs them. */
+static void write_cell(const char *text, FILE *stream) {
+    const size_t length = strlen(text);
+    const bool is_plain = !text[strcspn(text, ",\"\r\n")] && *text != ' ' && *text != '\t' &&
+                          (length == 0 || (text[length - 1] != ' ' && text[length - 1] != '\t'));
+    if (is_plain) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++)
+        fprintf(stream, *text == '"' ? "\"%c" : "%c", *text);
+    fputc('"', stream);
+}
+
+/* Writes a cell and a comma before it; nothing for a number that is not finite. */
+static void write_real(double value, FILE *stream) {
+    char text[FORMAT_TEXT] = "";
+    if (isfinite(value))
+        format_double(value, text);
+    fprintf(stream, ",%s", text);
+}
+
+/* The rms that was used, at its median; NaN where it comes from a map. */
+static double rms_of(const struct srcfind_catalogue *c) {
+    return *c->options.rms_map     ? (double)NAN
+           : c->options.rms > 0    ? c->options.rms
+           : c->background.box > 0 ? c->background.rms_median
+                                   : c->background.rms;
+}
+
+static double background_of(const struct srcfind_catalogue *c) {
+    return *c->options.background_map     ? (double)NAN
+           : isnan(c->options.background) ? c->background.median
+                                          : c->options.background;
+}
+
+/* Writes what a search found: from `sources` to `zeros`. */
+static void write_results(const struct srcfind_catalogue *c, FILE *stream) {
+    fprintf(stream, ",%lld", (long long)c->n_sources);
+    if (c->options.negative)
+        fprintf(stream, ",%lld", (long long)c->n_negative);
+    else
+        fputc(',', stream);
+    write_real(rms_of(c), stream);
+    write_real(background_of(c), stream);
+    if (c->background.box > 0)
+        fprintf(stream, ",\"%lld,%lld\"", (long long)c->background.box,
+                (long long)c->background.step);
+    else
+        fputc(',', stream);
+    if (*c->image.beam_source)
+        fprintf(stream, ",\"%.7g,%.7g,%.7g\",", 3600 * c->image.beam.major,
+                3600 * c->image.beam.minor, c->image.beam.angle);
+    else
+        fputs(",,", stream);
+    write_cell(c->image.unit, stream);
+    write_real(c->quality.zeros, stream);
+}
+
+/* The message of an error, which begins with the path of the image. */
+static const char *without_path(const char *message, const char *path) {
+    const size_t length = strlen(path);
+    return strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0
+               ? message + length + 2
+               : message;
+}
+
+void report_row_write(const struct report_row *row, const char *digest, FILE *stream) {
+    const struct target *target = row->target;
+    char size[REPORT_NUMBER] = "", time[REPORT_NUMBER] = "";
+    const struct clean message = messages_clean(without_path(row->message, target->image));
+    struct stat info;
+    if (row->catalogue) {
+        info.st_size = row->catalogue->version.size;
+        info.st_mtim = row->catalogue->version.time;
+    }
+    if (row->catalogue || stat(target->image, &info) == 0)
+        report_format_version(&info, size, time);
+    write_cell(target->image, stream);
+    fprintf(stream, ",%s,", row->status);
+    write_cell(message.text, stream);
+    if (row->catalogue)
+        write_results(row->catalogue, stream);
+    else
+        fputs(",,,,,,,,", stream);
+    fprintf(stream, ",%.3f,%s,%s,%s,%s,%s\n", row->seconds,
+            row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time);
+}
