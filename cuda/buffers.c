@@ -160,6 +160,7 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
     case BUFFER_TEMPORARY:
         params->temporary = layout_take(&l, (int64_t)params->temporary_size, 1);
         break;
+    case BUFFER_FITS: /* after the search: fit_jobs.c */
     case BUFFERS:
         break;
     }
@@ -203,9 +204,9 @@ static int64_t size_with_surplus(const struct cuda *cuda, const int64_t *needs) 
 
 static void free_surplus(struct cuda *cuda, const int64_t *needs, bool new_image) {
     for (int kind = 0; kind < BUFFERS; kind++) {
-        const bool of_clip =
-            kind == BUFFER_SAMPLE || kind == BUFFER_LIST || kind == BUFFER_KEY_SUMS;
-        if (cuda->buffers[kind].size > needs[kind] && (new_image || of_clip))
+        const bool is_idle = kind == BUFFER_SAMPLE || kind == BUFFER_LIST ||
+                             kind == BUFFER_KEY_SUMS || kind == BUFFER_FITS;
+        if (cuda->buffers[kind].size > needs[kind] && (new_image || is_idle))
             cuda_release(cuda, (enum buffer_kind)kind);
     }
 }

@@ -23,8 +23,8 @@ bool buffers_fit(const struct cuda *cuda, const struct params *params);
 
 /* Allocates all buffers that params needs, and sets the pointers in params. If memory is scarce,
  * buffers that are larger than needed are freed first: any of them for a `new_image`, else only
- * those of the clip, since the others are in use. SRCFIND_ERROR_DEVICE if the buffers do not
- * fit. */
+ * those of the clip and of fits, since the others are in use. SRCFIND_ERROR_DEVICE if the buffers
+ * do not fit. */
 enum srcfind_status buffers_reserve(struct cuda *cuda, struct params *params, bool new_image,
                                     struct error *error);
 

@@ -571,6 +571,18 @@ static enum srcfind_status prepare_pixels(struct search *s) {
     return status == SRCFIND_OK && changed ? search_check(s, change_pixels(s)) : status;
 }
 
+enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
+                                     float *values, struct error *error) {
+    const size_t width = (size_t)pixels->width * sizeof *values;
+    const int callers_device = cuda_enter(cuda);
+    const cudaError_t code =
+        cudaMemcpy2D(values, width, pixels->pixels, (size_t)pixels->row_stride * sizeof *values,
+                     width, (size_t)pixels->height, cudaMemcpyDeviceToHost);
+    const enum srcfind_status status = cuda_check(cuda, code, "reading pixels", error);
+    cuda_leave(callers_device);
+    return status;
+}
+
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error) {

@@ -21,6 +21,7 @@ enum buffer_kind {
     BUFFER_RUNS,
     BUFFER_BLOCKS,
     BUFFER_ISLANDS,
+    BUFFER_FITS,
     BUFFER_TEMPORARY,
     BUFFERS
 };

@@ -30,7 +30,7 @@
  * loads CUDA, and starts it in a separate thread, when a device is to be used.
  *
  * Pixel coordinates are 0-based: the centre of the first pixel is 0. A double that does not apply
- * (no beam, no sky coordinates) is NaN; a text that does not apply is "".
+ * (no beam, no sky coordinates) is NaN, a text "", an integer SRCFIND_EMPTY.
  */
 #ifndef SRCFIND_H
 #define SRCFIND_H
@@ -192,7 +192,11 @@ SRCFIND_API int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catal
 /* How many of them are negative: the last ones, with the option negative; else 0. */
 SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue);
 
-/* A row of the catalogue; srcfind(1) describes every column. */
+/* An integer that does not apply, as those of the pixels of a source that has none. */
+#define SRCFIND_EMPTY INT64_MIN
+
+/* A row of the catalogue; srcfind(1) describes every column. x_peak, y_peak, n_pixels and the
+ * bounding box may be SRCFIND_EMPTY with the options fit and at. */
 struct srcfind_source {
     int64_t id, island_id;
     char name[SRCFIND_CELL];
@@ -208,6 +212,11 @@ struct srcfind_source {
     double isl_rms, isl_mean;   /* map unit */
     double snr;
     int64_t flags;
+    char s_code[8];                            /* with the option deblend: "S" or "C" */
+    double e_major, e_minor, e_angle;          /* degrees; from here on with the option fit */
+    double dc_major, dc_minor, dc_angle;       /* degrees */
+    double e_dc_major, e_dc_minor, e_dc_angle; /* degrees */
+    double resid_isl_rms;                      /* map unit */
 };
 
 enum srcfind_flags {
@@ -217,6 +226,10 @@ enum srcfind_flags {
     SRCFIND_FLAG_NO_SHAPE = 8,         /* too few pixels for a size: Maj, Min, PA are empty */
     SRCFIND_FLAG_UNCERTAIN_TOTAL = 16, /* Total_flux is uncertain by more than half of itself */
     SRCFIND_FLAG_NEGATIVE = 32,        /* is below the background: its fluxes are negative */
+    SRCFIND_FLAG_NOT_FITTED = 64,      /* no Gaussian could be fitted: it has its moments */
+    SRCFIND_FLAG_BEAM_SHAPE = 128,     /* was fitted with the shape of the beam */
+    SRCFIND_FLAG_DUPLICATE = 256,      /* another image has it better; for merged catalogues */
+    SRCFIND_FLAG_OUTSIDE = 512,        /* a position outside of the image, or on a blank pixel */
 };
 
 /* Source i, 0 <= i < srcfind_catalogue_size(). */
@@ -234,13 +247,14 @@ struct srcfind_column {
     const char *vounit; /* the unit in the spelling of VOUnit (IVOA 2014); NULL if it has none */
 };
 
-/* Column i (from 0), or NULL after the last one. Names and units depend on the image. */
+/* Column i (from 0), or NULL after the last one. Names and units depend on the image; which columns
+ * there are, on the options deblend, fit and at. */
 SRCFIND_API const struct srcfind_column *
 srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
 
 /* Copies column i, which there must be, to an array of int64_t, double or char[SRCFIND_CELL], by
- * its kind, with an element for each source. A real that does not apply is NaN, a text "";
- * integers always apply. What follows a text in its element is 0. */
+ * its kind, with an element for each source. A real that does not apply is NaN, a text "", an
+ * integer SRCFIND_EMPTY. What follows a text in its element is 0. */
 SRCFIND_API void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i,
                                          void *cells);
 
@@ -358,9 +372,15 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 
 /* --- maps --- */
 
-/* The name of map i (from 0), or NULL after the last one: "rms", "background", "snr", (value -
- * background) / rms, "islands", the Isl_id of each pixel or 0, and "picture", the image with an
- * ellipse around each source. A picture needs cairo, and can only be saved. */
+/* The name of map i (from 0), or NULL after the last one:
+ *   rms, background    of each pixel
+ *   snr                (value - background) / rms
+ *   islands            the Isl_id of each pixel, or 0
+ *   sources            its Source_id, or 0; needs the option deblend or fit
+ *   model              the sum of the fitted Gaussians; needs the option fit
+ *   residual           value - background - model; needs the option fit
+ *   picture            the image with an ellipse around each source; needs cairo, can only be saved
+ * With the option at there are no islands, and none of the three maps after it. */
 SRCFIND_API const char *srcfind_map(int i);
 
 /* The suffix of files of map i: ".png" for the picture, ".fits" for the others. */
@@ -373,9 +393,9 @@ SRCFIND_API enum srcfind_status
 srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                            const char *map, const char *path);
 
-/* Computes the same map, row by row, into an array: float, or int32_t for "islands", of width *
- * height elements. For a catalogue of srcfind_find_pixels, pixels are those that were searched,
- * with the same values; for one of srcfind_find_file they are NULL. A catalogue of
+/* Computes the same map, row by row, into an array of width * height elements: float, or int32_t
+ * for "islands" and "sources". For a catalogue of srcfind_find_pixels, pixels are those that were
+ * searched, with the same values; for one of srcfind_find_file they are NULL. A catalogue of
  * srcfind_find_device_pixels has no maps. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                                       const struct srcfind_catalogue *catalogue,

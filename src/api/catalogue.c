@@ -15,6 +15,7 @@ void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
         return;
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);
+    free(catalogue->gaussians);
     noise_map_clear(&catalogue->noise);
     free(catalogue);
 }
@@ -34,13 +35,14 @@ const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catal
 
 const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,
                                                       int i) {
-    return i >= 0 && i < catalogue_columns() ? &catalogue->columns[i] : NULL;
+    return i >= 0 && i < catalogue->n_columns ? &catalogue->columns[i].shown : NULL;
 }
 
 /* Copies a cell to element `at` of an array. */
-static void copy_cell(const struct srcfind_source *source, int i, void *cells, int64_t at) {
-    const union cell_value value = catalogue_value(source, i);
-    switch (catalogue_kind(i)) {
+static void copy_cell(const struct rows *rows, int64_t at, const struct column *column,
+                      void *cells) {
+    const union cell_value value = catalogue_value(rows, at, column);
+    switch (column->shown.kind) {
     case SRCFIND_INTEGER:
         ((int64_t *)cells)[at] = value.integer;
         break;
@@ -54,8 +56,9 @@ static void copy_cell(const struct srcfind_source *source, int i, void *cells, i
 }
 
 void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, void *cells) {
-    for (int64_t k = 0; k < catalogue->n_sources; k++)
-        copy_cell(&catalogue->sources[k], i, cells, k);
+    const struct rows rows = {.sources = catalogue->sources, .n = catalogue->n_sources};
+    for (int64_t k = 0; k < rows.n; k++)
+        copy_cell(&rows, k, &catalogue->columns[i], cells);
 }
 
 const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {

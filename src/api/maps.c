@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/finder.h"
-#include "api/negative.h"
+#include "api/labels.h"
 #include "api/pixels.h"
 #include "backend/backend.h"
 #include "input/chunks.h"
@@ -14,25 +14,47 @@
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
+#include "output/model.h"
 #include "output/option_cards.h"
 #include "output/picture/picture.h"
 #include "output/picture/png.h"
 #include "output/plane_header.h"
 #include "output/save.h"
 
-enum map { MAP_RMS, MAP_BACKGROUND, MAP_SNR, MAP_ISLANDS, MAP_PICTURE, MAPS };
+enum map {
+    MAP_RMS,
+    MAP_BACKGROUND,
+    MAP_SNR,
+    MAP_ISLANDS,
+    MAP_SOURCES,
+    MAP_MODEL,
+    MAP_RESIDUAL,
+    MAP_PICTURE,
+    MAPS
+};
 
 static const struct {
     const char *name;
-    enum noise_quantity quantity; /* not of islands and pictures */
-    bool has_unit;                /* that of the image */
+    enum quantity quantity; /* not of labels and pictures */
+    bool has_unit;          /* that of the image */
 } maps[MAPS] = {
-    [MAP_RMS] = {"rms", NOISE_RMS, true},
-    [MAP_BACKGROUND] = {"background", NOISE_BACKGROUND, true},
-    [MAP_SNR] = {"snr", NOISE_SNR, false},
+    [MAP_RMS] = {"rms", QUANTITY_RMS, true},
+    [MAP_BACKGROUND] = {"background", QUANTITY_BACKGROUND, true},
+    [MAP_SNR] = {"snr", QUANTITY_SNR, false},
     [MAP_ISLANDS] = {.name = "islands"},
+    [MAP_SOURCES] = {.name = "sources"},
+    [MAP_MODEL] = {"model", QUANTITY_MODEL, true},
+    [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true},
     [MAP_PICTURE] = {.name = "picture"},
 };
+
+static bool has_labels(enum map map) {
+    return map == MAP_ISLANDS || map == MAP_SOURCES;
+}
+
+static bool has_model(enum map map) {
+    return map == MAP_MODEL || map == MAP_RESIDUAL;
+}
 
 const char *srcfind_map(int i) {
     return i >= 0 && i < MAPS ? maps[i].name : NULL;
@@ -42,8 +64,22 @@ const char *srcfind_map_suffix(int i) {
     return i == MAP_PICTURE ? ".png" : ".fits";
 }
 
-bool map_is_possible(int map, struct error *error) {
-    return map != MAP_PICTURE || picture_is_possible(error);
+/* Whether a search with these options has what the map shows. */
+static bool suits(enum map map, const struct options *options, struct error *error) {
+    const bool needs_fit = has_model(map), needs_parts = needs_fit || map == MAP_SOURCES;
+    if (*options->at && (needs_parts || map == MAP_ISLANDS))
+        error_set(error, SRCFIND_ERROR_OPTIONS, "no islands are found with --at: leave %s out",
+                  maps[map].name);
+    else if (needs_parts && !(needs_fit ? options->fit : options_deblend(options)))
+        error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs %s", maps[map].name,
+                  needs_fit ? "--fit" : "--deblend or --fit");
+    else
+        return true;
+    return false;
+}
+
+bool map_is_possible(int map, const struct srcfind_options *options, struct error *error) {
+    return map == MAP_PICTURE ? picture_is_possible(error) : suits(map, &options->values, error);
 }
 
 bool map_is_own(int map, const char *path) {
@@ -65,78 +101,56 @@ struct making {
 
 /* The values of a map, as a source. Not to be moved: the members point to each other. */
 struct values {
-    struct noise_values noise;
-    struct island_values islands;
+    struct quantity_values quantity;
+    struct model model;
+    struct label_values labels;
     struct pixel_source source;
 };
 
 static enum srcfind_status choose_map(struct making *m, const char *name) {
+    struct error *error = &m->finder->error, reason = {0};
     while (m->map < MAPS && strcmp(maps[m->map].name, name) != 0)
         m->map++;
-    if (m->map < MAPS)
-        return SRCFIND_OK;
-    return error_set(&m->finder->error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
+    if (m->map == MAPS)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
+    return suits(m->map, &m->catalogue->options, &reason)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OPTIONS, "map: %.200s", reason.text);
 }
 
 /* --- values --- */
 
-/* The islands are found once more, since a catalogue has no pixels. */
-static enum srcfind_status find_islands(const struct making *m, const struct pixel_source *pixels,
-                                        const struct detection *detection,
-                                        const struct noise_map *noise, struct segments *islands,
-                                        struct error *error) {
-    struct detection keeping = *detection;
-    keeping.keep_pixels = true;
-    return cpu_find_segments(pixels, &keeping, noise, m->catalogue->background.empty,
-                             m->finder->threads, islands, error);
-}
-
-/* The same in the negated image. */
-static enum srcfind_status find_negative_islands(const struct making *m, struct segments *islands,
-                                                 struct error *error) {
-    struct negated_image negative;
-    struct noise_map noise;
-    negative_make(&negative, m->pixels, &m->detection);
-    if (!negative_noise(&m->catalogue->noise, &noise))
-        return error_memory(error, "making a map");
+static enum srcfind_status make_labels(const struct making *m, struct values *values,
+                                       struct error *error) {
+    const struct labels_from from = {m->catalogue, m->pixels, &m->detection, m->map == MAP_SOURCES};
     const enum srcfind_status status =
-        find_islands(m, &negative.source, &negative.detection, &noise, islands, error);
-    noise_map_clear(&noise);
-    return status;
-}
-
-static enum srcfind_status make_islands(const struct making *m, struct values *values,
-                                        struct error *error) {
-    const struct srcfind_catalogue *c = m->catalogue;
-    const int n = c->options.negative ? 2 : 1;
-    struct segments islands[2] = {{0}};
-    enum srcfind_status status =
-        find_islands(m, m->pixels, &m->detection, &c->noise, &islands[0], error);
-    if (status == SRCFIND_OK && n > 1)
-        status = find_negative_islands(m, &islands[1], error);
-    if (status == SRCFIND_OK &&
-        !island_values_make(&values->islands, islands, n, c->image.width, c->image.height))
-        status = error_memory(error, "making a map");
-    for (int i = 0; i < n; i++)
-        segments_clear(&islands[i]);
-    values->source = island_values_source(&values->islands, m->pixels);
+        labels_make(&from, m->finder->threads, &values->labels, error);
+    values->source = label_values_source(&values->labels, m->pixels);
     return status;
 }
 
 /* Clear the values also after an error. */
 static enum srcfind_status make_values(const struct making *m, struct values *values,
                                        struct error *error) {
+    const struct srcfind_catalogue *c = m->catalogue;
     *values = (struct values){0};
-    if (m->map == MAP_ISLANDS)
-        return make_islands(m, values, error);
-    values->noise = (struct noise_values){m->pixels, &m->catalogue->noise, m->detection.maps,
-                                          maps[m->map].quantity};
-    values->source = noise_values_source(&values->noise);
-    return SRCFIND_OK;
+    if (has_labels(m->map))
+        return make_labels(m, values, error);
+    values->quantity = (struct quantity_values){.quantity = maps[m->map].quantity,
+                                                .image = m->pixels,
+                                                .noise = &c->noise,
+                                                .maps = m->detection.maps,
+                                                .model = has_model(m->map) ? &values->model : NULL};
+    values->source = quantity_values_source(&values->quantity);
+    return !has_model(m->map) || model_make(&values->model, c->gaussians, c->n_sources,
+                                            c->image.width, c->image.height)
+               ? SRCFIND_OK
+               : error_memory(error, "making a map");
 }
 
 static void clear_values(struct values *values) {
-    island_values_clear(&values->islands);
+    label_values_clear(&values->labels);
+    model_clear(&values->model);
 }
 
 /* --- the image, again --- */
@@ -170,7 +184,7 @@ static bool make_header(const struct saving *s, struct cards *cards) {
     const struct srcfind_catalogue *c = s->making.catalogue;
     const enum map map = s->making.map;
     char what[SRCFIND_TEXT];
-    plane_header_add(cards, map == MAP_ISLANDS ? 32 : -32, &s->image, &c->image);
+    plane_header_add(cards, has_labels(map) ? 32 : -32, &s->image, &c->image);
     if (maps[map].has_unit)
         cards_add_text(cards, "BUNIT", c->image.unit);
     snprintf(what, sizeof what, "map: %s", maps[map].name);

@@ -35,9 +35,27 @@ static void turn_back(struct srcfind_source *row) {
     row->flags |= SRCFIND_FLAG_NEGATIVE;
 }
 
-bool negative_add(struct srcfind_catalogue *catalogue, const struct srcfind_source *rows,
-                  int64_t n) {
-    const int64_t n_before = catalogue->n_sources;
+/* Adds the components, whose peaks are negative in the image. */
+static bool add_gaussians(struct srcfind_catalogue *catalogue, const struct sources *sources) {
+    const int64_t n_before = catalogue->n_sources, n = sources->n;
+    if (!sources->gaussians)
+        return true;
+    struct gaussian *all = realloc(catalogue->gaussians, (size_t)(n_before + n + 1) * sizeof *all);
+    if (!all)
+        return false;
+    catalogue->gaussians = all;
+    for (int64_t i = 0; i < n; i++) {
+        all[n_before + i] = sources->gaussians[i];
+        all[n_before + i].peak = 0 - all[n_before + i].peak;
+    }
+    return true;
+}
+
+bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources) {
+    const int64_t n_before = catalogue->n_sources, n = sources->n;
+    const int64_t n_islands = n_before > 0 ? catalogue->sources[n_before - 1].island_id : 0;
+    if (!add_gaussians(catalogue, sources))
+        return false;
     struct srcfind_source *all =
         realloc(catalogue->sources, (size_t)(n_before + n + 1) * sizeof *all);
     if (!all)
@@ -45,9 +63,9 @@ bool negative_add(struct srcfind_catalogue *catalogue, const struct srcfind_sour
     catalogue->sources = all;
     for (int64_t i = 0; i < n; i++) {
         struct srcfind_source *row = &all[n_before + i];
-        *row = rows[i];
+        *row = sources->rows[i];
         row->id += n_before;
-        row->island_id += n_before;
+        row->island_id += n_islands;
         turn_back(row);
     }
     catalogue->n_sources += n;

@@ -4,6 +4,7 @@
 #ifndef NEGATIVE_H
 #define NEGATIVE_H
 
+#include "api/sources.h"
 #include "backend/backend.h"
 #include "input/negated.h"
 #include "output/catalogue.h"
@@ -24,9 +25,8 @@ void negative_make(struct negated_image *negative, const struct pixel_source *so
 /* Sets *negated to the noise of the negated image; the caller clears it. False: out of memory. */
 bool negative_noise(const struct noise_map *noise, struct noise_map *negated);
 
-/* Adds n rows of the negated image to the catalogue, after its own, as sources of the image itself.
- * False where memory ran out. */
-bool negative_add(struct srcfind_catalogue *catalogue, const struct srcfind_source *rows,
-                  int64_t n);
+/* Adds the sources of the negated image to the catalogue, after its own, as sources of the image
+ * itself. False where memory ran out. */
+bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources);
 
 #endif

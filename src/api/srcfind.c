@@ -1,4 +1,4 @@
-/* The public calls for finders and searches. A search calls the stages in their order. */
+/* The public calls for finders and searches. */
 #include "srcfind.h"
 
 #include <stdlib.h>
@@ -13,41 +13,15 @@
 #include <zlib.h>
 
 #include "api/finder.h"
-#include "api/negative.h"
-#include "api/noise.h"
 #include "api/pixels.h"
-#include "api/quality.h"
-#include "backend/backend.h"
+#include "api/search.h"
 #include "common/clock.h"
-#include "cpu/noise_maps.h"
 #include "cpu/scan.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
-#include "input/given.h"
 #include "input/image.h"
-#include "input/negated.h"
-#include "measure/measure.h"
 #include "output/catalogue.h"
 #include "output/picture/picture.h"
-
-bool finder_wants_gpu(const struct options *o) {
-    return o->device >= 0 || o->device == DEVICE_ALL;
-}
-
-struct detection finder_detection(const struct options *o, const struct image *image,
-                                  const struct srcfind_image *metadata) {
-    struct detection detection = {.kappa = o->kappa,
-                                  .threshold = o->threshold,
-                                  .island = o->island,
-                                  .background = o->background,
-                                  .rms = o->rms,
-                                  .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
-                                  .min_pixels = o->min_pixels};
-    detection.maps.background = given_source(image->given, GIVEN_BACKGROUND);
-    detection.maps.rms = given_source(image->given, GIVEN_RMS);
-    noise_choose_box(o, metadata, &detection);
-    return detection;
-}
 
 /* --- finders --- */
 
@@ -137,188 +111,6 @@ const char *srcfind_message(const struct srcfind *finder) {
     return finder ? finder->error.text : "out of memory";
 }
 
-/* --- the choice of a backend --- */
-
-/* The pixels: either `source` on the host or `on_device`; the other one is NULL. */
-struct input {
-    const struct pixel_source *source;
-    const struct device_pixels *on_device;
-    const struct image *image;
-};
-
-/* Records which backend is used, and why. */
-static void record_backend(struct srcfind_run *run, const char *backend, const char *device,
-                           const char *reason) {
-    run->backend = backend;
-    snprintf(run->device, sizeof run->device, "%s", device);
-    snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
-}
-
-/* Detects on a GPU. *done is false if no GPU is free and the user did not ask for one. */
-static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct input *input,
-                                         const struct detection *detection,
-                                         struct srcfind_catalogue *catalogue,
-                                         struct detection_result *result, bool *done) {
-    const bool is_requested = finder_wants_gpu(&finder->options);
-    const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST
-                               : is_requested   ? GPU_WAIT
-                                                : GPU_IF_FREE;
-    const double start = clock_seconds();
-    struct gpu_context *context;
-    enum srcfind_status status = gpu_take(finder->gpu, wait, &context, &finder->error);
-    catalogue->timings.start += clock_seconds() - start;
-    *done = status != SRCFIND_OK || context;
-    if (!context)
-        return status;
-    record_backend(&catalogue->run, "cuda", gpu_name(finder->gpu, context),
-                   is_requested ? "as asked" : "many pixels");
-    status = input->on_device ? gpu_detect_pixels(finder->gpu, context, input->on_device, detection,
-                                                  finder->threads, result, &finder->error)
-                              : gpu_detect(finder->gpu, context, input->source, detection,
-                                           finder->threads, result, &finder->error);
-    gpu_give(finder->gpu, context);
-    return status;
-}
-
-/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
-static const char *reason_for_cpu(const struct srcfind *finder, const struct input *input,
-                                  const struct detection *detection) {
-    if (!finder->gpu)
-        return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (noise_maps_exist(&detection->maps))
-        return "maps of the noise";
-    if (input->on_device || finder_wants_gpu(&finder->options))
-        return NULL;
-    const double n_pixels = (double)input->source->width * (double)input->source->height;
-    return gpu_is_worth_it(finder->gpu, n_pixels) ? NULL : "too few pixels for a GPU";
-}
-
-/* Detects on a GPU or on the CPU. If the user did not ask for a GPU, the CPU also takes over where
- * the GPU is busy or fails. */
-static enum srcfind_status detect(struct srcfind *finder, const struct input *input,
-                                  const struct detection *detection,
-                                  struct srcfind_catalogue *catalogue,
-                                  struct detection_result *result) {
-    const char *reason = reason_for_cpu(finder, input, detection);
-    if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
-        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
-                         "%s: on the CPU only: leave --gpu and --device out", reason);
-    if (!reason) {
-        bool done;
-        const enum srcfind_status status =
-            detect_on_gpu(finder, input, detection, catalogue, result, &done);
-        const bool may_use_cpu = !finder_wants_gpu(&finder->options) && !input->on_device;
-        if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
-            return status;
-        reason = done ? srcfind_message(finder) : "the GPU is busy";
-    }
-    record_backend(&catalogue->run, "cpu", "", reason);
-    return cpu_detect(input->source, detection, finder->threads, result, &finder->error);
-}
-
-/* --- searches --- */
-
-/* Adds the times of a search, whose other times the catalogue has already. */
-static void add_timings(struct srcfind_timings *all, const struct srcfind_timings *search) {
-    all->transfer += search->transfer;
-    all->scan += search->scan;
-    all->clip += search->clip;
-    all->islands += search->islands;
-    all->clip_method = search->clip_method;
-}
-
-/* Detects islands, and measures the *n rows, which the caller frees. The caller clears the result,
- * also after an error. */
-static enum srcfind_status detect_and_measure(struct srcfind *finder, const struct input *input,
-                                              const struct detection *detection,
-                                              struct srcfind_catalogue *catalogue,
-                                              struct detection_result *result,
-                                              struct srcfind_source **rows, int64_t *n) {
-    enum srcfind_status status = detect(finder, input, detection, catalogue, result);
-    const double start = clock_seconds();
-    *n = result->segments.n;
-    if (status == SRCFIND_OK)
-        status = measure_islands(result, detection, input->image, &catalogue->image,
-                                 finder->threads, rows, &finder->error);
-    add_timings(&catalogue->timings, &result->timings);
-    catalogue->timings.measure += clock_seconds() - start;
-    return status;
-}
-
-/* Finds the sources of the negated image, and adds them to those of the image. */
-static enum srcfind_status find_negative(struct srcfind *finder, const struct input *input,
-                                         const struct detection *detection,
-                                         struct srcfind_catalogue *catalogue) {
-    struct negated_image negative;
-    struct device_pixels on_device;
-    struct input negated_input = {.image = input->image};
-    negative_make(&negative, input->source, detection);
-    if (input->on_device) {
-        on_device = *input->on_device;
-        on_device.negated = true;
-        negated_input.on_device = &on_device;
-    } else {
-        negated_input.source = &negative.source;
-    }
-    struct detection_result result = {0};
-    struct srcfind_source *rows = NULL;
-    int64_t n;
-    enum srcfind_status status = detect_and_measure(finder, &negated_input, &negative.detection,
-                                                    catalogue, &result, &rows, &n);
-    if (status == SRCFIND_OK && !negative_add(catalogue, rows, n))
-        status = error_memory(&finder->error, "adding negative sources");
-    free(rows);
-    detection_result_clear(&result);
-    return status;
-}
-
-/* Whether all pixels of the image are blank, with a mask or map. */
-static bool is_blank_as_given(const struct input *input, const struct srcfind_background *b) {
-    return input->image->given && b->n_pixels > 0 && b->n_blank == b->n_pixels;
-}
-
-/* Finds the sources of the image, and describes its noise. */
-static enum srcfind_status find_positive(struct srcfind *finder, const struct input *input,
-                                         const struct detection *detection,
-                                         struct srcfind_catalogue *catalogue) {
-    struct detection_result result = {0};
-    enum srcfind_status status = detect_and_measure(finder, input, detection, catalogue, &result,
-                                                    &catalogue->sources, &catalogue->n_sources);
-    if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
-        status = error_memory(&finder->error, "measuring local noise");
-    if (status == SRCFIND_ERROR_INPUT && is_blank_as_given(input, &result.background))
-        status =
-            given_explain_blank(input->image->given, result.background.n_pixels, &finder->error);
-    segments_clear(&result.segments);
-    catalogue->noise = result.noise;
-    catalogue->background = result.background;
-    return status;
-}
-
-static enum srcfind_status find_sources(struct srcfind *finder, const struct input *input,
-                                        struct srcfind_catalogue *catalogue) {
-    const struct detection detection =
-        finder_detection(&finder->options, input->image, &catalogue->image);
-    struct sampled sample = {0};
-    struct pixel_source source;
-    struct input sampled = *input;
-    enum srcfind_status status = SRCFIND_OK;
-    catalogue->options = finder->options;
-    catalogue->run.threads = finder->options.threads;
-    catalogue_name_columns(catalogue);
-    if (input->source && !sampled_source(&sample, input->source, &source))
-        status = error_memory(&finder->error, "keeping a sample");
-    sampled.source = input->source ? &source : NULL;
-    if (status == SRCFIND_OK)
-        status = find_positive(finder, &sampled, &detection, catalogue);
-    if (status == SRCFIND_OK && finder->options.negative)
-        status = find_negative(finder, input, &detection, catalogue);
-    if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
-        status = error_memory(&finder->error, "comparing the noise from place to place");
-    sampled_clear(&sample);
-    return status;
-}
-
 /* Puts the image's path before a message that does not begin with it. */
 static void name_image(struct error *error, const char *path) {
     char text[sizeof error->text];
@@ -350,11 +142,11 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
-    const struct input input = {.source = &image.source, .image = &image};
+    const struct search_input input = {.source = &image.source, .image = &image};
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&image.reader);
     if (status == SRCFIND_OK)
-        status = find_sources(finder, &input, catalogue);
+        status = search_image(finder, &input, catalogue);
     if (status == SRCFIND_OK)
         status = image_unchanged(&image, &finder->error);
     catalogue->version = image.file.version;
@@ -366,7 +158,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
 
 /* --- pixels in memory --- */
 
-static enum srcfind_status find_in_memory(struct srcfind *finder, struct input *input,
+static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_input *input,
                                           const struct srcfind_pixels *p,
                                           struct srcfind_catalogue **result) {
     struct image image;
@@ -378,7 +170,7 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct input *
                           &catalogue->image, &finder->error);
     input->image = &image;
     if (status == SRCFIND_OK)
-        status = find_sources(finder, input, catalogue);
+        status = search_image(finder, input, catalogue);
     input->image = NULL;
     image_close(&image);
     catalogue->on_device = input->on_device != NULL;
@@ -394,7 +186,7 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
         return status;
     struct host_pixels host;
     host_pixels_make(&host, &p, finder->options.blank);
-    struct input input = {.source = &host.source};
+    struct search_input input = {.source = &host.source};
     return find_in_memory(finder, &input, &p, result);
 }
 
@@ -417,7 +209,7 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                             .stream = stream,
                                             .has_blank = !isnan(finder->options.blank),
                                             .blank = (float)finder->options.blank};
-    struct input input = {.on_device = &on_device};
+    struct search_input input = {.on_device = &on_device};
     return find_in_memory(finder, &input, &p, result);
 }
 

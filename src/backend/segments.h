@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/island.h"
+#include "backend/noise_map.h"
 
 /* Pixels x0 ... x1 of row y. */
 struct run {
@@ -23,6 +24,7 @@ struct segments {
     struct run *runs;       /* NULL without keep_pixels, like all members that follow */
     float *values;
     int64_t *first_run, *first_value; /* n + 1 of each */
+    struct noise_given *given; /* beside the values, if maps of the noise are given; else NULL */
     struct noise_at *noise; /* at each island's peak, if maps of the noise are given; else NULL */
 };
 
@@ -33,6 +35,7 @@ static inline void segments_clear(struct segments *s) {
     free(s->values);
     free(s->first_run);
     free(s->first_value);
+    free(s->given);
     free(s->noise);
     memset(s, 0, sizeof *s);
 }

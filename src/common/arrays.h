@@ -39,7 +39,7 @@ static inline bool arrays_grow(void *array, int64_t *capacity, int64_t n, size_t
     const int64_t new_capacity = n > half_more ? n : half_more;
     void *elements;
     memcpy(&elements, array, sizeof elements);
-    if ((uint64_t)new_capacity > SIZE_MAX / size ||
+    if (new_capacity < 1 || (uint64_t)new_capacity > SIZE_MAX / size ||
         !(elements = realloc(elements, (size_t)new_capacity * size)))
         return false;
     arrays_use_huge_pages(elements, (size_t)new_capacity * size);

@@ -8,7 +8,7 @@
 #include "common/arrays.h"
 #include "cpu/runs.h"
 
-enum { PIECE = 64 }; /* pixels whose local noise is computed at a time */
+enum { NOISE_RANGE = 64 }; /* pixels whose local noise is computed at a time */
 
 /* The box, size and peak of an island. They decide whether the island counts, that is, whether the
  * catalogue has it. */
@@ -192,9 +192,9 @@ static void find_peak(const struct search *s, const struct run *r, const float *
 /* The same with local noise, where the peak is the pixel with the highest value - background. */
 static void find_local_peak(const struct search *s, const struct run *r, const float *values,
                             const struct noise_given *given, struct extent *e) {
-    struct noise_at noise[PIECE];
-    for (int64_t x = r->x0; x <= r->x1; x += PIECE) {
-        const int64_t n = r->x1 - x < PIECE ? r->x1 - x + 1 : PIECE;
+    struct noise_at noise[NOISE_RANGE];
+    for (int64_t x = r->x0; x <= r->x1; x += NOISE_RANGE) {
+        const int64_t n = r->x1 - x < NOISE_RANGE ? r->x1 - x + 1 : NOISE_RANGE;
         noise_row(s->map, r->y, x, n, given ? given + (x - r->x0) : NULL, noise);
         for (int64_t i = 0; i < n; i++) {
             const float v = values[x - r->x0 + i];
@@ -288,10 +288,10 @@ static struct island island_from_extent(const struct search *s, const struct ext
 static void add_local_moments(const struct noise_map *map, const struct run *r, const float *values,
                               const struct noise_given *given, int64_t x, int64_t y,
                               double per_unit, struct island *island) {
-    struct noise_at noise[PIECE];
-    double above[PIECE];
-    for (int64_t first = r->x0; first <= r->x1; first += PIECE) {
-        const int64_t n = r->x1 - first < PIECE ? r->x1 - first + 1 : PIECE;
+    struct noise_at noise[NOISE_RANGE];
+    double above[NOISE_RANGE];
+    for (int64_t first = r->x0; first <= r->x1; first += NOISE_RANGE) {
+        const int64_t n = r->x1 - first < NOISE_RANGE ? r->x1 - first + 1 : NOISE_RANGE;
         noise_row(map, r->y, first, n, given ? given + (first - r->x0) : NULL, noise);
         for (int64_t i = 0; i < n; i++)
             above[i] = (double)values[first - r->x0 + i] - noise[i].background;
@@ -378,17 +378,22 @@ static bool allocate_segments(const struct search *s, int64_t n_runs, struct seg
     }
     out->runs = malloc((size_t)out->first_run[out->n] * sizeof *out->runs + 1);
     out->values = malloc((size_t)out->first_value[out->n] * sizeof *out->values + 1);
-    return out->runs && out->values;
+    if (s->scan->maps)
+        out->given = malloc((size_t)out->first_value[out->n] * sizeof *out->given + 1);
+    return out->runs && out->values && (out->given || !s->scan->maps);
 }
 
-static void copy_run(const struct search *s, int64_t i, const float *values, struct ends *ends,
-                     struct segments *out) {
+static void copy_run(const struct search *s, const struct band *band, int64_t i,
+                     const float *values, struct ends *ends, struct segments *out) {
     const int64_t index = s->extents[s->island[i]].index;
     if (index < 0)
         return;
     const int64_t count = run_length(&s->runs[i]);
     out->runs[ends->run[index]++] = s->runs[i];
     memcpy(out->values + ends->value[index], values, (size_t)count * sizeof *values);
+    if (out->given)
+        memcpy(out->given + ends->value[index], given_at(band, values),
+               (size_t)count * sizeof *out->given);
     ends->value[index] += count;
 }
 
@@ -405,7 +410,7 @@ static bool keep_pixels(const struct search *s, int64_t n_runs, struct segments 
         const struct band *band = &s->bands[b];
         const float *values = band->values;
         for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
-            copy_run(s, i, values, &ends, out);
+            copy_run(s, band, i, values, &ends, out);
             values += run_length(&s->runs[i]);
         }
     }

@@ -351,13 +351,13 @@ static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t 
 
 /* --- maps of the noise --- */
 
-enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
 
-/* Picks the candidates and the blanks among n <= PIECE pixels of a row. */
+/* Picks the candidates and the blanks among n <= NOISE_RANGE pixels of a row. */
 static void pick_piece(const struct scan_worker *w, const struct row_part *part,
                        const struct noise_given *given, struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
-    struct noise_at noise[PIECE];
+    struct noise_at noise[NOISE_RANGE];
     noise_row(t->map, part->y, part->x, part->n, given, noise);
     for (int64_t i = 0; i < part->n; i++) {
         const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
@@ -378,7 +378,7 @@ static void pick_by_maps(struct scan_worker *w, const uint32_t *pixels, int64_t 
         struct row_part part = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
         part.n = width - part.x < n - i ? width - part.x : n - i;
-        part.n = part.n < PIECE ? part.n : PIECE;
+        part.n = part.n < NOISE_RANGE ? part.n : NOISE_RANGE;
         pick_piece(w, &part, given + i, picked);
         i += part.n;
     }

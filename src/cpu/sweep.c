@@ -5,14 +5,14 @@
 
 #include "cpu/runs.h"
 
-enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
 
 /* Whether a pixel of a run is above the local noise by the detection threshold. */
 static bool has_local_peak(const struct noise_thresholds *t, const struct run *run,
                            const float *values, const struct noise_given *given) {
-    struct noise_at noise[PIECE];
-    for (int64_t x = run->x0; x <= run->x1; x += PIECE) {
-        const int64_t n = run->x1 - x < PIECE ? run->x1 - x + 1 : PIECE;
+    struct noise_at noise[NOISE_RANGE];
+    for (int64_t x = run->x0; x <= run->x1; x += NOISE_RANGE) {
+        const int64_t n = run->x1 - x < NOISE_RANGE ? run->x1 - x + 1 : NOISE_RANGE;
         noise_row(t->map, run->y, x, n, given ? given + (x - run->x0) : NULL, noise);
         for (int64_t i = 0; i < n; i++)
             if (noise_is_below(noise[i], t->detection, values[x - run->x0 + i]))

@@ -5,6 +5,7 @@
 #define GPU_BACKEND_H
 
 #include "backend/backend.h"
+#include "backend/fit.h"
 
 /* An opened device: its context, streams and buffers. One thread at a time may use it. */
 struct cuda;
@@ -45,6 +46,17 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
 
+/* Copies pixels in the device's memory, which a search has read, to an array of width * height:
+ * their values and byte order as they are, without changes. */
+enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
+                                     float *values, struct error *error);
+
+/* Carries out fits, as cpu_fit does. After an error the jobs are as they were. */
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
+                             const struct fit_limits *limits, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error);
+
 /* The times of one round, in seconds: a plain read of an image in the device's memory, a copy of as
  * many bytes from pinned host memory, and a search of the image in the device's memory. */
 struct cuda_round {
@@ -60,7 +72,7 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
 /* The functions above, as a table that the module exports. */
 #define CUDA_FUNCTIONS(f)                                                                          \
     f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
-        f(bench)
+        f(copy_pixels) f(fit) f(bench)
 
 struct gpu_backend {
     const char *version; /* of srcfind; must be that of the library */

@@ -343,6 +343,19 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
     return gpu->backend->detect_pixels(context->cuda, pixels, detection, threads, result, error);
 }
 
+enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context,
+                                    const struct device_pixels *pixels, float *values,
+                                    struct error *error) {
+    return gpu->backend->copy_pixels(context->cuda, pixels, values, error);
+}
+
+enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
+                            const struct fit_frame *frame, const struct fit_limits *limits,
+                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                            struct threads *threads, struct error *error) {
+    return gpu->backend->fit(context->cuda, frame, limits, pixels, jobs, n, threads, error);
+}
+
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
                               const struct pixel_source *source, const struct detection *detection,
                               struct threads *threads, int n, struct cuda_round *rounds,

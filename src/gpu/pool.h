@@ -60,6 +60,15 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
                                       const struct detection *detection, struct threads *threads,
                                       struct detection_result *result, struct error *error);
 
+/* As cuda_copy_pixels and cuda_fit. */
+enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context,
+                                    const struct device_pixels *pixels, float *values,
+                                    struct error *error);
+enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
+                            const struct fit_frame *frame, const struct fit_limits *limits,
+                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                            struct threads *threads, struct error *error);
+
 /* As cuda_bench. */
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
                               const struct pixel_source *source, const struct detection *detection,

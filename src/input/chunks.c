@@ -50,12 +50,25 @@ static bool take_chunk(struct reading *r, struct band *band, struct chunk *chunk
     return r->status == SRCFIND_OK || chunk->number < r->failed;
 }
 
-static void read_chunk(const struct reading *r, struct chunk *chunk, uint32_t *buffer,
-                       struct error *error) {
-    const struct pixel_source *s = r->source;
+static void locate_chunk(const struct pixel_source *s, struct chunk *chunk) {
     const int64_t remaining = s->width * s->height - chunk->number * s->chunk_pixels;
     chunk->first = chunk->number * s->chunk_pixels;
     chunk->count = remaining < s->chunk_pixels ? remaining : s->chunk_pixels;
+}
+
+/* Takes the next chunk that is wanted. */
+static bool take_wanted(struct reading *r, struct band *band, struct chunk *chunk) {
+    while (take_chunk(r, band, chunk)) {
+        locate_chunk(r->source, chunk);
+        if (!r->work->wanted || r->work->wanted(r->work->context, chunk->first, chunk->count))
+            return true;
+    }
+    return false;
+}
+
+static void read_chunk(const struct reading *r, struct chunk *chunk, uint32_t *buffer,
+                       struct error *error) {
+    const struct pixel_source *s = r->source;
     chunk->pixels = s->read(s->state, chunk->first, chunk->count, buffer, error);
 }
 
@@ -64,7 +77,7 @@ static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk
                        uint32_t *buffer) {
     struct error error;
     mtx_lock(&r->lock);
-    if (!take_chunk(r, band, chunk)) {
+    if (!take_wanted(r, band, chunk)) {
         mtx_unlock(&r->lock);
         return false;
     }

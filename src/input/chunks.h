@@ -26,6 +26,8 @@ struct chunk_work {
     /* Returns the buffer, of chunk_pixels elements, for the worker's next chunk; NULL on failure.
      * If this pointer is NULL, chunks_run allocates one buffer for each worker. */
     uint32_t *(*buffer)(void *context, int worker);
+    /* Whether the pixels [first, first + count) are to be read; NULL: all are. */
+    bool (*wanted)(void *context, int64_t first, int64_t count);
     void *context;
     int64_t band; /* chunks that a worker takes at a time, and processes in order; 0 means 1 */
 };

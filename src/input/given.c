@@ -89,28 +89,58 @@ static struct pixel_source source_of(struct given *g) {
 
 /* --- opening --- */
 
-/* DIRECTORY/STEM.SUFFIX for an image .../STEM.fits; to be freed. NULL where memory ran out. */
-static char *path_inside(const char *directory, const char *image, const char *suffix) {
-    const char *name = image + path_directory(image);
+/* DIRECTORY/NAME.SUFFIX, where NAME is the end of an image's path, without its suffix; to be freed.
+ * NULL where memory ran out. */
+static char *path_inside(const char *directory, const char *end, const char *suffix) {
     const bool has_slash = directory[strlen(directory) - 1] == '/';
+    const int above = path_directory(end);
     char *path;
-    return asprintf(&path, "%s%s%.*s.%s", directory, has_slash ? "" : "/", path_stem(name), name,
-                    suffix) < 0
+    return asprintf(&path, "%s%s%.*s.%s", directory, has_slash ? "" : "/",
+                    above + path_stem(end + above), end, suffix) < 0
                ? NULL
                : path;
 }
 
-char *given_path(enum given_kind kind, const char *path, const char *image) {
-    char suffix[32];
+/* Sets *path to the file in a directory for the end of an image's path, or to NULL if there is
+ * none. False where memory ran out. */
+static bool find_inside(enum given_kind kind, const char *directory, const char *end, char **path) {
+    char named[32];
+    const char *const suffixes[] = {named, "fits"};
     struct stat info;
+    snprintf(named, sizeof named, "%s.fits", kinds[kind].name);
+    for (int i = 0; i < 2; i++) {
+        if (!(*path = path_inside(directory, end, suffixes[i])))
+            return false;
+        if (stat(*path, &info) == 0)
+            return true;
+        free(*path);
+        *path = NULL;
+    }
+    return true;
+}
+
+/* What follows the last `..` in a path. */
+static const char *behind_parents(const char *path) {
+    const char *end = path;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (strncmp(part, "../", 3) == 0)
+            end = part + 3;
+    }
+    return end;
+}
+
+char *given_path(enum given_kind kind, const char *path, const char *image) {
+    struct stat info;
+    char *found;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return strdup(path);
-    snprintf(suffix, sizeof suffix, "%s.fits", kinds[kind].name);
-    char *named = path_inside(path, image, suffix);
-    if (!named || stat(named, &info) == 0)
-        return named;
-    free(named);
-    return path_inside(path, image, "fits");
+    for (const char *end = behind_parents(image); end; end = strchr(end, '/')) {
+        end += strspn(end, "/");
+        if (!find_inside(kind, path, end, &found) || found)
+            return found;
+    }
+    return path_inside(path, image + path_directory(image), "fits");
 }
 
 /* Checks that a directory has a map for the image. */

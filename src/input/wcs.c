@@ -281,3 +281,54 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
     free(stat);
     return status;
 }
+
+/* Sets the coordinates of the plane on the axes that are not celestial. False if WCSLIB does not
+ * know them. */
+static bool find_other_axes(struct wcs *wcs, double *world) {
+    double pixel[32], intermediate[32], phi, theta;
+    int stat[32];
+    if (wcs->primary->naxis > 32)
+        return false;
+    set_pixel(wcs, wcs->primary->crpix[0] - 1, wcs->primary->crpix[1] - 1, pixel);
+    return wcsp2s(wcs->primary, 1, wcs->primary->naxis, pixel, intermediate, &phi, &theta, world,
+                  stat) == 0;
+}
+
+enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
+                               double *x, double *y, struct error *error) {
+    const int axes = wcs->primary->naxis;
+    const size_t points = (size_t)n, coordinates = points * (size_t)axes;
+    double *work = malloc((3 * coordinates + 2 * points + 1) * sizeof *work), other[32];
+    int *stat = malloc((points + 1) * sizeof *stat);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!work || !stat) {
+        status = error_memory(error, "computing pixel coordinates");
+    } else {
+        double *image = work + coordinates, *pixel = image + coordinates;
+        double *phi = pixel + coordinates, *theta = phi + points;
+        const bool known = find_other_axes(wcs, other);
+        for (size_t i = 0; known && i < points; i++) {
+            double *point = work + i * (size_t)axes;
+            memcpy(point, other, (size_t)axes * sizeof *point);
+            point[wcs->primary->lng] = isfinite(lon[i]) ? lon[i] : 0;
+            point[wcs->primary->lat] = isfinite(lat[i]) ? lat[i] : 0;
+        }
+        const int code = known && n > 0
+                             ? wcss2p(wcs->primary, n, axes, work, phi, theta, image, pixel, stat)
+                             : 9;
+        for (size_t i = 0; i < points; i++) {
+            const bool valid = (code == 0 || (code == 9 && known && stat[i] == 0)) &&
+                               isfinite(lon[i]) && isfinite(lat[i]);
+            x[i] = valid ? pixel[i * (size_t)axes] - 1 : NAN;
+            y[i] = valid ? pixel[i * (size_t)axes + 1] - 1 : NAN;
+        }
+    }
+    free(work);
+    free(stat);
+    return status;
+}
+
+void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y) {
+    *x = wcs->primary->crpix[0] - 1;
+    *y = wcs->primary->crpix[1] - 1;
+}

@@ -24,4 +24,12 @@ struct wcs *wcs_copy(const struct wcs *wcs);
 enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error);
 
+/* Converts n longitudes and latitudes to 0-based pixel coordinates; NaN for points outside the
+ * projection. */
+enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
+                               double *x, double *y, struct error *error);
+
+/* The reference pixel of the first two axes, 0-based. */
+void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y);
+
 #endif

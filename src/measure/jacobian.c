@@ -61,6 +61,12 @@ enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *ima
     return status;
 }
 
+struct tensor jacobian_ellipse(double major, double minor, double angle) {
+    const double twice = 2 * (90 - angle) * RADIAN;
+    const struct axes axes = {major * major, minor * minor, cos(twice), sin(twice)};
+    return tensor_of_axes(&axes);
+}
+
 struct jacobian jacobian_inverse(const struct jacobian *j) {
     const double area = j->east_x * j->north_y - j->east_y * j->north_x;
     return (struct jacobian){j->north_y / area, -j->east_y / area, -j->north_x / area,

@@ -27,6 +27,10 @@ struct jacobian jacobian_of(const double *lon, const double *lat, double step);
 enum srcfind_status jacobian_at(struct wcs *wcs, const struct srcfind_image *image, double x,
                                 double y, struct jacobian *jacobian, struct error *error);
 
+/* The tensor with these semi-axes, x to the east and y to the north; angle: of the major axis from
+ * north through east, in degrees. */
+struct tensor jacobian_ellipse(double major, double minor, double angle);
+
 /* From the sky to pixels; not finite where the Jacobian is singular. */
 struct jacobian jacobian_inverse(const struct jacobian *jacobian);
 

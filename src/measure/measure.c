@@ -5,18 +5,9 @@
 
 #include "backend/double_double.h"
 #include "common/arrays.h"
+#include "measure/setting.h"
 #include "measure/uncertainty.h"
 #include "measure/world_columns.h"
-
-/* What is the same for all islands of an image. */
-struct setting {
-    const struct detection *detection;
-    const struct noise_map *noise;
-    const struct noise_at *at_peaks; /* the islands' own, if maps are given; else NULL */
-    double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
-    double to_flux;    /* flux / pixel sum */
-    int64_t flags;
-};
 
 /* Background and noise at the peak of a source. */
 struct peak_noise {
@@ -89,11 +80,17 @@ static void measure_fluxes(const struct peak_noise *l, double to_flux, const str
         row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
 }
 
-/* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. */
-static void measure_island(const struct island *island, const struct peak_noise *l,
+/* What was not subtracted from the values of an island's moments yet. */
+static double base_of_islands(const struct setting *s, const struct peak_noise *l) {
+    return s->noise->nodes || s->at_peaks ? 0 : l->base;
+}
+
+/* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. base: what
+ * is to be subtracted from the values of the moments. */
+static void measure_island(const struct island *island, const struct peak_noise *l, double base,
                            const struct setting *s, struct srcfind_source *row,
                            struct pixel_shape *pixel_shape) {
-    const struct moments m = moments_of(island, s->noise->nodes || s->at_peaks ? 0 : l->base);
+    const struct moments m = moments_of(island, base);
     struct tensor shape = {0}; /* where unknown: uncertainty_of_source then takes the beam's */
     row->isl_rms = l->noise.rms;
     row->isl_mean = l->base;
@@ -106,8 +103,8 @@ static void measure_island(const struct island *island, const struct peak_noise 
     const struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread,
                                                             m.sum, (double)island->n_pixels);
     measure_fluxes(l, s->to_flux, &m, errors.relative_total, row);
-    pixel_shape->second = has_shape ? shape : (struct tensor){NAN, NAN, NAN};
-    pixel_shape->position = errors.position;
+    *pixel_shape = (struct pixel_shape){
+        errors.position, has_shape ? shape : (struct tensor){NAN, NAN, NAN}, .is_fitted = false};
     row->x = island->x_min + m.x;
     row->y = island->y_min + m.y;
     row->e_x = sqrt(pixel_shape->position.xx);
@@ -129,23 +126,6 @@ static void copy_extent(const struct island *island, int64_t flags, struct srcfi
         row->flags |= SRCFIND_FLAG_SINGLE_PIXEL;
 }
 
-static struct setting measure_setting(const struct detection_result *result,
-                                      const struct detection *detection, const struct image *image,
-                                      const struct srcfind_image *metadata) {
-    const bool has_beam = isfinite(metadata->beam_pixels);
-    struct setting s = {
-        .detection = detection,
-        .noise = &result->noise,
-        .at_peaks = result->segments.noise,
-        .correlated = has_beam ? fmax(metadata->beam_pixels, 1) : 1,
-        .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
-        .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
-    };
-    if (isfinite(image->jansky) && (has_beam || image->per_pixel))
-        s.to_flux *= image->jansky;
-    return s;
-}
-
 /* The noise at the peak of island i. */
 static struct peak_noise noise_at(const struct setting *s, const struct island *island, int64_t i) {
     const struct noise_at noise =
@@ -154,21 +134,77 @@ static struct peak_noise noise_at(const struct setting *s, const struct island *
         noise.background, s->detection->island * noise.rms, {noise.rms, s->correlated}};
 }
 
-static struct srcfind_source empty_row(int64_t id) {
-    return (struct srcfind_source){.id = id,
-                                   .island_id = id,
-                                   .lon = NAN,
-                                   .lat = NAN,
-                                   .e_lon = NAN,
-                                   .e_lat = NAN,
-                                   .major = NAN,
-                                   .minor = NAN,
-                                   .angle = NAN};
+/* --- components --- */
+
+/* Empties the columns of the pixels of a source that has none. */
+static void empty_pixels(const struct component *c, const struct setting *s,
+                         struct srcfind_source *row) {
+    int64_t *const cells[] = {&row->n_pixels, &row->x_min,  &row->x_max, &row->y_min,
+                              &row->y_max,    &row->x_peak, &row->y_peak};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        *cells[i] = SRCFIND_EMPTY;
+    row->pixel_sum = NAN;
+    row->flags = s->flags | (c->pixels.edge ? SRCFIND_FLAG_EDGE : 0);
 }
 
-/* --- all islands --- */
+/* Replaces what was measured of the pixels by the fit. */
+static void measure_fit(const struct component *c, const struct setting *s,
+                        struct srcfind_source *row, struct pixel_shape *shape) {
+    const struct gaussian *g = &c->gaussian;
+    const double snr = g->peak / c->noise.rms;
+    const struct fit_uncertainty u = uncertainty_of_fit(g, &s->frame, snr, c->has_beam_shape);
+    const struct tensor second = tensor_inverse(&g->form);
+    const double pixels = 2 * M_PI * sqrt(second.xx * second.yy - second.xy * second.xy);
+    row->x = g->x;
+    row->y = g->y;
+    row->e_x = sqrt(u.position.xx);
+    row->e_y = sqrt(u.position.yy);
+    row->peak_flux = g->peak;
+    row->e_peak_flux = g->peak * u.relative_peak;
+    row->total_flux = g->peak * pixels * s->to_flux;
+    row->e_total_flux = row->total_flux * u.relative_total;
+    row->snr = snr;
+    row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    row->flags |= (u.relative_total > 0.5 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0) |
+                  (c->has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0);
+    *shape = (struct pixel_shape){u.position, second, true, c->has_beam_shape, u.shape};
+}
 
-enum { BLOCK = 4096 }; /* islands that a thread measures in one batch */
+/* Fills the columns of the island: those of all of its sources are the same. */
+static void measure_whole(const struct component *c, const struct island *island,
+                          const struct setting *s, struct srcfind_source *row) {
+    const struct peak_noise l = noise_at(s, island, c->island);
+    row->island_id = c->island + 1;
+    row->s_code[0] = c->is_alone ? 'S' : 'C';
+    row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
+    row->e_isl_total_flux = uncertainty_of_sum(&l.noise, (double)island->n_pixels) * s->to_flux;
+    row->resid_isl_rms = c->residual_rms;
+}
+
+static void measure_component(const struct component *c, const struct island *island,
+                              const struct setting *s, bool is_fit, struct srcfind_source *row,
+                              struct pixel_shape *shape) {
+    const struct peak_noise l = {
+        c->noise.background, s->detection->island * c->noise.rms, {c->noise.rms, s->correlated}};
+    row->isl_rms = c->noise.rms;
+    row->isl_mean = c->noise.background;
+    if (c->pixels.n_pixels > 0) {
+        copy_extent(&c->pixels, s->flags, row);
+        measure_island(&c->pixels, &l, c->is_subtracted ? 0 : base_of_islands(s, &l), s, row,
+                       shape);
+    } else {
+        empty_pixels(c, s, row);
+    }
+    if (c->is_fitted)
+        measure_fit(c, s, row, shape);
+    else if (is_fit)
+        row->flags |= SRCFIND_FLAG_NOT_FITTED;
+    measure_whole(c, island, s, row);
+}
+
+/* --- many --- */
+
+enum { BLOCK = 4096 }; /* rows that a thread makes in one batch */
 
 struct worker {
     struct wcs *wcs; /* worker 0: the image's; others: a copy; NULL without sky coordinates */
@@ -177,41 +213,59 @@ struct worker {
     struct error error;
 };
 
-/* The islands [first, end). Each worker measures a range of them. */
-struct batch {
-    const struct setting *setting;
+struct measurer {
+    struct setting setting;
     const struct srcfind_image *metadata;
-    const struct island *islands;
-    int64_t first, end;
+    struct threads *threads;
     int n_workers;
     struct worker *workers;
+};
+
+/* The rows [first, end). Each worker makes a range of them. */
+struct batch {
+    const struct measurer *measurer;
+    const struct island *islands;
+    const struct component *components; /* NULL: each island is a source */
+    bool is_fit;
+    int64_t first, end;
     struct srcfind_source *rows;
 };
 
-static void measure_range(void *context, int i) {
-    const struct batch *b = context;
-    struct worker *w = &b->workers[i];
-    const int64_t n = b->end - b->first;
-    const int64_t first = b->first + threads_part(n, b->n_workers, i);
-    const int64_t end = b->first + threads_part(n, b->n_workers, i + 1);
-    for (int64_t k = first; k < end; k++) {
-        const struct peak_noise noise = noise_at(b->setting, &b->islands[k], k);
-        b->rows[k] = empty_row(k + 1);
-        copy_extent(&b->islands[k], b->setting->flags, &b->rows[k]);
-        measure_island(&b->islands[k], &noise, b->setting, &b->rows[k], &w->shapes[k - first]);
+static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *shape) {
+    const struct setting *s = &b->measurer->setting;
+    struct srcfind_source *row = &b->rows[k];
+    *row = setting_empty_row(k + 1);
+    if (b->components) {
+        const struct component *c = &b->components[k];
+        measure_component(c, &b->islands[c->island], s, b->is_fit, row, shape);
+        return;
     }
-    if (w->wcs)
-        w->status = world_columns_fill(w->wcs, b->metadata, end - first, w->shapes, b->rows + first,
-                                       &w->error);
+    const struct peak_noise noise = noise_at(s, &b->islands[k], k);
+    copy_extent(&b->islands[k], s->flags, row);
+    measure_island(&b->islands[k], &noise, base_of_islands(s, &noise), s, row, shape);
 }
 
-static enum srcfind_status measure_batch(struct batch *b, struct threads *threads,
-                                         struct error *error) {
-    threads_run(threads, b->n_workers, measure_range, b);
-    for (int i = 0; i < b->n_workers; i++) {
-        if (b->workers[i].status != SRCFIND_OK) {
-            *error = b->workers[i].error;
-            return b->workers[i].status;
+static void measure_range(void *context, int i) {
+    const struct batch *b = context;
+    struct worker *w = &b->measurer->workers[i];
+    const int n_workers = b->measurer->n_workers;
+    const int64_t n = b->end - b->first;
+    const int64_t first = b->first + threads_part(n, n_workers, i);
+    const int64_t end = b->first + threads_part(n, n_workers, i + 1);
+    for (int64_t k = first; k < end; k++)
+        measure_row(b, k, &w->shapes[k - first]);
+    if (w->wcs)
+        w->status = world_columns_fill(w->wcs, b->measurer->metadata, end - first, w->shapes,
+                                       b->rows + first, &w->error);
+}
+
+static enum srcfind_status measure_batch(struct batch *b, struct error *error) {
+    const struct measurer *m = b->measurer;
+    threads_run(m->threads, m->n_workers, measure_range, b);
+    for (int i = 0; i < m->n_workers; i++) {
+        if (m->workers[i].status != SRCFIND_OK) {
+            *error = m->workers[i].error;
+            return m->workers[i].status;
         }
     }
     return SRCFIND_OK;
@@ -241,6 +295,48 @@ static struct worker *make_workers(int n, const struct image *image) {
     return NULL;
 }
 
+struct measurer *measurer_make(const struct detection_result *result,
+                               const struct detection *detection, const struct image *image,
+                               const struct srcfind_image *metadata, const struct fit_frame *frame,
+                               struct threads *threads) {
+    struct measurer *m = malloc(sizeof *m);
+    if (!m)
+        return NULL;
+    *m = (struct measurer){.setting = setting_make(result, detection, image, metadata, frame),
+                           .metadata = metadata,
+                           .threads = threads,
+                           .n_workers = threads_parts(threads, result->segments.n, BLOCK / 4)};
+    m->workers = make_workers(m->n_workers, image);
+    if (m->workers)
+        return m;
+    free(m);
+    return NULL;
+}
+
+void measurer_free(struct measurer *m) {
+    if (m)
+        free_workers(m->workers, m->n_workers);
+    free(m);
+}
+
+enum srcfind_status measure_components(const struct measurer *measurer,
+                                       const struct segments *segments,
+                                       const struct components *components, bool is_fit,
+                                       struct srcfind_source *rows, struct error *error) {
+    const int64_t most = (int64_t)BLOCK * measurer->n_workers;
+    enum srcfind_status status = SRCFIND_OK;
+    struct batch b = {.measurer = measurer,
+                      .islands = segments->islands,
+                      .components = components->component,
+                      .is_fit = is_fit,
+                      .rows = rows};
+    for (; status == SRCFIND_OK && b.end < components->n; b.first = b.end) {
+        b.end = components->n - b.first < most ? components->n : b.first + most;
+        status = measure_batch(&b, error);
+    }
+    return status;
+}
+
 /* Keeps the first n islands and frees the memory of the others. */
 static void keep_first(struct segments *segments, int64_t n) {
     struct island *islands = realloc(segments->islands, ((size_t)n + 1) * sizeof *islands);
@@ -249,36 +345,27 @@ static void keep_first(struct segments *segments, int64_t n) {
     segments->n = n;
 }
 
-enum srcfind_status measure_islands(struct detection_result *result,
-                                    const struct detection *detection, const struct image *image,
-                                    const struct srcfind_image *metadata, struct threads *threads,
+enum srcfind_status measure_islands(const struct measurer *measurer, struct segments *segments,
                                     struct srcfind_source **rows, struct error *error) {
-    struct segments *segments = &result->segments;
-    const int64_t n = segments->n;
-    const struct setting s = measure_setting(result, detection, image, metadata);
-    struct batch batch = {.setting = &s,
-                          .metadata = metadata,
-                          .n_workers = threads_parts(threads, n, BLOCK / 4),
-                          .rows = calloc((size_t)n + 1, sizeof *batch.rows)};
-    batch.workers = make_workers(batch.n_workers, image);
-    arrays_use_huge_pages(batch.rows, ((size_t)n + 1) * sizeof *batch.rows);
+    const size_t size = ((size_t)segments->n + 1) * sizeof **rows;
+    const int64_t most = (int64_t)BLOCK * measurer->n_workers;
+    struct batch b = {.measurer = measurer, .rows = calloc(1, size)};
     enum srcfind_status status = SRCFIND_OK;
-    if (!batch.workers || !batch.rows)
+    arrays_use_huge_pages(b.rows, size);
+    if (!b.rows)
         status = error_memory(error, "measuring sources");
     while (status == SRCFIND_OK && segments->n > 0) {
-        const int64_t batch_size = (int64_t)BLOCK * batch.n_workers;
-        batch.islands = segments->islands;
-        batch.end = segments->n;
-        batch.first = (batch.end - 1) / batch_size * batch_size;
-        status = measure_batch(&batch, threads, error);
-        keep_first(segments, batch.first);
+        b.islands = segments->islands;
+        b.end = segments->n;
+        b.first = (b.end - 1) / most * most;
+        status = measure_batch(&b, error);
+        keep_first(segments, b.first);
     }
-    free_workers(batch.workers, batch.n_workers);
     segments_clear(segments);
     if (status != SRCFIND_OK) {
-        free(batch.rows);
-        batch.rows = NULL;
+        free(b.rows);
+        b.rows = NULL;
     }
-    *rows = batch.rows;
+    *rows = b.rows;
     return status;
 }

@@ -1,17 +1,34 @@
-/* Makes a row of the catalogue from the integer sums of an island: fluxes, position, size and their
+/* Makes rows of the catalogue from islands and their components: fluxes, position, size and their
  * errors. All backends share this code. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
 #include "backend/backend.h"
 #include "input/image.h"
+#include "measure/components.h"
 
-/* Makes one row per island, in their order. The caller frees *rows; it is NULL on an error. Islands
- * are freed as their rows are made, so that memory never holds all islands and all rows; in the end
- * the segments are empty, also after an error. */
-enum srcfind_status measure_islands(struct detection_result *result,
-                                    const struct detection *detection, const struct image *image,
-                                    const struct srcfind_image *metadata, struct threads *threads,
+/* Makes the rows of one image, on several threads. */
+struct measurer;
+
+/* frame: of fits, see beam_frame.h. All arguments must outlive the measurer, but for `frame`. NULL
+ * where memory ran out. */
+struct measurer *measurer_make(const struct detection_result *result,
+                               const struct detection *detection, const struct image *image,
+                               const struct srcfind_image *metadata, const struct fit_frame *frame,
+                               struct threads *threads);
+void measurer_free(struct measurer *measurer);
+
+/* Makes one row for each island of the result, in their order. The caller frees *rows; it is NULL
+ * on an error. Islands are freed as their rows are made, so that memory never holds all islands and
+ * all rows; in the end the segments are empty, also after an error. */
+enum srcfind_status measure_islands(const struct measurer *measurer, struct segments *segments,
                                     struct srcfind_source **rows, struct error *error);
+
+/* Makes one row for each component, numbered from 1, in an array of their number. is_fit: what has
+ * no fit gets a flag. */
+enum srcfind_status measure_components(const struct measurer *measurer,
+                                       const struct segments *segments,
+                                       const struct components *components, bool is_fit,
+                                       struct srcfind_source *rows, struct error *error);
 
 #endif

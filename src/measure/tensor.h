@@ -23,6 +23,12 @@ static inline struct axes tensor_axes(const struct tensor *t) {
                          round ? 0 : t->xy / spread};
 }
 
+/* The inverse; of second moments, the form of the Gaussian. */
+static inline struct tensor tensor_inverse(const struct tensor *t) {
+    const double determinant = t->xx * t->yy - t->xy * t->xy;
+    return (struct tensor){t->yy / determinant, t->xx / determinant, -t->xy / determinant};
+}
+
 static inline struct tensor tensor_of_axes(const struct axes *a) {
     const double mean = (a->major + a->minor) / 2, spread = (a->major - a->minor) / 2;
     return (struct tensor){mean + spread * a->cosine, mean - spread * a->cosine, spread * a->sine};

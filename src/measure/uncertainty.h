@@ -3,7 +3,7 @@
 #ifndef UNCERTAINTY_H
 #define UNCERTAINTY_H
 
-#include "measure/tensor.h"
+#include "measure/gaussian.h"
 
 /* The noise at a source. A Gaussian beam of area A (pixels) has second moments A / (2 pi). */
 struct noise {
@@ -33,5 +33,35 @@ struct uncertainty {
 struct uncertainty uncertainty_of_source(const struct noise *noise, const struct tensor *shape,
                                          double snr, const struct tensor *spread, double sum,
                                          double n);
+
+/* Errors of second moments along the axes of the source, in the frame where the beam is round.
+ * `to_pixels` is the 2 x 2 matrix, row by row, from these axes to pixels. */
+struct shape_error {
+    double to_pixels[4];
+    double major, minor, mixed; /* variances of the moments along both axes, and of the mixed one */
+    double covariance;          /* of the first two */
+};
+
+struct fit_uncertainty {
+    struct tensor position;               /* covariance, in pixels^2 */
+    double relative_peak, relative_total; /* errors of the fluxes / the fluxes */
+    struct shape_error shape;
+};
+
+/* Errors of a fitted Gaussian: those of the weighted least squares of backend/fit_island.h, in
+ * noise whose autocorrelation is the beam, as in images of interferometers. snr: its peak / rms.
+ * frame: where the beam is the unit circle. If the shape is that of the beam, the errors of the
+ * shape are those that a free one would have had.
+ *
+ * With g the source's shape, s the derivatives of the model by the parameters, W = g^4 the weights
+ * of the squares and C the autocorrelation, the covariance of the parameters is rms^2 A^-1 B A^-1,
+ * where A = integral of s W s^T and B = double integral of s W C W s^T. Gaussians of x times
+ * Gaussians of y have such integrals in closed form. For a point source the errors are 1.01 (peak)
+ * and 1.03 (position) times those of Condon 1997 with the exponents of Condon et al. 1998; for one
+ * of four beams by two they are up to twice as large, since what is best for points is not best
+ * for it. */
+struct fit_uncertainty uncertainty_of_fit(const struct gaussian *gaussian,
+                                          const struct fit_frame *frame, double snr,
+                                          bool has_beam_shape);
 
 #endif

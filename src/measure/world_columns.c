@@ -44,7 +44,7 @@ static char system_letter(const char *lon_name) {
 
 /* IAU rules: coordinates are truncated, not rounded, so that names of different precision begin
  * with the same digits (https://cds.unistra.fr/Dic/iau-spec.html). */
-static void name_source(const struct srcfind_image *image, struct srcfind_source *row) {
+void world_columns_name(const struct srcfind_image *image, struct srcfind_source *row) {
     if (isnan(row->lon) || isnan(row->lat))
         return;
     if (strcmp(image->lon_name, "RA") == 0)
@@ -58,27 +58,115 @@ static void name_source(const struct srcfind_image *image, struct srcfind_source
 
 /* --- size and errors --- */
 
+/* The position angle of the major axis, from 0 to 180 degrees; x is east, y is north. */
+static double angle_of(const struct axes *axes) {
+    const double angle = 90 - atan2(axes->sine, axes->cosine) / (2 * RADIAN);
+    return angle < 180 ? angle : angle - 180;
+}
+
 /* FWHM of the Gaussian with these second moments: sqrt(8 ln 2) times the root of each eigenvalue.
  */
 static void measure_size(const struct tensor *t, struct srcfind_source *row) {
     const struct axes axes = tensor_axes(t); /* x is east, y is north */
-    const double angle = 90 - atan2(axes.sine, axes.cosine) / (2 * RADIAN);
-    row->major = sqrt(8 * M_LN2 * axes.major);
-    row->minor = sqrt(8 * M_LN2 * (axes.minor < 0 ? 0 : axes.minor)); /* a NaN is kept */
-    row->angle = angle < 180 ? angle : angle - 180;
+    row->major = FIT_FWHM * sqrt(axes.major);
+    row->minor = FIT_FWHM * sqrt(axes.minor < 0 ? 0 : axes.minor); /* a NaN is kept */
+    row->angle = angle_of(&axes);
+}
+
+/* The direction of a major axis, from east towards north. */
+struct direction {
+    double east, north;
+};
+
+static struct direction direction_of(const struct axes *axes) {
+    const double angle = atan2(axes->sine, axes->cosine) / 2;
+    return (struct direction){cos(angle), sin(angle)};
+}
+
+/* Standard errors of the second moments along a direction, across it, and of the mixed one. */
+struct moment_errors {
+    double along, across, mixed;
+};
+
+/* The error of major * the moment along the major axis + minor * ... + mixed * .... */
+static double error_of_sum(const struct shape_error *e, double major, double minor, double mixed) {
+    return sqrt(major * major * e->major + minor * minor * e->minor +
+                2 * major * minor * e->covariance + mixed * mixed * e->mixed);
+}
+
+static struct moment_errors moment_errors(const struct jacobian *j, const struct shape_error *e,
+                                          struct direction d) {
+    const double *t = e->to_pixels;
+    /* from the axes of the source in the frame to the sky */
+    const double east_a = j->east_x * t[0] + j->east_y * t[2];
+    const double east_b = j->east_x * t[1] + j->east_y * t[3];
+    const double north_a = j->north_x * t[0] + j->north_y * t[2];
+    const double north_b = j->north_x * t[1] + j->north_y * t[3];
+    /* and to the direction */
+    const double a = d.east * east_a + d.north * north_a, b = d.east * east_b + d.north * north_b;
+    const double c = d.east * north_a - d.north * east_a, s = d.east * north_b - d.north * east_b;
+    return (struct moment_errors){error_of_sum(e, a * a, b * b, 2 * a * b),
+                                  error_of_sum(e, c * c, s * s, 2 * c * s),
+                                  error_of_sum(e, a * c, b * s, a * s + b * c)};
+}
+
+/* The error of a FWHM whose second moment has an error; near 0, the FWHM that the error alone
+ * makes.
+ */
+static double error_of_size(double moment, double error) {
+    return FIT_FWHM * (moment > error / 4 ? error / (2 * sqrt(moment)) : sqrt(error));
+}
+
+/* The error of a position angle in degrees: at most that of a random one. */
+static double error_of_angle(const struct axes *axes, double mixed) {
+    const double random = 180 / sqrt(12), difference = axes->major - axes->minor;
+    const double error = difference > 0 ? mixed / difference / RADIAN : random;
+    return error < random ? error : random;
+}
+
+/* Errors of the size, and the size without the beam: second moments of Gaussians that are convolved
+ * add up (Wild 1970, Aust. J. Phys. 23, 113). */
+static void measure_fitted_size(const struct srcfind_image *image, const struct jacobian *j,
+                                const struct tensor *second, const struct pixel_shape *shape,
+                                struct srcfind_source *row) {
+    const struct axes axes = tensor_axes(second);
+    const struct moment_errors e = moment_errors(j, &shape->error, direction_of(&axes));
+    row->e_major = error_of_size(axes.major, e.along);
+    row->e_minor = error_of_size(axes.minor, e.across);
+    row->e_angle = error_of_angle(&axes, e.mixed);
+    if (isnan(image->beam.major))
+        return;
+    const struct tensor beam =
+        jacobian_ellipse(image->beam.major / FIT_FWHM, image->beam.minor / FIT_FWHM,
+                         isnan(image->beam.angle) ? 0 : image->beam.angle);
+    const struct tensor without = {second->xx - beam.xx, second->yy - beam.yy,
+                                   second->xy - beam.xy};
+    struct axes own = tensor_axes(&without);
+    const struct moment_errors own_e = moment_errors(j, &shape->error, direction_of(&own));
+    const bool is_resolved = !shape->has_beam_shape && own.major > 0;
+    own.major = is_resolved ? own.major : 0;
+    own.minor = is_resolved && own.minor > 0 ? own.minor : 0;
+    row->dc_major = FIT_FWHM * sqrt(own.major);
+    row->dc_minor = FIT_FWHM * sqrt(own.minor);
+    row->dc_angle = is_resolved ? angle_of(&own) : 0;
+    row->e_dc_major = error_of_size(own.major, own_e.along);
+    row->e_dc_minor = error_of_size(own.minor, own_e.across);
+    row->e_dc_angle = error_of_angle(&own, own_e.mixed);
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
                      double step, const struct pixel_shape *shape, struct srcfind_source *row) {
     row->lon = lon[0];
     row->lat = lat[0];
-    name_source(image, row);
+    world_columns_name(image, row);
     const struct jacobian j = jacobian_of(lon, lat, step);
     const struct tensor position = jacobian_apply(&j, &shape->position);
     const struct tensor second = jacobian_apply(&j, &shape->second);
     row->e_lon = sqrt(position.xx);
     row->e_lat = sqrt(position.yy);
     measure_size(&second, row);
+    if (shape->is_fitted)
+        measure_fitted_size(image, &j, &second, shape, row);
 }
 
 struct batch {

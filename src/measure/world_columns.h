@@ -3,12 +3,15 @@
 #define WORLD_COLUMNS_H
 
 #include "input/wcs.h"
-#include "measure/tensor.h"
+#include "measure/uncertainty.h"
 
 /* The tensors of a source that are converted from pixels to the sky. */
 struct pixel_shape {
     struct tensor position; /* covariance of the centroid, pixels^2 */
     struct tensor second;   /* second moments of the source, pixels^2; NaN where unknown */
+    bool is_fitted;         /* errors of the second moments, and the deconvolved size, are wanted */
+    bool has_beam_shape;
+    struct shape_error error;
 };
 
 /* Fills the world columns of n rows, whose x and y are set; shapes[i] belongs to rows[i]. They are
@@ -16,5 +19,8 @@ struct pixel_shape {
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
                                        int64_t n, const struct pixel_shape *shapes,
                                        struct srcfind_source *rows, struct error *error);
+
+/* Sets the name of a row, from lon and lat: "" if these are not known. */
+void world_columns_name(const struct srcfind_image *image, struct srcfind_source *row);
 
 #endif

@@ -396,6 +396,26 @@ enum srcfind_status options_set(struct options *options, const char *name, const
                      wanted ? wanted : choices);
 }
 
+bool options_deblend(const struct options *options) {
+    return options->deblend || options->fit || options->contrast > 0;
+}
+
+double options_contrast(const struct options *options) {
+    return options->contrast > 0 ? options->contrast : 1;
+}
+
+/* Positions that are given are measured whatever stands there: no island is found or divided. */
+static enum srcfind_status check_at(const struct options *options, struct error *error) {
+    if (options->negative)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: fluxes at given positions have either sign: leave --negative out");
+    if (options_deblend(options) && !options->fit)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: there are no islands to divide: leave --%s out, or add --fit",
+                         options->deblend ? "deblend" : "contrast");
+    return SRCFIND_OK;
+}
+
 enum srcfind_status options_check(const struct options *options, struct error *error) {
     if (options->island > options->threshold)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %g is above the threshold, %g",
@@ -406,7 +426,7 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (*options->background_map && !isnan(options->background))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "background-map: --background gives it, too: leave one of them out");
-    return SRCFIND_OK;
+    return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 
 bool options_get(const struct options *options, const char *name, char *text) {

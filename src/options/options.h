@@ -7,6 +7,7 @@
 /* In the order of the values in options.inc. */
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
@@ -43,6 +44,9 @@ struct options {
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;           /* sources of the negated image, too */
+    bool deblend, fit;       /* fit and contrast imply deblend: options_deblend() */
+    double contrast;         /* 0: not given; options_contrast() has the default */
+    char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
     struct plane_option plane;
@@ -61,6 +65,10 @@ enum srcfind_status options_set(struct options *options, const char *name, const
 
 /* Checks the options against each other. */
 enum srcfind_status options_check(const struct options *options, struct error *error);
+
+/* Whether islands are divided into sources, and by how many rms a peak is then above its saddle. */
+bool options_deblend(const struct options *options);
+double options_contrast(const struct options *options);
 
 /* Writes an option's value to text, of OPTIONS_TEXT characters, in the format of options_set; "" if
  * it is not set and has no default. False if there is no such option. */

@@ -11,6 +11,8 @@ enum { ROWS = 512 }; /* of a block */
 /* A block that is formatted, or waits to be written. */
 struct slot {
     char *text;
+    struct srcfind_source *sources; /* of a merged catalogue: its rows, and their images */
+    const char **images;
     size_t size;
     struct gzip_piece piece;
     bool is_done; /* to be written */
@@ -44,14 +46,30 @@ static bool take_block(struct blocks *b, int64_t *block) {
     return more;
 }
 
+/* Allocates what is missing; false where memory ran out. */
+static bool allocate(const struct blocks *b, struct slot *slot) {
+    const bool is_stored = b->catalogue->store;
+    if (!slot->text)
+        slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->catalogue));
+    if (is_stored && !slot->sources)
+        slot->sources = malloc(ROWS * sizeof *slot->sources);
+    if (is_stored && !slot->images)
+        slot->images = malloc(ROWS * sizeof *slot->images);
+    return slot->text && (!is_stored || (slot->sources && slot->images));
+}
+
 /* Returns 0, or errno. */
 static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
+    const struct row_store *store = b->catalogue->store;
     const int64_t first = block * ROWS, n_left = b->catalogue->n_sources - first;
-    const int64_t end = first + (n_left < ROWS ? n_left : ROWS);
-    slot->text = slot->text ? slot->text : malloc(ROWS * b->writer->row_bytes);
-    if (!slot->text)
+    struct rows rows = {.n = n_left < ROWS ? n_left : ROWS, .are_last = n_left <= ROWS};
+    if (!allocate(b, slot))
         return ENOMEM;
-    slot->size = b->writer->rows(b->catalogue, first, end, slot->text);
+    if (store && !store->read(store->context, first, rows.n, slot->sources, slot->images))
+        return errno;
+    rows.sources = store ? slot->sources : b->catalogue->sources + first;
+    rows.images = store ? slot->images : NULL;
+    slot->size = b->writer->rows(b->catalogue, &rows, slot->text);
     return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
 }
 
@@ -81,8 +99,8 @@ static void end_block(struct blocks *b, struct slot *slot, int failed) {
         b->failed = b->failed ? b->failed : failed;
         cnd_signal(&b->room);
     }
-    if (b->failed)
-        cnd_broadcast(&b->room);
+    if (b->failed || b->taken == b->n)
+        cnd_broadcast(&b->room); /* there is nothing left to wait for */
     mtx_unlock(&b->lock);
 }
 
@@ -100,6 +118,8 @@ static void clear_slots(struct blocks *b) {
     for (int64_t i = 0; b->slots && i < b->n_slots; i++) {
         gzip_clear(&b->slots[i].piece);
         free(b->slots[i].text);
+        free(b->slots[i].sources);
+        free(b->slots[i].images);
     }
     free(b->slots);
 }

@@ -7,27 +7,57 @@
 #include "common/format_double.h"
 #include "output/facts.h"
 
+enum when { ALWAYS, DEBLENDED, FITTED };
+
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
-static const struct {
+static const struct entry {
     const char *name, *unit, *ucd;
     size_t offset;
-    enum srcfind_kind kind;
+    struct {
+        enum srcfind_kind kind;
+        size_t width;
+        bool is_optional;
+    } cell;
+    enum when when;
     const char *description;
-} columns[] = {
-#define COLUMN(name, unit, ucd, member, kind, description)                                         \
-    {name, unit, ucd, offsetof(struct srcfind_source, member), SRCFIND_##kind, description},
+} entries[] = {
+#define INTEGER                                                                                    \
+    { SRCFIND_INTEGER, 8, false }
+#define OPTIONAL                                                                                   \
+    { SRCFIND_INTEGER, 8, true }
+#define REAL                                                                                       \
+    { SRCFIND_REAL, 8, false }
+#define TEXT(longest)                                                                              \
+    { SRCFIND_STRING, longest, false }
+#define COLUMN(name, unit, ucd, member, cell, when, description)                                   \
+    {name, unit, ucd, offsetof(struct srcfind_source, member), cell, when, description},
+#define OTHERWISE(member, fitted, given, both)
 #include "output/columns.inc"
+#undef INTEGER
+#undef OPTIONAL
+#undef REAL
+#undef TEXT
 #undef COLUMN
+#undef OTHERWISE
 };
 
-int catalogue_columns(void) {
-    return (int)(sizeof columns / sizeof *columns);
-}
+/* Descriptions of what columns are with other options. */
+static const struct {
+    size_t offset;
+    const char *fitted, *given, *both;
+} otherwise[] = {
+#define COLUMN(name, unit, ucd, member, cell, when, description)
+#define OTHERWISE(member, fitted, given, both)                                                     \
+    {offsetof(struct srcfind_source, member), fitted, given, both},
+#include "output/columns.inc"
+#undef COLUMN
+#undef OTHERWISE
+};
 
-enum srcfind_kind catalogue_kind(int i) {
-    return columns[i].kind;
-}
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+_Static_assert((int)ENTRIES < (int)MOST_COLUMNS, "a catalogue has room for all columns");
 
 /* --- what depends on the image --- */
 
@@ -62,11 +92,10 @@ static const char *resolve_unit(const char *unit, const struct srcfind_image *im
     return unit && *unit ? unit : NULL;
 }
 
-static struct srcfind_column name_column(const struct srcfind_image *image, int i) {
-    const char *unit = resolve_unit(columns[i].unit, image);
-    struct srcfind_column column = {columns[i].name, unit,
-                                    columns[i].ucd,  columns[i].description,
-                                    columns[i].kind, facts_unit(unit)};
+static struct srcfind_column name_column(const struct srcfind_image *image, const struct entry *e) {
+    const char *unit = resolve_unit(e->unit, image);
+    struct srcfind_column column = {e->name,        unit,         e->ucd,
+                                    e->description, e->cell.kind, facts_unit(unit)};
     const char *lon = image->lon_name;
     if (!*lon || strcmp(lon, "RA") == 0)
         return column;
@@ -81,30 +110,63 @@ static struct srcfind_column name_column(const struct srcfind_image *image, int 
     return column;
 }
 
+/* --- what depends on the options --- */
+
+/* Positions that are given (--at) are in no island, which could be divided. */
+static bool is_there(enum when when, const struct options *o) {
+    return when == DEBLENDED ? options_deblend(o) && !*o->at : when == FITTED ? o->fit : true;
+}
+
+static const char *describe(const struct entry *e, const struct options *o) {
+    for (size_t i = 0; (o->fit || *o->at) && i < sizeof otherwise / sizeof *otherwise; i++)
+        if (otherwise[i].offset == e->offset)
+            return !*o->at ? otherwise[i].fitted : o->fit ? otherwise[i].both : otherwise[i].given;
+    return e->description;
+}
+
 void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
-    for (int i = 0; i < catalogue_columns(); i++)
-        catalogue->columns[i] = name_column(&catalogue->image, i);
+    const struct options *o = &catalogue->options;
+    const bool has_empty = o->fit || *o->at; /* else each source has pixels */
+    catalogue->n_columns = 0;
+    if (catalogue->store)
+        catalogue->columns[catalogue->n_columns++] =
+            (struct column){.shown = {"Image", NULL, "meta.id;meta.file", "path of the image",
+                                      SRCFIND_STRING, NULL},
+                            .width = catalogue->store->image_bytes,
+                            .is_image = true};
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!is_there(entries[i].when, o))
+            continue;
+        struct column *column = &catalogue->columns[catalogue->n_columns++];
+        *column = (struct column){.shown = name_column(&catalogue->image, &entries[i]),
+                                  .offset = entries[i].offset,
+                                  .width = entries[i].cell.width,
+                                  .may_be_empty = entries[i].cell.is_optional && has_empty};
+        column->shown.description = describe(&entries[i], o);
+    }
 }
 
 /* --- cells --- */
 
-union cell_value catalogue_value(const struct srcfind_source *source, int i) {
-    const char *at = (const char *)source + columns[i].offset;
+union cell_value catalogue_value(const struct rows *rows, int64_t row,
+                                 const struct column *column) {
+    const char *at =
+        column->is_image ? rows->images[row] : (const char *)&rows->sources[row] + column->offset;
     union cell_value value = {.text = at};
-    if (columns[i].kind == SRCFIND_INTEGER)
+    if (column->shown.kind == SRCFIND_INTEGER)
         memcpy(&value.integer, at, sizeof value.integer);
-    else if (columns[i].kind == SRCFIND_REAL)
+    else if (column->shown.kind == SRCFIND_REAL)
         memcpy(&value.real, at, sizeof value.real);
     return value;
 }
 
-int catalogue_cell(const struct srcfind_source *source, int i, char *text) {
-    const union cell_value value = catalogue_value(source, i);
+int catalogue_cell(const struct rows *rows, int64_t row, const struct column *column, char *text) {
+    const union cell_value value = catalogue_value(rows, row, column);
     size_t length;
     text[0] = '\0';
-    switch (columns[i].kind) {
+    switch (column->shown.kind) {
     case SRCFIND_INTEGER:
-        return format_integer(value.integer, text);
+        return value.integer != SRCFIND_EMPTY ? format_integer(value.integer, text) : 0;
     case SRCFIND_REAL:
         return isfinite(value.real) ? format_double(value.real, text) : 0;
     case SRCFIND_STRING:

@@ -4,9 +4,38 @@
 
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
+#include "measure/gaussian.h"
 #include "options/options.h"
 
 enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
+
+/* A column of a catalogue, and where its cells are. */
+struct column {
+    struct srcfind_column shown;
+    size_t offset, width; /* of a cell, in struct srcfind_source: 8 bytes, or the longest text */
+    bool may_be_empty;    /* integers: some may be SRCFIND_EMPTY */
+    bool is_image;        /* its cells are the images of rows, and no member of a source */
+};
+
+/* Rows of a catalogue, as writers take them. */
+struct rows {
+    const struct srcfind_source *sources;
+    const char *const *images; /* of each row; NULL unless the catalogue is merged */
+    int64_t n;
+    bool are_last;
+};
+
+/* Rows that are not in memory, but where a merged catalogue keeps them. */
+struct row_store {
+    void *context;
+    size_t image_bytes; /* the longest path of an image: UTF-8 without control characters */
+    /* Reads the rows from `first` on, as many as the arrays take. False with errno. Several threads
+     * may call this at the same time. */
+    bool (*read)(void *context, int64_t first, int64_t n, struct srcfind_source *sources,
+                 const char **images);
+    /* Writes the images as an array of JSON. False where memory ran out or reading failed. */
+    bool (*write_images)(void *context, FILE *stream);
+};
 
 /* The catalogue of srcfind.h, where its members are private. */
 struct srcfind_catalogue {
@@ -17,32 +46,31 @@ struct srcfind_catalogue {
     struct fits_version version; /* of the image's file, when it was searched */
     bool on_device;              /* pixels in the memory of a device were searched */
     struct options options;
-    struct srcfind_column columns[MOST_COLUMNS]; /* their units point into `image` */
-    int64_t n_sources, n_negative; /* the negative ones are the last, and count as sources */
+    int n_columns;
+    struct column columns[MOST_COLUMNS]; /* their units point into `image` */
+    int64_t n_sources, n_negative;       /* the negative ones are the last, and count as sources */
     struct srcfind_source *sources;
+    const struct row_store *store; /* has the sources of a merged catalogue; else NULL */
+    bool options_differ;           /* those of a merged catalogue, and so are not known */
+    struct gaussian *gaussians;    /* with a fit, the component of each source (peak 0: none) */
+    struct fit_frame frame;        /* of the fits */
     struct srcfind_timings timings;
     struct srcfind_run run;
 };
 
-/* The number of columns. */
-int catalogue_columns(void);
-
-/* Sets the columns' names and units for the catalogue's image. */
+/* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);
 
-/* Writes column i of a source as in a CSV file, "" if it does not apply, and returns the length.
- * The capacity of text is CELL_TEXT. No cell needs quotes in CSV. */
-int catalogue_cell(const struct srcfind_source *source, int i, char *text);
+/* Writes a cell as in a CSV file, "" if it does not apply, and returns the length. The capacity of
+ * text is CELL_TEXT. Not for the column of images; no other cell needs quotes in CSV. */
+int catalogue_cell(const struct rows *rows, int64_t row, const struct column *column, char *text);
 
-/* What the cells of column i are. */
-enum srcfind_kind catalogue_kind(int i);
-
-/* The value of a cell, by its kind. A text belongs to the source. */
+/* The value of a cell, by its kind. A text belongs to the rows. */
 union cell_value {
     int64_t integer;
     double real;
     const char *text;
 };
-union cell_value catalogue_value(const struct srcfind_source *source, int i);
+union cell_value catalogue_value(const struct rows *rows, int64_t row, const struct column *column);
 
 #endif

@@ -1,21 +1,43 @@
 /* CSV as in RFC 4180, but with LF at the end of lines, as shell tools expect. */
-#include "output/catalogue.h"
+#include <string.h>
+
 #include "output/writer.h"
 
 static bool csv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    const int n = catalogue_columns();
+    const int n = catalogue->n_columns;
     for (int i = 0; i < n; i++)
-        fprintf(stream, "%s%c", catalogue->columns[i].name, i + 1 < n ? ',' : '\n');
+        fprintf(stream, "%s%c", catalogue->columns[i].shown.name, i + 1 < n ? ',' : '\n');
     return true;
 }
 
-static size_t csv_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+/* Writes a text, in quotes if it needs them. Returns the end. */
+static char *put_text(const char *text, char *to) {
+    const size_t length = strlen(text);
+    const bool is_plain =
+        !text[strcspn(text, ",\"")] && length > 0 && *text != ' ' && text[length - 1] != ' ';
+    if (is_plain) {
+        memcpy(to, text, length);
+        return to + length;
+    }
+    *to++ = '"';
+    for (; *text; text++) {
+        if (*text == '"')
+            *to++ = '"';
+        *to++ = *text;
+    }
+    *to++ = '"';
+    return to;
+}
+
+static size_t csv_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                        char *text) {
-    const int n = catalogue_columns();
+    const int n = catalogue->n_columns;
     char *to = text;
-    for (int64_t row = first; row < end; row++) {
+    for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
-            to += catalogue_cell(&catalogue->sources[row], i, to);
+            const struct column *column = &catalogue->columns[i];
+            to = column->is_image ? put_text(rows->images[row], to)
+                                  : to + catalogue_cell(rows, row, column, to);
             *to++ = i + 1 < n ? ',' : '\n';
         }
     }

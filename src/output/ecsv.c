@@ -17,8 +17,8 @@ static bool write_text(const char *name, const char *text, FILE *stream) {
     return json_print(json_string(text), "", "", stream);
 }
 
-static const char *type_of(int i) {
-    switch (catalogue_kind(i)) {
+static const char *type_of(enum srcfind_kind kind) {
+    switch (kind) {
     case SRCFIND_INTEGER:
         return "int64";
     case SRCFIND_REAL:
@@ -29,10 +29,10 @@ static const char *type_of(int i) {
     return "";
 }
 
-static bool write_column(const struct srcfind_column *column, int i, FILE *stream) {
+static bool write_column(const struct srcfind_column *column, FILE *stream) {
     fprintf(stream, "# - {name: %s", column->name);
     const bool ok = write_text("unit", column->vounit, stream);
-    fprintf(stream, ", datatype: %s", type_of(i));
+    fprintf(stream, ", datatype: %s", type_of(column->kind));
     if (!ok || !write_text("description", column->description, stream))
         return false;
     fprintf(stream, ", meta: {ucd: \"%s\"}}\n", column->ucd);
@@ -59,24 +59,25 @@ static bool write_fact(const struct fact *fact, FILE *stream) {
 
 static bool ecsv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     struct fact facts[MOST_FACTS];
-    const int n_columns = catalogue_columns(), n_facts = facts_of(catalogue, facts);
+    const int n_columns = catalogue->n_columns, n_facts = facts_of(catalogue, facts);
     bool ok = true;
     fputs("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n", stream);
     for (int i = 0; ok && i < n_columns; i++)
-        ok = write_column(&catalogue->columns[i], i, stream);
+        ok = write_column(&catalogue->columns[i].shown, stream);
     fputs("# meta:\n", stream);
     for (int i = 0; ok && i < n_facts; i++)
         ok = write_fact(&facts[i], stream);
-    ok = ok && json_print(options_json(&catalogue->options), "#   options: ", "\n", stream);
+    if (!catalogue->options_differ)
+        ok = ok && json_print(options_json(&catalogue->options), "#   options: ", "\n", stream);
     fputs("# schema: astropy-2.0\n", stream);
     return ok && csv_writer.begin(catalogue, stream);
 }
 
 static const char *const suffixes[] = {".ecsv", ".ecsv.gz", NULL};
 
-static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t ecsv_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                         char *text) {
-    return csv_writer.rows(catalogue, first, end, text);
+    return csv_writer.rows(catalogue, rows, text);
 }
 
 const struct writer ecsv_writer = {

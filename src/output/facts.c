@@ -27,7 +27,10 @@ int facts_of(const struct srcfind_catalogue *c, struct fact facts[MOST_FACTS]) {
     const struct fact all[MOST_FACTS] = {
         {"srcfind", SRCFIND_VERSION, NAN, NULL},
         {"image", image->path, NAN, NULL},
+        {"image_width", NULL, image->width > 0 ? (double)image->width : (double)NAN, "pixel"},
+        {"image_height", NULL, image->height > 0 ? (double)image->height : (double)NAN, "pixel"},
         {"bunit", image->unit, NAN, NULL},
+        {"flux_unit", image->flux_unit, NAN, NULL},
         {"FREQ", NULL, image->frequency, "Hz"},
         {"BMAJ", NULL, image->beam.major, "deg"},
         {"BMIN", NULL, image->beam.minor, "deg"},

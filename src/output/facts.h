@@ -1,5 +1,5 @@
 /* What a catalogue says of its image, its options and its noise, under fixed names: in the header
- * of formats that have one. */
+ * of formats that have one. input/table_facts.h reads them back. */
 #ifndef FACTS_H
 #define FACTS_H
 
@@ -12,7 +12,7 @@ struct fact {
     const char *unit; /* in VOUnit; NULL if there is none */
 };
 
-enum { MOST_FACTS = 16 };
+enum { MOST_FACTS = 19 };
 
 /* Writes the facts that are known, and returns their number. The texts belong to the catalogue. */
 int facts_of(const struct srcfind_catalogue *catalogue, struct fact facts[MOST_FACTS]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "input/fits/hdu.h"
+#include "input/table_facts.h"
 #include "output/cards.h"
 #include "output/facts.h"
 #include "output/option_cards.h"
@@ -21,20 +22,11 @@ static bool is_radesys(const char *frame) {
     return false;
 }
 
-/* The keyword of a fact: another one where its name is too long, belongs to images (BUNIT), or does
- * not take its value. */
+/* The keyword of a fact: another one where its keyword does not take its value. */
 static const char *keyword_of(const struct fact *fact) {
-    static const char *const names[][2] = {
-        {"srcfind", "SRCFIND"},          {"image", "IMAGE"},           {"bunit", "MAPUNIT"},
-        {"background_median", "BKGMED"}, {"background_rms", "BKGRMS"}, {"rms_box_size", "RMSBOX"},
-        {"rms_box_step", "RMSSTEP"},     {"rms_least", "RMSLEAST"},    {"rms_median", "RMSMED"},
-        {"rms_most", "RMSMOST"}};
-    if (strcmp(fact->name, "RADESYS") == 0 && !is_radesys(fact->text))
-        return "FRAME";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(fact->name, names[i][0]) == 0)
-            return names[i][1];
-    return fact->name;
+    return strcmp(fact->name, "RADESYS") == 0 && !is_radesys(fact->text)
+               ? "FRAME"
+               : table_facts_keyword(fact->name);
 }
 
 /* Adds a card with the number of a column in its keyword. */
@@ -44,17 +36,25 @@ static void add_of_column(struct cards *cards, const char *stem, int i, const ch
     cards_add_text(cards, keyword, text ? text : "");
 }
 
+/* Says which integer an empty cell has. */
+static void add_null(struct cards *cards, int i) {
+    char keyword[16];
+    snprintf(keyword, sizeof keyword, "TNULL%d", i + 1);
+    cards_add_integer(cards, keyword, SRCFIND_EMPTY);
+}
+
 static void add_columns(const struct srcfind_catalogue *catalogue, struct cards *cards) {
-    char text[16];
-    snprintf(text, sizeof text, "%dA", ROW_TEXT);
-    for (int i = 0; i < catalogue_columns(); i++) {
-        const struct srcfind_column *column = &catalogue->columns[i];
-        const enum srcfind_kind kind = catalogue_kind(i);
+    char text[24];
+    for (int i = 0; i < catalogue->n_columns; i++) {
+        const struct srcfind_column *column = &catalogue->columns[i].shown;
+        snprintf(text, sizeof text, "%zuA", catalogue->columns[i].width);
         add_of_column(cards, "TTYPE", i, column->name);
         add_of_column(cards, "TFORM", i,
-                      kind == SRCFIND_STRING ? text
-                      : kind == SRCFIND_REAL ? "D"
-                                             : "K");
+                      column->kind == SRCFIND_STRING ? text
+                      : column->kind == SRCFIND_REAL ? "D"
+                                                     : "K");
+        if (catalogue->columns[i].may_be_empty)
+            add_null(cards, i);
         add_of_column(cards, "TUNIT", i, column->vounit);
         add_of_column(cards, "TUCD", i, column->ucd);
         add_of_column(cards, "TCOMM", i, column->description);
@@ -83,20 +83,21 @@ static void add_primary(struct cards *cards) {
 
 static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     struct cards cards = {0};
+    size_t widths[MOST_COLUMNS];
     add_primary(&cards);
     cards_add_text(&cards, "XTENSION", "BINTABLE");
     cards_add_integer(&cards, "BITPIX", 8);
     cards_add_integer(&cards, "NAXIS", 2);
-    cards_add_integer(&cards, "NAXIS1", (int64_t)row_bytes_count(ROW_TEXT));
+    cards_add_integer(&cards, "NAXIS1", (int64_t)row_bytes_widths(catalogue, widths));
     cards_add_integer(&cards, "NAXIS2", catalogue->n_sources);
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
-    cards_add_integer(&cards, "TFIELDS", catalogue_columns());
+    cards_add_integer(&cards, "TFIELDS", catalogue->n_columns);
     cards_add_text(&cards, "EXTNAME", "SOURCES");
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_facts(catalogue, &cards);
-    option_cards_add(&cards, "catalogue", &catalogue->options);
+    option_cards_add(&cards, "catalogue", !catalogue->options_differ ? &catalogue->options : NULL);
     const bool ok = cards_end(&cards);
     if (ok)
         fwrite(cards.text, CARD, (size_t)cards.n, stream);
@@ -104,18 +105,21 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     return ok;
 }
 
-static size_t fits_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t fits_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                         char *text) {
+    size_t widths[MOST_COLUMNS];
     unsigned char *to = (unsigned char *)text;
-    for (int64_t row = first; row < end; row++)
-        to += row_bytes_put(&catalogue->sources[row], ROW_TEXT, to);
+    row_bytes_widths(catalogue, widths);
+    for (int64_t row = 0; row < rows->n; row++)
+        to += row_bytes_put(catalogue, rows, row, widths, to);
     return (size_t)(to - (unsigned char *)text);
 }
 
 /* Fills the last block. */
 static void fits_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
     static const char zeros[FITS_BLOCK];
-    const int64_t size = catalogue->n_sources * (int64_t)row_bytes_count(ROW_TEXT);
+    size_t widths[MOST_COLUMNS];
+    const int64_t size = catalogue->n_sources * (int64_t)row_bytes_widths(catalogue, widths);
     fwrite(zeros, 1, (size_t)((FITS_BLOCK - size % FITS_BLOCK) % FITS_BLOCK), stream);
 }
 

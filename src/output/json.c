@@ -8,7 +8,7 @@
 #include "common/format_double.h"
 #include "common/json_tree.h"
 #include "options/options_json.h"
-#include "output/catalogue.h"
+#include "output/json.h"
 #include "output/writer.h"
 
 enum { NAME_TEXT = 32 }; /* capacity for a column's name with its quotes and separators */
@@ -32,11 +32,17 @@ static void add_text(struct json_tree *object, const char *name, const char *tex
     json_add(object, name, text && *text ? json_string(text) : cJSON_CreateNull());
 }
 
+/* Adds an array, or null for n < 0. */
 static void add_integers(struct json_tree *object, const char *name, const int64_t *values, int n) {
     struct json_tree array = json_array();
     for (int i = 0; i < n; i++)
         add_integer(&array, NULL, values[i]);
-    json_add(object, name, json_end(&array));
+    cJSON *added = json_end(&array);
+    if (n < 0) {
+        cJSON_Delete(added);
+        added = cJSON_CreateNull();
+    }
+    json_add(object, name, added);
 }
 
 static cJSON *beam_json(const struct srcfind_image *image) {
@@ -49,19 +55,27 @@ static cJSON *beam_json(const struct srcfind_image *image) {
     return json_end(&beam);
 }
 
+/* Of an image of a merged catalogue, axes and pixels may not be known: n_axes is 0 then. */
 static cJSON *image_json(const struct srcfind_image *image) {
     struct json_tree object = json_object();
     const int64_t shape[] = {image->height, image->width};
+    const bool is_known = image->n_axes > 0;
     add_text(&object, "path", image->path);
     if (image->hdu >= 0)
         add_integer(&object, "hdu", image->hdu);
     else
         json_add(&object, "hdu", cJSON_CreateNull());
     add_text(&object, "hdu_name", image->hdu_name);
-    add_integers(&object, "shape", shape, 2);
-    add_integers(&object, "axes", image->axes, image->n_axes);
-    add_integers(&object, "plane", image->plane, image->n_axes > 2 ? image->n_axes - 2 : 0);
-    add_integer(&object, "bitpix", image->bitpix);
+    add_integers(&object, "shape", shape, image->width > 0 ? 2 : -1);
+    add_integers(&object, "axes", image->axes, is_known ? image->n_axes : -1);
+    add_integers(&object, "plane", image->plane,
+                 !is_known           ? -1
+                 : image->n_axes > 2 ? image->n_axes - 2
+                                     : 0);
+    if (is_known)
+        add_integer(&object, "bitpix", image->bitpix);
+    else
+        json_add(&object, "bitpix", cJSON_CreateNull());
     add_text(&object, "compression", image->compression);
     add_text(&object, "unit", image->unit);
     add_text(&object, "flux_unit", image->flux_unit);
@@ -69,7 +83,7 @@ static cJSON *image_json(const struct srcfind_image *image) {
     add_real(&object, "equinox", image->equinox);
     add_real(&object, "pixel_area_deg2", image->pixel_area);
     add_real(&object, "frequency_hz", image->frequency);
-    json_add(&object, "beam", *image->beam_source ? beam_json(image) : cJSON_CreateNull());
+    json_add(&object, "beam", isfinite(image->beam.major) ? beam_json(image) : cJSON_CreateNull());
     return json_end(&object);
 }
 
@@ -154,8 +168,8 @@ static cJSON *column_json(const struct srcfind_column *column) {
 
 static cJSON *columns_json(const struct srcfind_catalogue *catalogue) {
     struct json_tree array = json_array();
-    for (int i = 0; i < catalogue_columns(); i++)
-        json_add(&array, NULL, column_json(&catalogue->columns[i]));
+    for (int i = 0; i < catalogue->n_columns; i++)
+        json_add(&array, NULL, column_json(&catalogue->columns[i].shown));
     return json_end(&array);
 }
 
@@ -165,17 +179,47 @@ static bool write_member(const char *name, cJSON *value, FILE *stream) {
     return json_print(value, "", ",\n", stream);
 }
 
+/* Writes what a catalogue says of its image, between `srcfind` and `columns`. */
+static bool write_image(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    return write_member("image", image_json(&catalogue->image), stream) &&
+           write_member("options", options_json(&catalogue->options), stream) &&
+           write_member("background", background_json(catalogue), stream) &&
+           write_member("detection", detection_json(catalogue), stream) &&
+           write_member("quality", quality_json(catalogue), stream);
+}
+
+/* The same for a merged catalogue. */
+static bool write_images(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    fputs("\"images\":", stream);
+    const bool ok = catalogue->store->write_images(catalogue->store->context, stream);
+    fputs(",\n", stream);
+    return ok && write_member("options",
+                              !catalogue->options_differ ? options_json(&catalogue->options)
+                                                         : cJSON_CreateNull(),
+                              stream);
+}
+
 static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     fputs("{", stream);
-    const bool ok = write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
-                    write_member("image", image_json(&catalogue->image), stream) &&
-                    write_member("options", options_json(&catalogue->options), stream) &&
-                    write_member("background", background_json(catalogue), stream) &&
-                    write_member("detection", detection_json(catalogue), stream) &&
-                    write_member("quality", quality_json(catalogue), stream) &&
-                    write_member("columns", columns_json(catalogue), stream);
+    const bool ok =
+        write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
+        (catalogue->store ? write_images(catalogue, stream) : write_image(catalogue, stream)) &&
+        write_member("columns", columns_json(catalogue), stream);
     fputs("\"sources\":[\n", stream);
     return ok;
+}
+
+bool json_write_entry(const struct srcfind_catalogue *catalogue, FILE *stream) {
+    fputc('{', stream);
+    const bool ok = write_member("image", image_json(&catalogue->image), stream) &&
+                    write_member("background", background_json(catalogue), stream);
+    fputs("\"detection\":", stream);
+    return ok && json_print(detection_json(catalogue), "", "}", stream);
+}
+
+bool json_write_known(const struct srcfind_image *image, FILE *stream) {
+    return json_print(image_json(image),
+                      "{\"image\":", ",\n\"background\":null,\n\"detection\":null}", stream);
 }
 
 /* The text before each cell: `{"Source_id":`, `,"Isl_id":` ... */
@@ -185,15 +229,30 @@ struct names {
 };
 
 static void name_cells(const struct srcfind_catalogue *catalogue, struct names *names) {
-    for (int i = 0; i < catalogue_columns(); i++)
+    for (int i = 0; i < catalogue->n_columns; i++)
         names->length[i] = (size_t)snprintf(names->text[i], NAME_TEXT, "%c\"%s\":", i ? ',' : '{',
-                                            catalogue->columns[i].name);
+                                            catalogue->columns[i].shown.name);
+}
+
+/* Writes the path of an image as a string. Returns the end. */
+static char *put_string(const char *text, char *to) {
+    *to++ = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            *to++ = '\\';
+        *to++ = *text;
+    }
+    *to++ = '"';
+    return to;
 }
 
 /* Writes a cell: text in quotes, numbers without, and null if empty. Returns the end. */
-static char *json_cell(const struct srcfind_source *source, int i, char *to) {
-    const bool is_text = catalogue_kind(i) == SRCFIND_STRING;
-    const int length = catalogue_cell(source, i, to + is_text);
+static char *json_cell(const struct rows *rows, int64_t row, const struct column *column,
+                       char *to) {
+    const bool is_text = column->shown.kind == SRCFIND_STRING;
+    if (column->is_image)
+        return put_string(rows->images[row], to);
+    const int length = catalogue_cell(rows, row, column, to + is_text);
     if (length == 0) {
         memcpy(to, "null", 4);
         return to + 4;
@@ -204,19 +263,19 @@ static char *json_cell(const struct srcfind_source *source, int i, char *to) {
     return to + length + 2;
 }
 
-static size_t json_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t json_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                         char *text) {
-    const int n = catalogue_columns();
+    const int n = catalogue->n_columns;
     struct names names;
     char *to = text;
     name_cells(catalogue, &names);
-    for (int64_t row = first; row < end; row++) {
+    for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
             memcpy(to, names.text[i], names.length[i]);
-            to = json_cell(&catalogue->sources[row], i, to + names.length[i]);
+            to = json_cell(rows, row, &catalogue->columns[i], to + names.length[i]);
         }
         *to++ = '}';
-        if (row + 1 < catalogue->n_sources)
+        if (row + 1 < rows->n || !rows->are_last)
             *to++ = ',';
         *to++ = '\n';
     }

@@ -6,48 +6,58 @@
 #include "cpu/noise_maps.h"
 #include "input/chunks.h"
 
-/* --- noise --- */
+/* --- quantities --- */
 
-enum { PIECE = 64 }; /* pixels whose noise is computed at a time */
+enum { NOISE_RANGE = 64 }; /* pixels that are computed at a time */
 
-static float noise_value(enum noise_quantity quantity, struct noise_at noise, float pixel) {
+/* In double, and rounded once. */
+static float quantity_at(enum quantity quantity, struct noise_at noise, double model, float pixel) {
+    const double above = (double)pixel - noise.background;
     switch (quantity) {
-    case NOISE_RMS:
+    case QUANTITY_RMS:
         return (float)noise.rms;
-    case NOISE_BACKGROUND:
+    case QUANTITY_BACKGROUND:
         return (float)noise.background;
-    case NOISE_SNR:
-        return noise.rms > 0 ? (float)(((double)pixel - noise.background) / noise.rms) : NAN;
+    case QUANTITY_SNR:
+        return noise.rms > 0 ? (float)(above / noise.rms) : NAN;
+    case QUANTITY_MODEL:
+        return (float)model;
+    case QUANTITY_RESIDUAL:
+        return (float)(above - model);
     }
     return NAN;
 }
 
 /* Replaces n pixels of row y, from pixel x on. */
-static void replace_pixels(const struct noise_values *v, int64_t x, int64_t y, int64_t n,
+static void replace_pixels(const struct quantity_values *v, int64_t x, int64_t y, int64_t n,
                            const struct noise_given *given, uint32_t *pixels) {
-    struct noise_at noise[PIECE];
-    noise_row(v->map, y, x, n, given, noise);
+    struct noise_at noise[NOISE_RANGE];
+    double model[NOISE_RANGE] = {0};
+    noise_row(v->noise, y, x, n, given, noise);
+    if (v->model)
+        model_row(v->model, y, x, n, model);
     for (int64_t i = 0; i < n; i++) {
         const float pixel = pixel_value(pixels, i, v->image->swapped);
-        const float value = isfinite(pixel) ? noise_value(v->quantity, noise[i], pixel) : NAN;
+        const float value =
+            isfinite(pixel) ? quantity_at(v->quantity, noise[i], model[i], pixel) : NAN;
         memcpy(&pixels[i], &value, sizeof value);
     }
 }
 
 /* Replaces the pixels [first, first + count). given is NULL if no map of the noise is. */
-static void replace_range(const struct noise_values *v, int64_t first, int64_t count,
+static void replace_range(const struct quantity_values *v, int64_t first, int64_t count,
                           const struct noise_given *given, uint32_t *pixels) {
     const int64_t width = v->image->width;
     for (int64_t i = 0; i < count;) {
         const int64_t x = (first + i) % width, row = width - x < count - i ? width - x : count - i;
-        const int64_t n = row < PIECE ? row : PIECE;
+        const int64_t n = row < NOISE_RANGE ? row : NOISE_RANGE;
         replace_pixels(v, x, (first + i) / width, n, given ? given + i : NULL, pixels + i);
         i += n;
     }
 }
 
 /* The same with what the maps have there. False on an error. */
-static bool replace_by_maps(const struct noise_values *v, int64_t first, int64_t count,
+static bool replace_by_maps(const struct quantity_values *v, int64_t first, int64_t count,
                             uint32_t *pixels, struct error *error) {
     struct noise_maps maps;
     bool ok = noise_maps_make(&maps, &v->maps, count);
@@ -60,9 +70,9 @@ static bool replace_by_maps(const struct noise_values *v, int64_t first, int64_t
     return ok;
 }
 
-static const uint32_t *read_noise(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                  struct error *error) {
-    const struct noise_values *v = state;
+static const uint32_t *read_quantity(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                     struct error *error) {
+    const struct quantity_values *v = state;
     const uint32_t *pixels = v->image->read(v->image->state, first, count, buffer, error);
     if (!pixels)
         return NULL;
@@ -74,90 +84,117 @@ static const uint32_t *read_noise(void *state, int64_t first, int64_t count, uin
     return buffer;
 }
 
-struct pixel_source noise_values_source(struct noise_values *values) {
+struct pixel_source quantity_values_source(struct quantity_values *values) {
     struct pixel_source source = *values->image;
     source.swapped = false;
     source.state = values;
-    source.read = read_noise;
+    source.read = read_quantity;
     return source;
 }
 
-/* --- islands --- */
+/* --- labels --- */
 
-/* Adds the runs of a set; its islands have the numbers from first_id on. */
-static void add_runs(struct island_values *v, const struct segments *s, int64_t first_id) {
+/* Labels are sorted by row in two passes: the first one counts their runs. */
+typedef void add_run(struct label_values *v, int64_t y, struct label_run run);
+
+/* Counts the runs of row y in first[y + 2]. */
+static void count_run(struct label_values *v, int64_t y, struct label_run run) {
+    (void)run;
+    v->first[y + 2]++;
+}
+
+/* first[y + 1] is where row y begins, and then where it ends. */
+static void keep_run(struct label_values *v, int64_t y, struct label_run run) {
+    v->runs[v->first[y + 1]++] = run;
+}
+
+/* Adds a run of pixels, cut where the label changes. label: of its pixels; NULL: all have `one`. */
+static void add_labels(struct label_values *v, const struct run *run, const int32_t *label,
+                       int64_t one, int64_t before, add_run *add) {
+    for (int64_t x = run->x0, end; x <= run->x1; x = end + 1) {
+        const int64_t own = label ? label[x - run->x0] : one;
+        end = label ? x : run->x1;
+        while (end < run->x1 && label[end + 1 - run->x0] == own)
+            end++;
+        add(v, run->y, (struct label_run){(int32_t)x, (int32_t)end, (int32_t)(before + own)});
+    }
+}
+
+/* Adds all islands of a set, whose labels follow `before` others. */
+static void add_set(struct label_values *v, const struct labelled *set, int64_t before,
+                    add_run *add) {
+    const struct segments *s = set->islands;
+    const int32_t *label = set->label;
     for (int64_t k = 0; k < s->n; k++) {
         for (int64_t i = s->first_run[k]; i < s->first_run[k + 1]; i++) {
             const struct run *run = &s->runs[i];
-            v->runs[v->first[run->y + 1]++] =
-                (struct island_run){run->x0, run->x1, (int32_t)(first_id + k)};
+            add_labels(v, run, label, k + 1, before, add);
+            if (label)
+                label += (int64_t)run->x1 - run->x0 + 1;
         }
     }
 }
 
-static int64_t count_runs(const struct segments *s) {
-    return s->n > 0 ? s->first_run[s->n] : 0;
+static void add_sets(struct label_values *v, const struct labelled *sets, int n, add_run *add) {
+    int64_t before = 0;
+    for (int k = 0; k < n; before += sets[k++].n)
+        add_set(v, &sets[k], before, add);
 }
 
-bool island_values_make(struct island_values *v, const struct segments *sets, int n, int64_t width,
-                        int64_t height) {
-    int64_t n_runs = 0, first_id = 1;
-    for (int k = 0; k < n; k++)
-        n_runs += count_runs(&sets[k]);
-    *v = (struct island_values){.width = width,
-                                .first = calloc((size_t)height + 2, sizeof *v->first),
-                                .runs = malloc((size_t)n_runs * sizeof *v->runs + 1)};
-    if (!v->first || !v->runs)
+bool label_values_make(struct label_values *v, const struct labelled *sets, int n, int64_t width,
+                       int64_t height) {
+    *v = (struct label_values){.width = width,
+                               .first = calloc((size_t)height + 2, sizeof *v->first)};
+    if (!v->first)
         return false;
-    for (int k = 0; k < n; k++)
-        for (int64_t i = 0; i < count_runs(&sets[k]); i++)
-            v->first[sets[k].runs[i].y + 2]++;
+    add_sets(v, sets, n, count_run);
     for (int64_t y = 0; y < height; y++)
         v->first[y + 2] += v->first[y + 1];
-    /* first[y + 1] is now where row y begins, and will be where it ends. */
-    for (int k = 0; k < n; first_id += sets[k++].n)
-        add_runs(v, &sets[k], first_id);
+    v->runs = malloc((size_t)v->first[height + 1] * sizeof *v->runs + 1);
+    if (!v->runs)
+        return false;
+    add_sets(v, sets, n, keep_run);
     return true;
 }
 
-void island_values_clear(struct island_values *values) {
+void label_values_clear(struct label_values *values) {
     free(values->first);
     free(values->runs);
-    *values = (struct island_values){0};
+    *values = (struct label_values){0};
 }
 
-/* Marks the islands in the pixels [x, x + n) of row y. */
-static void mark_islands(const struct island_values *v, int64_t x, int64_t y, int64_t n,
-                         uint32_t *pixels) {
+/* Writes the labels of the pixels [x, x + n) of row y. */
+static void mark_labels(const struct label_values *v, int64_t x, int64_t y, int64_t n,
+                        uint32_t *pixels) {
     for (int64_t i = v->first[y]; i < v->first[y + 1]; i++) {
-        const struct island_run *run = &v->runs[i];
+        const struct label_run *run = &v->runs[i];
         const int64_t begin = run->x0 > x ? run->x0 : x;
         const int64_t end = run->x1 < x + n ? run->x1 + (int64_t)1 : x + n;
         for (int64_t at = begin; at < end; at++)
-            pixels[at - x] = (uint32_t)run->id;
+            pixels[at - x] = (uint32_t)run->label;
     }
 }
 
-static const uint32_t *read_islands(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                    struct error *error) {
-    const struct island_values *v = state;
+static const uint32_t *read_labels(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                   struct error *error) {
+    const struct label_values *v = state;
     (void)error;
     memset(buffer, 0, (size_t)count * sizeof *buffer);
     for (int64_t i = 0; i < count;) {
         const int64_t x = (first + i) % v->width;
         const int64_t n = v->width - x < count - i ? v->width - x : count - i;
-        mark_islands(v, x, (first + i) / v->width, n, buffer + i);
+        mark_labels(v, x, (first + i) / v->width, n, buffer + i);
         i += n;
     }
     return buffer;
 }
 
-struct pixel_source island_values_source(struct island_values *values,
-                                         const struct pixel_source *image) {
+struct pixel_source label_values_source(struct label_values *values,
+                                        const struct pixel_source *image) {
     struct pixel_source source = *image;
     source.swapped = false;
     source.parallel = true;
     source.state = values;
-    source.read = read_islands;
+    source.read = read_labels;
     return source;
 }

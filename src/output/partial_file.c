@@ -40,7 +40,7 @@ static int make_locked(const char *beside, char **path) {
             *path = NULL;
             return -1;
         }
-        const int descriptor = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const int descriptor = open(*path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0 && lock_new(descriptor))
             return descriptor;
         const int code = descriptor >= 0 ? EEXIST : errno;
@@ -90,18 +90,35 @@ void partial_file_discard(struct partial_file *file) {
     free(file->path);
 }
 
-bool partial_file_finish(struct partial_file *file, const char *path) {
+int partial_file_forget(struct partial_file *file) {
+    const bool is_gone = unlink(file->path) == 0, is_closed = fclose(file->stream) == 0;
+    const int descriptor = file->lock, code = errno;
+    free(file->path);
+    if (is_gone && is_closed)
+        return descriptor;
+    close(descriptor);
+    errno = code;
+    return -1;
+}
+
+int partial_file_keep(struct partial_file *file, const char *path) {
     const bool closed = fclose(file->stream) == 0;
     file->stream = NULL;
     if (closed && rename(file->path, path) == 0) {
-        close(file->lock);
         free(file->path);
-        return true;
+        return file->lock;
     }
     const int code = errno;
     partial_file_discard(file);
     errno = code;
-    return false;
+    return -1;
+}
+
+bool partial_file_finish(struct partial_file *file, const char *path) {
+    const int descriptor = partial_file_keep(file, path);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor >= 0;
 }
 
 /* --- abandoned files --- */

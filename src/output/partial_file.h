@@ -14,12 +14,21 @@ struct partial_file {
 };
 
 /* Makes a temporary file in the directory of a path, with the permissions of an existing file of
- * that path. False with errno set on an error. On success, one of the next two calls must follow.
+ * that path. False with errno set on an error. On success, one of the next four calls must follow.
  */
 bool partial_file_open(const char *path, struct partial_file *file);
 
 /* Closes the file and renames it to the path. On an error it is removed; false with errno set. */
 bool partial_file_finish(struct partial_file *file, const char *path);
+
+/* Closes the stream and renames the file to the path, but keeps its descriptor, and the lock on it:
+ * returns it, to be closed, at the end of the file. -1 with errno set on an error; the file is then
+ * removed. */
+int partial_file_keep(struct partial_file *file, const char *path);
+
+/* Removes the file, but keeps it open, for reading, too: returns its descriptor, to be closed. -1
+ * with errno set on an error. */
+int partial_file_forget(struct partial_file *file);
 
 /* Closes and removes the file. */
 void partial_file_discard(struct partial_file *file);

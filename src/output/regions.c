@@ -86,23 +86,23 @@ static char *crtf_row(const struct srcfind_catalogue *catalogue,
 typedef char *row_function(const struct srcfind_catalogue *catalogue,
                            const struct srcfind_source *source, char *to);
 
-static size_t write_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t write_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                          row_function *write, char *text) {
     char *to = text;
-    for (int64_t row = first; row < end; row++)
-        if (isfinite(catalogue->sources[row].x) && isfinite(catalogue->sources[row].y))
-            to = write(catalogue, &catalogue->sources[row], to);
+    for (int64_t row = 0; row < rows->n; row++)
+        if (isfinite(rows->sources[row].x) && isfinite(rows->sources[row].y))
+            to = write(catalogue, &rows->sources[row], to);
     return (size_t)(to - text);
 }
 
-static size_t reg_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t reg_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                        char *text) {
-    return write_rows(catalogue, first, end, reg_row, text);
+    return write_rows(catalogue, rows, reg_row, text);
 }
 
-static size_t crtf_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t crtf_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                         char *text) {
-    return write_rows(catalogue, first, end, crtf_row, text);
+    return write_rows(catalogue, rows, crtf_row, text);
 }
 
 static const char *const reg_suffixes[] = {".reg", ".reg.gz", NULL}, *const crtf_suffixes[] = {

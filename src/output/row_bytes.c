@@ -3,17 +3,23 @@
 #include <math.h>
 #include <string.h>
 
-bool row_cell_is_empty(const struct srcfind_source *source, int i) {
-    const union cell_value value = catalogue_value(source, i);
-    return catalogue_kind(i) == SRCFIND_STRING
-               ? !*value.text
-               : catalogue_kind(i) == SRCFIND_REAL && !isfinite(value.real);
+bool row_cell_is_empty(const struct rows *rows, int64_t row, const struct column *column) {
+    const union cell_value value = catalogue_value(rows, row, column);
+    switch (column->shown.kind) {
+    case SRCFIND_INTEGER:
+        return value.integer == SRCFIND_EMPTY;
+    case SRCFIND_REAL:
+        return !isfinite(value.real);
+    case SRCFIND_STRING:
+        return !*value.text;
+    }
+    return false;
 }
 
-size_t row_bytes_count(size_t text_length) {
+size_t row_bytes_widths(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]) {
     size_t n = 0;
-    for (int i = 0; i < catalogue_columns(); i++)
-        n += catalogue_kind(i) == SRCFIND_STRING ? text_length : 8;
+    for (int i = 0; i < catalogue->n_columns; i++)
+        n += widths[i] = catalogue->columns[i].width;
     return n;
 }
 
@@ -30,11 +36,20 @@ static unsigned char *put_real(double real, unsigned char *to) {
     return put_bits(bits, to);
 }
 
-size_t row_bytes_put(const struct srcfind_source *source, size_t text_length, unsigned char *to) {
+static unsigned char *put_text(const char *text, size_t width, unsigned char *to) {
+    memset(to, 0, width);
+    for (size_t i = 0; i < width && text[i]; i++)
+        to[i] = (unsigned char)text[i] < 0x80 ? (unsigned char)text[i] : '?';
+    return to + width;
+}
+
+size_t row_bytes_put(const struct srcfind_catalogue *catalogue, const struct rows *rows,
+                     int64_t row, const size_t *widths, unsigned char *to) {
     unsigned char *const first = to;
-    for (int i = 0; i < catalogue_columns(); i++) {
-        const union cell_value value = catalogue_value(source, i);
-        switch (catalogue_kind(i)) {
+    for (int i = 0; i < catalogue->n_columns; i++) {
+        const struct column *column = &catalogue->columns[i];
+        const union cell_value value = catalogue_value(rows, row, column);
+        switch (column->shown.kind) {
         case SRCFIND_INTEGER:
             to = put_bits((uint64_t)value.integer, to);
             break;
@@ -42,9 +57,7 @@ size_t row_bytes_put(const struct srcfind_source *source, size_t text_length, un
             to = put_real(value.real, to);
             break;
         case SRCFIND_STRING:
-            memset(to, 0, text_length);
-            memcpy(to, value.text, strlen(value.text));
-            to += text_length;
+            to = put_text(value.text, widths[i], to);
             break;
         }
     }

@@ -4,20 +4,19 @@
 
 #include "output/catalogue.h"
 
-/* The longest text of a cell; and the most bytes of a row, with some for longer texts. */
-enum {
-    ROW_TEXT = sizeof((struct srcfind_source *)0)->name - 1,
-    ROW_MOST_BYTES = 8 * MOST_COLUMNS + 64
-};
+/* The most bytes of a row, with some for longer texts, but without the path of its image. */
+enum { ROW_MOST_BYTES = 8 * MOST_COLUMNS + 64 };
 
 /* Whether a cell has no value. */
-bool row_cell_is_empty(const struct srcfind_source *source, int i);
+bool row_cell_is_empty(const struct rows *rows, int64_t row, const struct column *column);
 
-/* The number of bytes of a row, if a text takes text_length. */
-size_t row_bytes_count(size_t text_length);
+/* Writes the bytes of a row, of which cell i takes widths[i]: 8 of a number, those of a text at
+ * least as many as its column. Returns their number. Empty reals are NaN, empty integers
+ * SRCFIND_EMPTY; texts are filled up with zeros, and `?` stands for what is not ASCII. */
+size_t row_bytes_put(const struct srcfind_catalogue *catalogue, const struct rows *rows,
+                     int64_t row, const size_t *widths, unsigned char *to);
 
-/* Writes the bytes of a row, and returns their number. Empty numbers are NaN; texts are filled up
- * with zeros. */
-size_t row_bytes_put(const struct srcfind_source *source, size_t text_length, unsigned char *to);
+/* Sets the widths to the least ones. Returns their sum. */
+size_t row_bytes_widths(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]);
 
 #endif

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -92,8 +91,7 @@ enum srcfind_status save_whole(const struct save_content *content, const char *p
 }
 
 static bool is_compressed(const char *path) {
-    const size_t length = strlen(path);
-    return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+    return path_ends_with(path, ".gz");
 }
 
 /* What write_catalogue needs. */

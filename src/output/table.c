@@ -37,11 +37,12 @@ static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream)
     return true;
 }
 
-static size_t table_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                          char *text) {
     char *to = text, c[8][CELL];
-    for (int64_t row = first; row < end; row++) {
-        const struct srcfind_source *s = &catalogue->sources[row];
+    (void)catalogue;
+    for (int64_t row = 0; row < rows->n; row++) {
+        const struct srcfind_source *s = &rows->sources[row];
         to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s %6lld\n",
                        (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
                        cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),

@@ -10,15 +10,31 @@
 #include "output/writer.h"
 
 /* Bytes of a row before base64: a bit for each column, set where the cell is empty; 8 for each
- * number; and the length of a text. base64 makes four characters of three bytes, so that a row is
- * made a multiple of three, and blocks of rows follow each other without a gap. */
+ * number; and the length of each text. base64 makes four characters of three bytes, so that a row
+ * is made a multiple of three, and blocks of rows follow each other without a gap. */
 enum { MOST_BYTES = MOST_COLUMNS + ROW_MOST_BYTES };
 
-/* The length of the one column of texts. */
-static int text_length(void) {
-    const int flags = (catalogue_columns() + 7) / 8;
-    const int least = flags + (int)row_bytes_count(ROW_TEXT);
-    return ROW_TEXT + (3 - least % 3) % 3;
+static size_t flag_bytes(const struct srcfind_catalogue *catalogue) {
+    return ((size_t)catalogue->n_columns + 7) / 8;
+}
+
+/* Sets the bytes of each cell. Texts have two characters at least: arraysize="1" is deprecated
+ * (erratum 3 of VOTable 1.3), and astropy warns of a text that has no arraysize. The first text is
+ * filled up until the row is a multiple of three. */
+static void widths_of(const struct srcfind_catalogue *catalogue, size_t widths[MOST_COLUMNS]) {
+    size_t n = flag_bytes(catalogue) + row_bytes_widths(catalogue, widths);
+    size_t *first = NULL;
+    for (int i = 0; i < catalogue->n_columns; i++) {
+        if (catalogue->columns[i].shown.kind != SRCFIND_STRING)
+            continue;
+        first = first ? first : &widths[i];
+        if (widths[i] < 2) {
+            n += 2 - widths[i];
+            widths[i] = 2;
+        }
+    }
+    if (first)
+        *first += (3 - n % 3) % 3;
 }
 
 /* --- XML --- */
@@ -109,15 +125,17 @@ static void write_options(const struct options *options, FILE *stream) {
     }
 }
 
-static void write_field(const struct srcfind_catalogue *catalogue, int i, FILE *stream) {
-    const struct srcfind_column *column = &catalogue->columns[i];
+/* Writes a column, of which a text has `width` characters. */
+static void write_field(const struct srcfind_catalogue *catalogue, int i, size_t width,
+                        FILE *stream) {
+    const struct srcfind_column *column = &catalogue->columns[i].shown;
     const bool is_position =
         strncmp(column->ucd, "pos.", 4) == 0 && strstr(column->ucd, "meta.main");
     fprintf(stream, "<FIELD name=\"%s\"", column->name);
-    if (catalogue_kind(i) == SRCFIND_STRING)
-        fprintf(stream, " datatype=\"char\" arraysize=\"%d\"", text_length());
+    if (column->kind == SRCFIND_STRING)
+        fprintf(stream, " datatype=\"char\" arraysize=\"%zu\"", width);
     else
-        fprintf(stream, " datatype=\"%s\"", catalogue_kind(i) == SRCFIND_REAL ? "double" : "long");
+        fprintf(stream, " datatype=\"%s\"", column->kind == SRCFIND_REAL ? "double" : "long");
     write_attribute("unit", column->vounit, stream);
     write_attribute("ucd", column->ucd, stream);
     if (is_position && coordinate_system(&catalogue->image))
@@ -130,6 +148,7 @@ static void write_field(const struct srcfind_catalogue *catalogue, int i, FILE *
 static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     struct fact facts[MOST_FACTS];
     const int n_facts = facts_of(catalogue, facts);
+    size_t widths[MOST_COLUMNS];
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n"
           "<RESOURCE type=\"results\">\n",
@@ -138,9 +157,11 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
     fprintf(stream, "<TABLE name=\"sources\" nrows=\"%lld\">\n", (long long)catalogue->n_sources);
     for (int i = 0; i < n_facts; i++)
         write_fact(&facts[i], stream);
-    write_options(&catalogue->options, stream);
-    for (int i = 0; i < catalogue_columns(); i++)
-        write_field(catalogue, i, stream);
+    if (!catalogue->options_differ)
+        write_options(&catalogue->options, stream);
+    widths_of(catalogue, widths);
+    for (int i = 0; i < catalogue->n_columns; i++)
+        write_field(catalogue, i, widths[i], stream);
     fputs("<DATA><BINARY2><STREAM encoding=\"base64\">\n", stream);
     return true;
 }
@@ -148,14 +169,14 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
 /* --- the rows --- */
 
 /* Writes the bytes of a row, and returns their number. */
-static size_t row_of(const struct srcfind_source *source, unsigned char *row) {
-    const int n = catalogue_columns();
-    const size_t flags = (size_t)(n + 7) / 8;
-    memset(row, 0, flags);
-    for (int i = 0; i < n; i++)
-        if (row_cell_is_empty(source, i))
-            row[i / 8] |= (unsigned char)(0x80 >> i % 8);
-    return flags + row_bytes_put(source, (size_t)text_length(), row + flags);
+static size_t row_of(const struct srcfind_catalogue *catalogue, const struct rows *rows,
+                     int64_t row, const size_t *widths, unsigned char *bytes) {
+    const size_t flags = flag_bytes(catalogue);
+    memset(bytes, 0, flags);
+    for (int i = 0; i < catalogue->n_columns; i++)
+        if (row_cell_is_empty(rows, row, &catalogue->columns[i]))
+            bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
+    return flags + row_bytes_put(catalogue, rows, row, widths, bytes + flags);
 }
 
 static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
@@ -169,13 +190,20 @@ static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
     return to;
 }
 
-/* A line for each row. */
-static size_t votable_rows(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
+/* A line for each row. Its bytes are at the end of its place in the text, behind what is made of
+ * them. */
+static size_t votable_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                            char *text) {
-    unsigned char bytes[MOST_BYTES];
+    const size_t most = writer_row_bytes(&votable_writer, catalogue);
+    size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(catalogue);
     char *to = text;
-    for (int64_t row = first; row < end; row++) {
-        to = put_base64(bytes, row_of(&catalogue->sources[row], bytes), to);
+    widths_of(catalogue, widths);
+    for (int i = 0; i < catalogue->n_columns; i++)
+        n_bytes += widths[i];
+    for (int64_t row = 0; row < rows->n; row++) {
+        unsigned char *bytes = (unsigned char *)text + ((size_t)row + 1) * most - n_bytes;
+        row_of(catalogue, rows, row, widths, bytes);
+        to = put_base64(bytes, n_bytes, to);
         *to++ = '\n';
     }
     return (size_t)(to - text);

@@ -17,6 +17,11 @@ const struct writer *writer_named(const char *name) {
     return NULL;
 }
 
+/* No format makes more than two bytes of one of a path, and some that are beside it. */
+size_t writer_row_bytes(const struct writer *writer, const struct srcfind_catalogue *catalogue) {
+    return writer->row_bytes + (catalogue->store ? 2 * catalogue->store->image_bytes + 16 : 0);
+}
+
 static bool write_begin(const struct writer *writer, const struct srcfind_catalogue *catalogue,
                         FILE *stream) {
     return writer->begin(catalogue, stream) && !ferror(stream);

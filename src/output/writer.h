@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/threads.h"
+#include "output/catalogue.h"
 
 struct writer {
     struct srcfind_format format;
@@ -14,11 +15,10 @@ struct writer {
     bool (*is_whole)(const char *path);
     /* Writes the text before the rows. False where memory ran out. */
     bool (*begin)(const struct srcfind_catalogue *catalogue, FILE *stream);
-    /* Formats the rows [first, end) to text, which has row_bytes for each, and returns the number
-     * of bytes. Several threads may call this at the same time. */
-    size_t (*rows)(const struct srcfind_catalogue *catalogue, int64_t first, int64_t end,
-                   char *text);
-    size_t row_bytes; /* maximum length of a formatted row */
+    /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
+     * Several threads may call this at the same time. */
+    size_t (*rows)(const struct srcfind_catalogue *catalogue, const struct rows *rows, char *text);
+    size_t row_bytes; /* maximum length of a formatted row, but for the path of its image */
     /* Writes the text after the rows; NULL if there is none. */
     void (*end)(const struct srcfind_catalogue *catalogue, FILE *stream);
 };
@@ -30,6 +30,9 @@ extern const int n_writers;
 /* The writer of a format, whose name may have letters of any case; the default writer for NULL.
  * Returns NULL if there is no such format. */
 const struct writer *writer_named(const char *name);
+
+/* The maximum length of a formatted row of a catalogue. */
+size_t writer_row_bytes(const struct writer *writer, const struct srcfind_catalogue *catalogue);
 
 /* Writes a catalogue, with all threads; compressed: in gzip's format. Returns false if memory ran
  * out or the stream failed, and then errno says why. */

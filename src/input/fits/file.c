@@ -119,26 +119,39 @@ static enum srcfind_status cannot_open(const char *path, int reason, struct erro
                      reason == ENOENT ? hint_for(path) : "");
 }
 
-static enum srcfind_status not_regular(const char *path, bool directory, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path,
-                     directory ? "a directory: name the images in it"
-                               : "a device, pipe or socket, not a file with an image");
-}
-
 /* Calls fstat on the open file, so that nobody can replace the file between open and stat.
- * O_NONBLOCK: open must not wait at a pipe that nobody writes to. */
-enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
+ * O_NONBLOCK: open must not wait at a pipe that nobody writes to. What is no file is an error, with
+ * the message for a directory or for a stream. */
+static enum srcfind_status open_regular(struct fits_file *file, const char *path,
+                                        const char *directory, const char *stream,
+                                        struct error *error) {
     struct stat info;
     *file = (struct fits_file){.path = path};
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
         return cannot_open(path, errno, error);
     if (!S_ISREG(info.st_mode))
-        return not_regular(path, S_ISDIR(info.st_mode), error);
-    if (info.st_size == 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s", path,
+                         S_ISDIR(info.st_mode) ? directory : stream);
     file->version.size = info.st_size;
     file->version.time = info.st_mtim;
+    return SRCFIND_OK;
+}
+
+enum srcfind_status fits_file_open_any(struct fits_file *file, const char *path,
+                                       struct error *error) {
+    return open_regular(file, path, "a directory, not a file",
+                        "a device, pipe or socket, not a file", error);
+}
+
+enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error) {
+    const enum srcfind_status status =
+        open_regular(file, path, "a directory: name the images in it",
+                     "a device, pipe or socket, not a file with an image", error);
+    if (status != SRCFIND_OK)
+        return status;
+    if (file->version.size == 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: the file is empty", path);
     return look_at_start(file, error);
 }
 

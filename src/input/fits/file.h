@@ -25,6 +25,10 @@ struct fits_file {
 /* Opens a file and checks that it begins with SIMPLE or is gzipped. It keeps `path`. Close it also
  * after an error. */
 enum srcfind_status fits_file_open(struct fits_file *file, const char *path, struct error *error);
+
+/* The same for a file of any content, to be read as it is on the disk; an empty one, too. */
+enum srcfind_status fits_file_open_any(struct fits_file *file, const char *path,
+                                       struct error *error);
 void fits_file_close(struct fits_file *file);
 
 /* Sets *reached to whether the file has `end` bytes. A gzipped file is unpacked to memory up to

@@ -10,7 +10,6 @@ enum {
     INPUT = 1 << 16,
     FIRST_CAPACITY = 1 << 20,
     GZIP_ONLY = 16 + MAX_WBITS, /* the windowBits for which zlib accepts gzip alone */
-    MOST_OUTPUT_A_BYTE = 1032,  /* unpacked bytes per packed byte: deflate's greatest ratio */
 };
 
 struct gunzip {
@@ -28,7 +27,7 @@ enum srcfind_status gunzip_open(struct gunzip **gunzip, int descriptor, int64_t 
     struct gunzip *g = calloc(1, sizeof *g);
     if (!g || inflateInit2(&g->stream, GZIP_ONLY) != Z_OK) {
         free(g);
-        return error_memory(error, "opening an image");
+        return error_memory(error, "opening a file");
     }
     g->descriptor = descriptor;
     g->size = size;
@@ -103,7 +102,7 @@ static int unpack_next(struct gunzip *g, unsigned char *bytes, int64_t *count) {
 static enum srcfind_status failure(const struct gunzip *g, const char *path, int code,
                                    struct error *error) {
     if (code == Z_MEM_ERROR)
-        return error_memory(error, "unpacking an image");
+        return error_memory(error, "unpacking a file");
     if (code == Z_ERRNO)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", path, strerror(errno));
     return error_set(error, SRCFIND_ERROR_INPUT,
@@ -115,7 +114,7 @@ static enum srcfind_status failure(const struct gunzip *g, const char *path, int
 enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end, bool *reached,
                                  struct error *error) {
     *reached = false;
-    if (end / MOST_OUTPUT_A_BYTE > g->size)
+    if (end / GUNZIP_MOST_RATIO > g->size)
         return SRCFIND_OK;
     while (g->unpacked < end && !g->ended) {
         if (g->unpacked == g->capacity && !grow(g))
@@ -143,6 +142,10 @@ enum srcfind_status gunzip_check(struct gunzip *g, const char *path, struct erro
 
 int64_t gunzip_size(const struct gunzip *gunzip) {
     return gunzip->unpacked;
+}
+
+const char *gunzip_data(const struct gunzip *gunzip) {
+    return (const char *)gunzip->bytes;
 }
 
 bool gunzip_copy(const struct gunzip *gunzip, void *buffer, int64_t count, int64_t offset) {

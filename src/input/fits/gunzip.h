@@ -5,6 +5,8 @@
 
 #include "common/error.h"
 
+enum { GUNZIP_MOST_RATIO = 1032 }; /* unpacked bytes per packed byte: deflate's greatest ratio */
+
 struct gunzip;
 
 /* Opens a gzipped file by its descriptor, which must stay open; `size` is its size in bytes. The
@@ -24,6 +26,9 @@ enum srcfind_status gunzip_check(struct gunzip *gunzip, const char *path, struct
 
 /* The number of bytes unpacked so far. */
 int64_t gunzip_size(const struct gunzip *gunzip);
+
+/* The bytes unpacked so far, which stay there until more are unpacked. */
+const char *gunzip_data(const struct gunzip *gunzip);
 
 /* Copies count bytes at an offset of the unpacked bytes; false if they are not unpacked. */
 bool gunzip_copy(const struct gunzip *gunzip, void *buffer, int64_t count, int64_t offset);

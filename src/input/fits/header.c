@@ -1,14 +1,13 @@
-#define _GNU_SOURCE /* strtod_l */
 #include "input/fits/header.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
+
+#include "common/parse_number.h"
 
 /* The length of a keyword, and the first column of a value. */
 enum { KEYWORD = 8, VALUE = 10 };
@@ -50,19 +49,6 @@ static const char *value_of(const struct header *header, const char *keyword, si
     const size_t at = begin_of_value(card);
     *length = CARD - at;
     return card + at;
-}
-
-static locale_t c_locale;
-static once_flag c_locale_once = ONCE_FLAG_INIT;
-
-static void make_c_locale(void) {
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-/* strtod with a decimal point, whatever locale the calling program has set. */
-static double parse_in_c_locale(const char *text, char **end) {
-    call_once(&c_locale_once, make_c_locale);
-    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
 }
 
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used) {

@@ -38,7 +38,7 @@ static void list_columns(struct table *table) {
 
 /* Reads the text of a card of a column; false if card is NULL or has no text. */
 static bool column_text(const char *card, const char *stem, int number, char *text, size_t size) {
-    char keyword[16];
+    char keyword[24];
     const struct header one = {(char *)card, 1};
     snprintf(keyword, sizeof keyword, "%s%d", stem, number);
     return card && header_text(&one, keyword, text, size);
@@ -94,19 +94,30 @@ static int64_t read_form(const struct table *table, int number, struct table_col
     return bytes > 0 ? column->count * bytes : -1;
 }
 
+bool table_next(const struct table *table, struct table_column *column) {
+    struct table_column next = {.number = column->number + 1,
+                                .offset = column->offset + column->bytes};
+    if (next.number > table->n_columns)
+        return false;
+    next.bytes = read_form(table, next.number, &next);
+    if (next.bytes < 0 || next.bytes > table->row_bytes - next.offset)
+        return false;
+    *column = next;
+    return true;
+}
+
+void table_name(const struct table *table, const struct table_column *column, char *text) {
+    text[0] = '\0';
+    column_text(table->names[column->number], "TTYPE", column->number, text, SRCFIND_TEXT);
+}
+
 bool table_find(const struct table *table, const char *name, struct table_column *column) {
-    int64_t offset = 0;
-    for (int i = 1; i <= table->n_columns; i++) {
-        char text[SRCFIND_TEXT] = "";
-        const int64_t bytes = read_form(table, i, column);
-        if (bytes < 0 || bytes > table->row_bytes - offset)
-            return false;
-        column_text(table->names[i], "TTYPE", i, text, sizeof text);
-        column->number = i;
-        column->offset = offset;
+    char text[SRCFIND_TEXT];
+    *column = (struct table_column){0};
+    while (table_next(table, column)) {
+        table_name(table, column, text);
         if (strcasecmp(text, name) == 0)
             return column->count > 0;
-        offset += bytes;
     }
     return false;
 }

@@ -21,6 +21,7 @@ struct table {
 struct table_column {
     int number;            /* from 1, as in TTYPE1 */
     int64_t offset, count; /* bytes from the beginning of a row; elements in a row */
+    int64_t bytes;         /* in a row */
     char type;             /* as in TFORM: B, I, J, K, E, D, ..., P or Q */
     char element;          /* of P and Q: the type of the elements in the heap */
 };
@@ -28,6 +29,13 @@ struct table_column {
 /* Opens the table of an HDU. False if the HDU is not a table, or the file ends before the table
  * does. File and HDU must exist as long as the table is used. */
 bool table_open(struct table *table, struct fits_file *file, const struct hdu *hdu);
+
+/* Goes to the next column, or to the first if *column is {0}. False after the last one, or if the
+ * TFORM of the next one is invalid: then column->number is not n_columns. */
+bool table_next(const struct table *table, struct table_column *column);
+
+/* Copies a column's name, "" if it has none, to a text of SRCFIND_TEXT characters. */
+void table_name(const struct table *table, const struct table_column *column, char *text);
 
 /* Finds a column by its name, in upper or lower case. False if there is no such column, or it has
  * no elements, or the TFORM of it or of a column before it is invalid. */

@@ -13,17 +13,10 @@ struct mark {
     double x, y, major, minor, angle; /* the angle in radians */
 };
 
-/* A tensor whose semi-axes on the sky are half a FWHM, x to the east and y to the north. */
-static struct tensor tensor_of_beam(double major, double minor, double angle) {
-    const double twice = 2 * (90 - angle) * RADIAN;
-    const struct axes axes = {major * major / 4, minor * minor / 4, cos(twice), sin(twice)};
-    return tensor_of_axes(&axes);
-}
-
 /* Sets the shape of a mark from that of the sky. False where it is not known. */
 static bool shape_mark(const struct jacobian *to_pixels, double major, double minor, double angle,
                        struct mark *mark) {
-    const struct tensor sky = tensor_of_beam(major, minor, isfinite(angle) ? angle : 0);
+    const struct tensor sky = jacobian_ellipse(major / 2, minor / 2, isfinite(angle) ? angle : 0);
     const struct tensor shape = jacobian_apply(to_pixels, &sky);
     const struct axes axes = tensor_axes(&shape);
     mark->major = sqrt(axes.major);
@@ -66,8 +59,10 @@ static enum srcfind_status jacobian_to_pixels(struct wcs *wcs, const struct srcf
 
 /* --- sources --- */
 
-/* An ellipse around the pixels of a source. */
+/* An ellipse around the pixels of a source; around its position if it has none. */
 static struct mark mark_box(const struct srcfind_source *s) {
+    if (s->x_min == SRCFIND_EMPTY)
+        return (struct mark){s->x, s->y, M_SQRT1_2, M_SQRT1_2, 0};
     const double width = (double)(s->x_max - s->x_min + 1),
                  height = (double)(s->y_max - s->y_min + 1);
     const bool is_high = height > width;
@@ -128,7 +123,7 @@ static bool choose_marks(const struct srcfind_catalogue *c, double *least) {
     if (!snr)
         return false;
     for (int64_t i = 0; i < c->n_sources; i++)
-        snr[i] = fabs(c->sources[i].snr);
+        snr[i] = fmax(fabs(c->sources[i].snr), 0); /* 0 for NaN, which has no order */
     qsort(snr, (size_t)c->n_sources, sizeof *snr, by_falling_value);
     *least = snr[MOST_MARKS - 1];
     free(snr);
@@ -144,7 +139,7 @@ enum srcfind_status marks_draw_sources(const struct view *v, struct wcs *wcs,
         return error_memory(error, "drawing a picture");
     for (int64_t i = 0; status == SRCFIND_OK && i < catalogue->n_sources; i++) {
         const struct srcfind_source *s = &catalogue->sources[i];
-        if (!(fabs(s->snr) < least))
+        if (!(fabs(s->snr) < least) && !(s->flags & SRCFIND_FLAG_OUTSIDE))
             status = draw_source(v, wcs, &catalogue->image, s, error);
     }
     return status;

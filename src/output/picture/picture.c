@@ -304,7 +304,10 @@ static void draw_titles(const struct sheet *s) {
     format_double(c->options.threshold, threshold);
     int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->n_sources,
                      c->n_sources == 1 ? "" : "s", threshold);
-    if (c->background.empty)
+    if (*c->options.at)
+        n = snprintf(text, sizeof text, "%lld position%s of a catalogue", (long long)c->n_sources,
+                     c->n_sources == 1 ? "" : "s");
+    else if (c->background.empty)
         n = snprintf(text, sizeof text, "no source: there is no noise to measure");
     if (c->n_negative > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %lld of them negative",
