@@ -4,11 +4,12 @@
 usage: tests/sky.py SIDE OUTPUT.fits [--seed N] [--beam MAJ,MIN,PA] [--density N] ... (--help lists all options)
 
 The noise has a standard deviation of 1e-4 Jy/beam, and its autocorrelation is the beam. Sources are Gaussians of the beam's
-shape, or for some of them 1.2 to 4 times as wide; the number of those with a peak above S falls as 1/S, from 1 to 20000 times
-the noise. Pixels are 2 arcsec wide, around RA 180, DEC -30 (SIN).
+shape, or for some of them 1.2 to 4 times as wide (--elongated: ellipses); the number of those with a peak above S falls as
+1/S, from 1 to 20000 times the noise. Pixels are 2 arcsec wide, around RA 180, DEC -30 (SIN).
 
-The truth has x, y (0-based pixels), ra, dec (deg), peak (Jy/beam), flux (Jy), fwhm (pixels; geometric mean of both axes) and
-snr (peak over the noise at this place). Sources under blank pixels are left out.
+The truth has x, y (0-based pixels), ra, dec (deg), peak (Jy/beam), flux (Jy), fwhm (pixels; geometric mean of both axes),
+snr (peak over the noise at this place), and maj, min, pa (FWHM of both axes in pixels; position angle in degrees). Sources under
+blank pixels are left out.
 
 The same arguments give the same sky, with one version of NumPy and SciPy. Needs nothing but these two.
 """
@@ -41,6 +42,8 @@ def arguments(given=None):
     parser.add_argument("--beam", type=beam, default=(5.0, 5.0, 0.0), help="FWHM of both axes in pixels, and position angle in degrees")
     parser.add_argument("--density", type=float, default=200.0, help="sources above 5 times the noise in a million pixels")
     parser.add_argument("--extended", type=float, default=0.1, help="share of the sources that are wider than the beam")
+    parser.add_argument("--elongated", action="store_true",
+                        help="wide sources are ellipses of any direction, convolved with the beam, and no wide beams")
     parser.add_argument("--white", action="store_true", help="noise that is independent from pixel to pixel")
     parser.add_argument("--border", type=int, default=0, help="blank pixels outside a circle that ends so many pixels inside the image")
     parser.add_argument("--corner", type=int, default=0, help="blank pixels in a triangle with sides of so many pixels")
@@ -56,6 +59,13 @@ def covariance(beam):
     sin, cos = -math.sin(angle), math.cos(angle)
     return ((major * sin) ** 2 + (minor * cos) ** 2, (major ** 2 - minor ** 2) * sin * cos,
             (major * cos) ** 2 + (minor * sin) ** 2)
+
+
+def axes(xx, xy, yy):
+    """FWHM of both axes in pixels, and position angle in degrees, of Gaussians with these covariances."""
+    mean, half = (xx + yy) / 2, np.hypot((xx - yy) / 2, xy)
+    angle = np.degrees(np.arctan2(-xy, (yy - xx) / 2)) / 2 % 180
+    return FWHM * np.sqrt(mean + half), FWHM * np.sqrt(mean - half), angle
 
 
 def noise(a, random):
@@ -74,21 +84,32 @@ def noise(a, random):
 
 
 def draw_sources(a, random):
-    """x, y, peak (in units of the noise), and width (in beams) of each."""
+    """x, y, peak (in units of the noise), width, and covariance (xx, xy, yy) of a source that has the width 1."""
     above_5 = (1 / 5 - 1 / MOST) / (1 / LEAST - 1 / MOST)
     n = max(1, round(a.side ** 2 * a.density / 1e6 / above_5))
     margin = a.border + 3 * a.beam[0]
     x, y = random.uniform(margin, a.side - 1 - margin, (2, n))
     peak = 1 / random.uniform(1 / MOST, 1 / LEAST, n)
     width = np.where(random.random(n) < a.extended, random.uniform(1.2, 4, n), 1.0)
-    return x, y, peak, width
+    shape = [np.full(n, value) for value in covariance(a.beam)]
+    if a.elongated:
+        shape, width = elongated(a, width, random), np.ones(n)
+    return x, y, peak, width, *shape
 
 
-def add_sources(image, a, sources):
-    xx, xy, yy = covariance(a.beam)
-    determinant = xx * yy - xy * xy
-    for x, y, peak, width in zip(*sources):
-        reach = REACH * width * a.beam[0] / FWHM
+def elongated(a, width, random):
+    """The covariances of ellipses with axis ratios of 0.3 to 1, convolved with the beam. The major axis is that of a round
+    source that the beam would make as many times as wide as itself as the given width says."""
+    major = np.sqrt(a.beam[0] * a.beam[1] * (width ** 2 - 1))
+    of_source = np.array([covariance(ellipse) for ellipse in
+                          zip(major, major * random.uniform(0.3, 1, len(width)), random.uniform(0, 180, len(width)))])
+    return (of_source + covariance(a.beam)).T
+
+
+def add_sources(image, sources):
+    for x, y, peak, width, xx, xy, yy in zip(*sources):
+        determinant = xx * yy - xy * xy
+        reach = REACH * width * axes(xx, xy, yy)[0] / FWHM
         left, top = max(int(x - reach), 0), max(int(y - reach), 0)
         stamp = image[top:int(y + reach) + 2, left:int(x + reach) + 2]
         dy = (np.arange(top, top + stamp.shape[0]) - y)[:, None] / width
@@ -115,7 +136,7 @@ def draw(a, sources, random):
         image *= noise_at(a, x, y)
     if a.slope:
         image += a.slope * (x / a.side - 0.5)
-    add_sources(image, a, sources)
+    add_sources(image, sources)
     if a.border or a.corner:
         image[~is_seen(a, x, y)] = np.nan
     return image
@@ -168,12 +189,14 @@ def write_image(a, image):
 
 
 def write_truth(a, sources):
-    x, y, peak, width = (column[is_seen(a, *sources[:2])] for column in sources)
+    x, y, peak, width, *shape = (column[is_seen(a, *sources[:2])] for column in sources)
+    major, minor, angle = axes(*(width ** 2 * value for value in shape))
+    beam_area = a.beam[0] * a.beam[1]
     with open(a.output.rsplit(".fits", 1)[0] + ".truth.csv", "w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["x", "y", "ra", "dec", "peak", "flux", "fwhm", "snr"])
-        for row in zip(x, y, *world(a, x, y), NOISE * peak, NOISE * peak * width ** 2,
-                       width * math.sqrt(a.beam[0] * a.beam[1]), peak / noise_at(a, x, y)):
+        writer.writerow(["x", "y", "ra", "dec", "peak", "flux", "fwhm", "snr", "maj", "min", "pa"])
+        for row in zip(x, y, *world(a, x, y), NOISE * peak, NOISE * peak * major * minor / beam_area,
+                       np.sqrt(major * minor), peak / noise_at(a, x, y), major, minor, angle):
             writer.writerow(["%.10g" % value for value in row[:2]] + ["%.12g" % value for value in row[2:4]]
                             + ["%.9g" % value for value in row[4:]])
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _DTYPES = {lib.SRCFIND_INTEGER: np.dtype(np.int64), lib.SRCFIND_REAL: np.dtype(np.float64),
            lib.SRCFIND_STRING: np.dtype(("S", lib.SRCFIND_CELL))}
+_EMPTY = np.iinfo(np.int64).min  # SRCFIND_EMPTY
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,18 @@ def _unit(column: Column):
         return None
 
 
+def _column(cells: np.ndarray, unit):
+    """A column of a QTable: a quantity if it has a unit, masked where integers are empty."""
+    from astropy.units import Quantity
+    from astropy.utils.masked import Masked
+
+    is_empty = cells == _EMPTY if cells.dtype.kind == "i" else np.zeros(len(cells), bool)
+    values = cells.copy() if unit is None else Quantity(cells, unit, cells.dtype)
+    if not is_empty.any():
+        return values
+    return np.ma.MaskedArray(values, is_empty) if unit is None else Masked(values, is_empty)
+
+
 class Catalogue:
     """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
 
@@ -166,14 +179,14 @@ class Catalogue:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns. Names and units depend on the image."""
+        """The columns. Names and units depend on the image, and S_Code and those of fits on the options."""
         return tuple(_read(Column, column) for column in self._columns())
 
     @cached_property
     def array(self) -> np.ndarray:
         """The sources, as a structured array: one row each, fields of int64, float64 and str.
 
-        A real that does not apply is NaN, a text "".
+        A real that does not apply is NaN, a text "", an integer the least of int64.
         """
         cells = [self._cells(i, column.kind) for i, column in enumerate(self._columns())]
         names = [column.name for column in self.columns]
@@ -187,17 +200,17 @@ class Catalogue:
         """The sources, as an astropy QTable with units and descriptions; without astropy the same as `array`.
 
         `meta` has the facts about the image, its noise and the options, under the names of the catalogue's files. A
-        column whose unit astropy does not know has no unit, and its text as `info.meta["unit"]`.
+        column whose unit astropy does not know has no unit, and its text as `info.meta["unit"]`. A column with integers
+        that do not apply is masked there.
         """
         try:
             from astropy.table import QTable
-            from astropy.units import Quantity
         except ImportError:
             return self.array
         table = QTable(meta=self._facts())
         for column in self.columns:
             cells, unit = self.array[column.name], _unit(column)
-            table[column.name] = cells.copy() if unit is None else Quantity(cells, unit, cells.dtype)
+            table[column.name] = _column(cells, unit)
             info = table[column.name].info
             info.description = column.description
             info.meta = {"ucd": column.ucd, **({"unit": column.unit} if column.unit and unit is None else {})}
@@ -248,13 +261,14 @@ class Catalogue:
     # --- maps and files ---
 
     def map(self, name: str) -> np.ndarray:
-        """A map of the image, of its shape: "rms", "background" (in its unit), "snr" or "islands".
+        """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
+        fit), "model" or "residual" (need fit).
 
-        float32, NaN where the image is blank; for islands int32: the Isl_id of each pixel, or 0. The image is read
-        again: it is an InputError if the file was changed, and an array must not be. Raises DeviceError for an array that
-        is on a device, and OptionError for a map that there is not.
+        float32, NaN where the image is blank; for islands and sources int32: the Isl_id or Source_id of each pixel, or 0. The
+        image is read again: it is an InputError if the file was changed, and an array must not be. Raises DeviceError for an
+        array that is on a device, and OptionError for a map that there is not, or that the options do not suit.
         """
-        values = np.empty(self.image.shape, np.int32 if name == "islands" else np.float32)
+        values = np.empty(self.image.shape, np.int32 if name in ("islands", "sources") else np.float32)
         struct = self._pixels.struct if self._pixels else ffi.NULL
         self._finder._call(lib.srcfind_catalogue_map, self._catalogue, struct, chars(name),
                            ffi.cast("void *", values.ctypes.data))

@@ -57,6 +57,32 @@ def test_facts(path):
     assert found.run.backend == "cpu" and found.run.threads >= 1
 
 
+def test_empty_integers():
+    """They are masked in a table, with and without a unit, and nothing else is; an array has the least integer."""
+    found = srcfind.find(SAMPLE)
+    for name in ("Xpeak", "N_pix"):
+        found.array[name][3] = np.iinfo(np.int64).min
+    table = found.table
+    for name in ("Xpeak", "N_pix"):
+        assert table[name].mask.tolist() == [i == 3 for i in range(len(found))]
+        assert table[name][0] == found.array[name][0] * (table[name].unit or 1)
+    assert table["Xpeak"].unit == units.pix and table["Xpeak"].dtype == table["N_pix"].dtype == np.int64
+    assert not any(hasattr(table[name], "mask") for name in table.colnames if name not in ("Xpeak", "N_pix"))
+
+
+def test_columns_of_options(path):
+    """Those of --deblend and --fit, with the units and descriptions of the ECSV."""
+    for options, of_command in (({"deblend": True}, ["--deblend"]), ({"contrast": 2}, ["--contrast=2"]), ({"fit": True}, ["--fit"])):
+        table = srcfind.find(SAMPLE, **options).table
+        t.run(SAMPLE, "-q", "-o", path("c.ecsv"), *of_command, check=True)
+        expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
+        assert table.colnames == expected.colnames
+        assert ("S_Code" in table.colnames, "E_DC_PA" in table.colnames) == (True, "fit" in options)
+        for name in table.colnames:
+            assert getattr(table[name], "unit", None) == getattr(expected[name], "unit", None)
+            assert table[name].info.description == expected[name].info.description
+
+
 def test_units():
     """A BUNIT in capitals is understood; one that nobody knows is no unit, and its text is kept."""
     image = t.noise(60, 70)
@@ -88,21 +114,26 @@ def test_no_source():
     assert repr(found) == "<srcfind.Catalogue of 0 sources in an array of 4 x 5 pixels, rms 5.766 Jy/beam>"
 
 
-@pytest.mark.parametrize("options, of_command", [({}, ()), (OTHERS, OTHERS_OF_COMMAND)])
+FIT = {"fit": True, "negative": True}
+FIT_OF_COMMAND = ("--fit", "--negative")
+
+
+@pytest.mark.parametrize("options, of_command", [({}, ()), (OTHERS, OTHERS_OF_COMMAND), (FIT, FIT_OF_COMMAND)])
 def test_maps(options, of_command, path):
     """Those of a file and of an array are those that --save writes."""
     image = t.noise(310, 290)
     image[:20, :30] = 0
     fits.PrimaryHDU(image, t.sky_header()).writeto(path("image.fits"))
-    names = ("rms", "background", "snr", "islands")
+    names = ("rms", "background", "snr", *(("sources", "model", "residual") if options is FIT else ()), "islands")
     t.run(path("image.fits"), "-q", "-o", path("c.csv"), "--save", ",".join(names), *of_command, check=True)
     swapped = image.astype(image.dtype.newbyteorder())
     for array in (path("image.fits"), image, swapped, np.repeat(image, 2, 1)[:, ::2]):
-        found = srcfind.find(array, **options)
+        header = {} if isinstance(array, str) else {"header": t.sky_header()}
+        found = srcfind.find(array, **header, **options)
         for name in names:
             saved = fits.getdata(path("c.%s.fits" % name))
             made = found.map(name)
-            assert made.dtype == (np.int32 if name == "islands" else np.float32) and made.dtype.isnative
+            assert made.dtype == (np.int32 if name in ("islands", "sources") else np.float32) and made.dtype.isnative
             np.testing.assert_array_equal(made, saved)
         np.testing.assert_array_equal(found.segments, saved)
     assert saved.max() > 5
@@ -113,6 +144,8 @@ def test_wrong_maps(path):
     found = srcfind.find(path("image.fits"))
     with pytest.raises(srcfind.OptionError, match="there is no map signal"):
         found.map("signal")
+    with pytest.raises(srcfind.OptionError, match="residual needs --fit"):
+        found.map("residual")
     fits.PrimaryHDU(t.noise(61, 70)).writeto(path("image.fits"), overwrite=True)
     with pytest.raises(srcfind.InputError, match="changed"):
         found.map("rms")

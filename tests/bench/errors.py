@@ -1,60 +1,141 @@
 #!/usr/bin/env python3
 """How far measurements scatter, beside the errors that the catalogue states for them.
 
-usage: SRCFIND=build/src/srcfind tests/bench/errors.py IMAGE TRUTH.csv [OPTION]...
+usage: SRCFIND=build/src/srcfind tests/bench/errors.py [--keep DIRECTORY] [--skies N] [-- OPTION...]
 
-IMAGE has sources that stand in TRUTH.csv (x, y, flux, peak, fwhm: 0-based pixels, Jy, Jy/beam, pixels), as skies do that
-tests/sky.py makes. Options go to srcfind. For point and extended sources without a neighbour within four beams it prints, by
-SNR: how many, the median ratio of Total_flux and Maj to the truth, and the scatter of (measured - true) / error for
-Xposn, Yposn and Total_flux, which is 1 where errors are right.
+Skies have few sources; every second one is an ellipse wider than the beam. OPTIONs go to srcfind, by default --local -i 3
+--fit. For point and extended sources without a neighbour (known.py says which entry belongs to which), in bins of true peak
+over true noise, tables have the median and robust scatter of (measured - true) / error: the scatter is 1 where errors are
+right. Sizes are those of extended sources that were not fitted with the beam's shape; deconvolved ones, where they are
+not 0. At the end stand the cells above 10 sigma whose scatter is not 0.9 to 1.1, and among those of all skies together also
+"unsure" ones, which are less than three standard errors outside.
 """
-import csv
-import os
+import argparse
 import sys
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
-import srcfind_test as t  # noqa: E402
+import known
+import peers
+from known import sky
 
-EDGES = [5, 5.5, 6, 7, 8, 10, 15, 20, 50, 100, 1000, 20000]
+SKIES = {
+    "round beam": [],
+    "elliptical beam": ["--beam", "8,4.5,35"],
+    "noise rises threefold to the corners": ["--noise-rise", "2"],
+}
+COMMON = ["--density", "60", "--extended", "0.5", "--elongated"]
+SIDE = 4096
+BINS = [(5, 8), (8, 10), (10, 20), (20, 100), (100, np.inf)]
+LABELS = ["%d-%d" % edges if edges[1] < np.inf else ">%d" % edges[0] for edges in BINS]
+OPTIONS = ["--local", "-i", "3", "--fit"]
+POINTS = {"x": "Xposn", "y": "Yposn", "total": "Total_flux", "peak": "Peak_flux"}
+SIZES = {name: name for name in ("Maj", "Min", "PA", "DC_Maj", "DC_Min", "DC_PA")}
+KINDS = {"point sources": POINTS, "extended sources": {**POINTS, **SIZES}}
+LEAST, MOST, FROM, FEW = 0.9, 1.1, 10, 20  # what the scatter must be, above which SNR; how many make no scatter
+BEAM_SHAPED = 128
+TOGETHER = "all skies"
 
 
-def scatter(values):
-    low, high = np.nanpercentile(values, [15.87, 84.13])
-    return (high - low) / 2
+def true_columns(a_sky):
+    """What the catalogue's columns should be: pixels, Jy, Jy/beam, degrees."""
+    truth = a_sky.truth
+    shapes = np.array([sky.covariance(axes) for axes in zip(truth["maj"], truth["min"], truth["pa"])])
+    extended = ~a_sky.is_point
+    own = np.where(extended[:, None], shapes - sky.covariance(a_sky.beam_axes), shapes)  # a point has no size: not used
+    major, minor, angle = sky.axes(*own.T)
+    return {"Xposn": truth["x"], "Yposn": truth["y"], "Total_flux": truth["flux"], "Peak_flux": truth["peak"],
+            "Maj": truth["maj"] * sky.CELL, "Min": truth["min"] * sky.CELL, "PA": truth["pa"],
+            "DC_Maj": major * sky.CELL, "DC_Min": minor * sky.CELL, "DC_PA": angle}
 
 
-def compare(row, source, cell):
-    return [row["SNR"], row["Total_flux"] / source["flux"],
-            (row["Maj"] or np.nan) / cell / source["fwhm"],
-            *((row[name] - source[true]) / row["E_" + name]
-              for name, true in (("Xposn", "x"), ("Yposn", "y"), ("Total_flux", "flux")))]
+def has_no_neighbour(a_sky):
+    """Whether every other source is farther than one and a half of both FWHM."""
+    places, fwhm = known.places(a_sky.truth), a_sky.truth["maj"]
+    alone = np.ones(len(places), bool)
+    for i, j in known.tree(a_sky.truth).query_pairs(3 * fwhm.max()):
+        if np.hypot(*(places[i] - places[j])) < 1.5 * (fwhm[i] + fwhm[j]):
+            alone[[i, j]] = False
+    return alone
+
+
+def pulls(a_sky, rows):
+    """{column: pulls} of the sources without a neighbour that have an entry, their SNR, and which are points."""
+    partners = a_sky.partners(np.column_stack([peers.column(rows, "Xposn"), peers.column(rows, "Yposn")]))
+    use = (partners >= 0) & has_no_neighbour(a_sky)
+    found, true = [rows[i] for i in partners[use]], true_columns(a_sky)
+    is_free = np.array([int(row["Flags"]) & BEAM_SHAPED == 0 for row in found])
+    columns = {}
+    for name in KINDS["extended sources"].values():
+        measured, error = (peers.column(found, column) for column in (name, "E_" + name))
+        if len(error) == 0:  # the catalogue lacks the column
+            measured = error = np.full(len(found), np.nan)
+        offset = measured - true[name][use]
+        if name.endswith("PA"):
+            offset = (offset + 90) % 180 - 90
+        valid = (error > 0) & (is_free | (name not in SIZES))
+        columns[name] = np.where(valid, offset / np.where(valid, error, 1), np.nan)
+    return {**columns, "snr": a_sky.snr[use], "point": a_sky.is_point[use], "free": is_free}
+
+
+def cells(found, is_point, names):
+    """For each bin the number of sources, the share fitted with the beam's shape, and {name: (n, median, scatter)}."""
+    for low, high in BINS:
+        part = (found["point"] == is_point) & (found["snr"] >= low) & (found["snr"] < high)
+        statistics = {}
+        for name, column in names.items():
+            values = found[column][part]
+            values = values[np.isfinite(values)]
+            statistics[name] = (len(values), *known.spread(values)) if len(values) > FEW else (len(values), np.nan, np.nan)
+        yield part.sum(), 100 * (1 - found["free"][part].mean()) if part.any() else np.nan, statistics
+
+
+def print_table(title, found):
+    """Prints both tables; yields (sky, sources, bin, name, n, scatter) of the cells that must be right."""
+    for kind, names in KINDS.items():
+        print("\n| %s: %s | n | beam-shaped %% | %s |\n|%s" % (title, kind, " | ".join(names), " --- |" * (3 + len(names))))
+        for label, (low, _), (n, shaped, statistics) in zip(LABELS, BINS, cells(found, kind == "point sources", names)):
+            texts = ["%+.2f ± %.2f" % cell[1:] if np.isfinite(cell[2]) else "-" for cell in statistics.values()]
+            print("| %s sigma | %d | %.0f | %s |" % (label, n, shaped, " | ".join(texts)), flush=True)
+            if low >= FROM:
+                yield from ((title, kind, label, name, part, scatter)
+                            for name, (part, _, scatter) in statistics.items() if np.isfinite(scatter))
+
+
+def verdict(n, scatter):
+    limit = min(max(scatter, LEAST), MOST)
+    standard_error = 1.16 * limit / np.sqrt(n)  # of 1.4826 times the median distance from the median
+    return "yes" if scatter == limit else "unsure" if abs(scatter - limit) < 3 * standard_error else "NO"
+
+
+def print_verdicts(must):
+    judged = [(*cell, verdict(*cell[-2:])) for cell in must]
+    count = {word: sum(cell[-1] == word for cell in judged) for word in ("yes", "unsure", "NO")}
+    print("\nscatter %g to %g above %d sigma: %d cells yes, %d unsure, %d no\n" % (LEAST, MOST, FROM, *count.values()))
+    print("| sky | sources | sigma | what | n | scatter | met? |\n|%s" % (7 * " --- |"))
+    for cell in judged:
+        if cell[-1] == "NO" or (cell[-1] == "unsure" and cell[0] == TOGETHER):
+            print("| %s | %s | %s | %s | %d | %.2f | %s |" % cell)
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__.split("\n\n")[1])
-    catalogue = t.find(sys.argv[1], *sys.argv[3:])
-    with open(sys.argv[2], newline="") as stream:
-        truth = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(stream)]
-    rows, cell = catalogue["sources"], catalogue["image"]["pixel_area_deg2"] ** 0.5
-    beam = catalogue["image"]["beam"]["major_deg"] / cell
-    places = np.array([[s["x"], s["y"]] for s in truth])
-    alone = np.ones(len(truth), bool)
-    alone[cKDTree(places).query_pairs(4 * beam, output_type="ndarray").ravel()] = False
-    distance, nearest = cKDTree([[r["Xposn"], r["Yposn"]] for r in rows]).query(places)
-    for what, extended in (("point sources", False), ("extended sources", True)):
-        found = np.array([compare(rows[nearest[i]], truth[i], cell) for i in np.flatnonzero(alone)
-                          if (truth[i]["fwhm"] > 1.01 * beam) == extended
-                          and distance[i] < max(beam, truth[i]["fwhm"]) / 2]).reshape(-1, 6)
-        print("%s\n       SNR      n  Total/true  Maj/true  x scatter  y scatter  Total scatter" % what)
-        for low, high in zip(EDGES, EDGES[1:]):
-            part = found[(found[:, 0] >= low) & (found[:, 0] < high)]
-            if len(part) > 10:
-                print("%5g-%-5g %5d %10.3f %9.3f %10.2f %10.2f %10.2f" %
-                      (low, high, len(part), *np.nanmedian(part[:, 1:3], axis=0), *map(scatter, part[:, 3:].T)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", metavar="DIRECTORY", help="where the skies stay for the next run")
+    parser.add_argument("--skies", type=int, default=8, help="of each kind")
+    parser.add_argument("options", nargs="*", default=OPTIONS, metavar="OPTION")
+    given = parser.parse_args()
+    shelf, parts, must = known.Shelf(given.keep), [], []
+    for title, options in SKIES.items():
+        for seed in range(1, given.skies + 1):
+            a_sky = known.Sky(shelf.sky(SIDE, "--seed", str(seed), *COMMON, *options))
+            catalogue = peers.search(a_sky.path, *given.options)
+            if catalogue is None:
+                sys.exit("srcfind %s failed" % " ".join(given.options))
+            parts.append(pulls(a_sky, catalogue["sources"]))
+        mine = parts[-given.skies:]
+        must += print_table(title, {name: np.concatenate([part[name] for part in mine]) for name in mine[0]})
+    must += print_table(TOGETHER, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    print_verdicts(must)
 
 
 if __name__ == "__main__":

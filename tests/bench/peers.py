@@ -1,9 +1,11 @@
-"""What the scripts beside it share: running PyBDSF and Aegean, and reading their catalogues.
+"""What the scripts beside it share: running srcfind, PyBDSF and Aegean, and reading their catalogues.
 
 Both are on PyPI: `python3 -m venv DIRECTORY && DIRECTORY/bin/pip install bdsf AegeanTools "numpy<2.3"` (Aegean 2.3.5 stops
 with later versions of NumPy where it cannot invert a matrix). DIRECTORY/bin is where this module is to look for them.
 """
 import csv
+import functools
+import json
 import os
 import re
 import shutil
@@ -16,31 +18,59 @@ PYBDSF = """
 import sys
 import bdsf
 image = bdsf.process_image(sys.argv[1], thresh="hard", thresh_pix=5, thresh_isl=float(sys.argv[3]),
-                           rms_map=True, frequency=1.4e9, ncores=1, quiet=True)
+                           rms_map=True, mean_map=sys.argv[4], frequency=1.4e9, ncores=1, quiet=True)
 image.write_catalog(outfile=sys.argv[2], format="csv", catalog_type="srl", clobber=True)
 """
 
 
+# Their linear algebra would take all cores, where srcfind has one thread.
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def search(image, *options):
+    """The catalogue of the command that $SRCFIND names, with these options; None where it fails."""
+    command = [os.environ.get("SRCFIND", "srcfind"), "-q", "-f", "json", *map(str, options), image]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(result.stdout) if result.returncode == 0 else None
+
+
+def column(rows, *names):
+    """Numbers of the first of the names that the rows have; NaN where a cell is empty."""
+    name = next((name for name in names if rows and name in rows[0]), None)
+    return np.array([np.nan if row[name] in ("", None) else float(row[name]) for row in rows] if name else [])
+
+
+def read(path):
+    """The rows of a catalogue that either program wrote as CSV, names in lower case."""
+    with open(path) as stream:
+        lines = list(stream)
+    header = next((i for i, line in enumerate(lines) if re.search(r"\b(ra|lon),", line, re.I)), len(lines))
+    lines[header:header + 1] = [line.lower().lstrip("# ") for line in lines[header:header + 1]]
+    return list(csv.DictReader(lines[header:], skipinitialspace=True))
+
+
+def pixels(rows, wcs):
+    """Pixels (0-based) of the rows of a catalogue."""
+    return wcs.wcs_world2pix(np.column_stack([column(rows, "lon", "ra"), column(rows, "lat", "dec")]).reshape(-1, 2), 0)
+
+
 def positions(path, wcs):
     """Pixels (0-based) of the sources in a catalogue that either program wrote as CSV."""
-    with open(path) as stream:
-        lines = [line.lower().lstrip("# ") for line in stream]
-    header = next((i for i, line in enumerate(lines) if re.search(r"\b(ra|lon),", line)), len(lines))
-    table = csv.DictReader(lines[header:], skipinitialspace=True)
-    names = ("lon", "lat") if "lon" in (table.fieldnames or []) else ("ra", "dec")
-    return wcs.wcs_world2pix(np.array([[float(row[name]) for name in names] for row in table]).reshape(-1, 2), 0)
+    return pixels(read(path), wcs)
 
 
 def run_quietly(*command):
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env={**os.environ, **ONE_THREAD})
     if result.returncode != 0:
         sys.exit("%s failed:\n%s" % (command[0], result.stdout))
 
 
-def run_pybdsf(programs, image, island):
-    """The path of the source list: 5 rms at the peak, islands down to `island` rms, a map of the rms."""
+def run_pybdsf(programs, image, island, mean="default"):
+    """The path of the source list: 5 rms at the peak, islands down to `island` rms, a map of the rms, and of the mean
+    what PyBDSF chooses, or "zero"."""
     catalogue = image + ".pybdsf.csv"
-    run_quietly(os.path.join(programs, "python"), "-c", PYBDSF, image, catalogue, str(island))
+    run_quietly(os.path.join(programs, "python"), "-c", PYBDSF, image, catalogue, str(island), mean)
     return catalogue
 
 
@@ -65,3 +95,11 @@ def installed(programs):
              "Aegean": all(shutil.which(name, path=programs) for name in ("BANE", "aegean"))}
     runs = {"PyBDSF": run_pybdsf, "Aegean": run_aegean}
     return {name: runs[name] for name in runs if there[name]}, [name for name in runs if not there[name]]
+
+
+def installed_to_fit(programs):
+    """The same, for lists of components of the best that each does on known skies, so the functions take a directory and an
+    image: PyBDSF's islands down to 3 rms, with a mean of zero; Aegean's down to 4, as it does by itself."""
+    there, missing = installed(programs)
+    ways = {"PyBDSF": {"island": 3, "mean": "zero"}, "Aegean": {"island": 4}}
+    return {name: functools.partial(run, **ways[name]) for name, run in there.items()}, missing

@@ -1,5 +1,5 @@
-/* Any file: a catalogue in each format and all maps, or an error with a text of one line. The file
- * is also the mask and the maps of an image: of itself. */
+/* Any file: a catalogue of fits in each format and all maps, or an error with a text of one line.
+ * The file is also the mask and the maps of an image: of itself. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static void search(const char *path, const char *given) {
                   srcfind_options_set(options, "background-map", given)))
         abort();
     if (srcfind_options_set(options, "device", "cpu") ||
-        srcfind_options_set(options, "threads", "2") || srcfind_create(options, &finder))
+        srcfind_options_set(options, "threads", "2") ||
+        srcfind_options_set(options, "fit", "yes") || srcfind_create(options, &finder))
         abort();
     if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK) {
         write_catalogue(finder, catalogue);

@@ -1,4 +1,6 @@
 """Writes inputs for the fuzz targets to start from: usage: seeds.py DIRECTORY"""
+import gzip
+import json
 import os
 import sys
 
@@ -87,10 +89,69 @@ def seeds_of_tiles(directory):
     os.remove(path)
 
 
+def seeds_of_tables(directory):
+    """Catalogues in all formats, behind the byte that chooses it in fuzz_tables.c."""
+    csv = b"Source_id,RA,DEC,Name\n1,150.25,-2.5e-05,\"a, \"\"b\"\"\"\n,,nan,\n"
+    header = b"# %ECSV 1.0\n# ---\n" + b"".join(b"# - {name: %s, unit: deg, datatype: %s}\n" % column for column in (
+        (b"Source_id", b"int64"), (b"RA", b"float64"), (b"DEC", b"float64"), (b"Name", b"string")))
+    header = header.replace(b"---\n", b"---\n# delimiter: ','\n# datatype:\n") + b"# meta: {RADESYS: ICRS, BMAJ: 1.0e-3, image: 'a.fits'}\n"
+    block = b"# %ECSV 1.0\n# ---\n# datatype:\n# - name: RA\n#   datatype: float32\n# meta: !!omap\n# - BMAJ: 0.5\nRA\n1.5\n"
+    json = (b'{"srcfind":"0","image":{"path":"a.fits","frame":"ICRS","beam":{"major_deg":0.1,"minor_deg":0.1,"angle_deg":0}},"columns":'
+            b'[{"name":"Source_id"},{"name":"RA"},{"name":"DEC"}],\n"sources":[\n{"Source_id":1,"RA":1.5,"DEC":null},\n'
+            b'{"Source_id":2,"RA":-1e-05,"DEC":"\\u00e4"}]}\n')
+    columns = [fits.Column("Source_id", "K", array=[1, 2]), fits.Column("RA", "D", array=[1, 2]), fits.Column("DEC", "E", array=[1, 2]),
+               fits.Column("j", "J", null=-1, bzero=2**31, array=np.array([1, 2], np.uint32)), fits.Column("l", "L", array=[True, False]),
+               fits.Column("a", "5A", array=["x", "yy"]), fits.Column("v", "3I", array=np.ones((2, 3)))]
+    table = bytes_of([fits.PrimaryHDU(), fits.BinTableHDU.from_columns(columns)], os.path.join(directory, "table.fits"))
+    os.remove(os.path.join(directory, "table.fits"))
+    merged = json.replace(b'"image":', b'"images":[{"image":').replace(b'},"columns"', b'}}],"columns"')
+    comments = b"# made by hand\n#\n# Source_id, RA\n 0, 1\n"
+    for i, content in enumerate((csv, comments, header + csv, block, json, merged, table)):
+        write(directory, "tables", str(i), bytes([(0, 0, 1, 1, 2, 2, 3)[i]]) + content)
+        write(directory, "tables", str(i) + "-packed", bytes([(0, 0, 1, 1, 2, 2, 3)[i]]) + gzip.compress(content, mtime=0))
+
+
+def seeds_of_catalogues(directory):
+    """Catalogues that have all columns, and nearly all that is beside the rows, so that their rows are taken for those of srcfind."""
+    with open(os.path.join(os.path.dirname(__file__), "../../schema/srcfind.schema.json")) as stream:
+        source = json.load(stream)["$defs"]["source"]
+    names = [*source["required"], "RA", "DEC", "E_RA", "E_DEC"]
+    kinds = {name: source["properties"][name]["type"] for name in names}
+    cells = {name: 3 if "integer" in kinds[name] else "J1" if "string" in kinds[name] else 1.5 for name in names}
+    types = {int: "int64", str: "string", float: "float64"}
+    rows = ",".join(names) + "\n" + ",".join(map(str, cells.values())) + "\n"
+    head = "# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n" + "".join("# - {name: %s, datatype: %s}\n" % (
+        name, types[type(cells[name])]) for name in names) + """# meta:
+#   image: a.fits
+#   image_width: 100
+#   image_height: 90
+#   bunit: Jy/beam
+#   flux_unit: Jy
+#   BMAJ: 0.1
+#   RADESYS: FK5
+#   EQUINOX: 2000
+#   options: {"kappa": 3, "fit": null}
+"""
+    document = {"srcfind": "0", "image": {"path": "a.fits", "shape": [90, 100], "unit": "Jy/beam", "flux_unit": "Jy", "frame": "FK5"},
+                "options": {"kappa": 3}, "background": {"rms": 1}, "detection": {"threshold": 5},
+                "columns": [{"name": name} for name in names], "sources": [cells]}
+    formats = {int: "K", str: "5A", float: "D"}
+    table = fits.BinTableHDU.from_columns([fits.Column(name, formats[type(cells[name])], array=[cells[name]]) for name in names])
+    table.header.update({"IMAGE": "a.fits", "IMWIDTH": 100, "IMHEIGHT": 90, "MAPUNIT": "Jy/beam", "FLUXUNIT": "Jy", "BMAJ": 0.1})
+    table.header.add_history("srcfind option kappa: 3")
+    path = os.path.join(directory, "table.fits")
+    contents = [rows.encode(), (head + rows).encode(), json.dumps(document).encode(), bytes_of([fits.PrimaryHDU(), table], path)]
+    os.remove(path)
+    for i, content in enumerate(contents):
+        write(directory, "tables", "whole%d" % i, bytes([i]) + content)
+
+
 def main(directory):
     os.makedirs(directory, exist_ok=True)
     seeds_of_headers(directory)
     seeds_of_images(directory)
+    seeds_of_tables(directory)
+    seeds_of_catalogues(directory)
     seeds_of_tiles(directory)
     for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
         for mode in (0, 1, 2):

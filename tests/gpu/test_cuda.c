@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu/fit.h"
 #include "device.h"
+#include "fit_scenes.h"
 #include "unit.h"
 
 static struct cuda *cuda;
@@ -121,6 +123,122 @@ static void check_picture(int kind, int width, int height, uint64_t seed, enum h
     picture_free(&p);
 }
 
+/* --- fits --- */
+
+/* Jobs of one frame, and their pixels. */
+struct fits {
+    struct fit_frame frame;
+    struct fit_limits limits;
+    struct fit_pixel *pixels;
+    struct fit_job *jobs;
+    int64_t n, n_pixels;
+};
+
+/* Jobs of all kinds, of up to side x side pixels: beyond 32 x 32 some are for the host. */
+static struct fits make_fits(int64_t n, int side, uint64_t seed) {
+    struct random r = {seed};
+    struct fits f = {.limits = FIT_LIMITS, .jobs = calloc((size_t)n + 1, sizeof *f.jobs)};
+    if (random_below(&r, 4) == 0)
+        f.limits = (struct fit_limits){1 + random_below(&r, 40), 1e-3};
+    for (; f.n < n; f.n++) {
+        struct fit_scene scene = fit_scene_make(random_below(&r, FIT_SCENES), side, &r);
+        struct fit_job *job = &f.jobs[f.n];
+        f.pixels =
+            realloc(f.pixels, (size_t)(f.n_pixels + scene.job.n_pixels + 1) * sizeof *f.pixels);
+        memcpy(f.pixels + f.n_pixels, scene.pixels + scene.job.first,
+               (size_t)scene.job.n_pixels * sizeof *f.pixels);
+        *job = scene.job;
+        job->first = f.n_pixels;
+        f.n_pixels += job->n_pixels;
+        f.frame = scene.frame;
+        fit_scene_free(&scene);
+    }
+    return f;
+}
+
+static void free_fits(struct fits *f) {
+    free(f->pixels);
+    free(f->jobs);
+}
+
+static struct fit_job *copy_jobs(const struct fits *f) {
+    struct fit_job *jobs = malloc((size_t)f->n * sizeof *jobs + 1);
+    memcpy(jobs, f->jobs, (size_t)f->n * sizeof *jobs);
+    return jobs;
+}
+
+static void assert_same_fits(const struct fits *f) {
+    struct fit_job *cpu = copy_jobs(f), *gpu = copy_jobs(f);
+    struct error error = {""};
+    assert_int_equal(cpu_fit(&f->frame, &f->limits, f->pixels, cpu, f->n, unit_threads(4), &error),
+                     SRCFIND_OK);
+    const enum srcfind_status status =
+        cuda_fit(cuda, &f->frame, &f->limits, f->pixels, gpu, f->n, unit_threads(3), &error);
+    if (status != SRCFIND_OK)
+        print_message("%s\n", error.text);
+    assert_int_equal(status, SRCFIND_OK);
+    for (int64_t i = 0; i < f->n; i++) {
+        if (memcmp(&gpu[i], &cpu[i], sizeof *gpu) != 0)
+            print_message("job %d: %d pixels, %d sources\n", (int)i, (int)f->jobs[i].n_pixels,
+                          (int)f->jobs[i].set.n);
+        ASSERT_SAME(gpu[i], cpu[i]);
+    }
+    free(cpu);
+    free(gpu);
+}
+
+static void check_fits(int64_t n, int side, uint64_t seed) {
+    struct fits f = make_fits(n, side, seed);
+    print_message("%d fits, up to %d x %d pixels, seed %llu\n", (int)n, side, side,
+                  (unsigned long long)seed);
+    assert_same_fits(&f);
+    free_fits(&f);
+}
+
+static void fits(void **state) {
+    struct random r = {13};
+    (void)state;
+    check_fits(0, 10, 0);
+    for (int i = 0; i < 2000; i++)
+        check_fits(1 + random_below(&r, 12), i % 10 ? 22 : 45, (uint64_t)i);
+}
+
+/* So many that each warp has several. */
+static void many_fits(void **state) {
+    (void)state;
+    check_fits(60000, 12, 1);
+    check_fits(3000, 40, 2);
+}
+
+/* With memory for a few warps, beside what a search keeps there; and with too little. */
+static void fits_in_little_memory(void **state) {
+    struct random r = {14};
+    struct picture p = picture_make(5, 900, 900, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    struct fits f = make_fits(500, 20, 3);
+    struct fit_job *jobs = copy_jobs(&f);
+    struct error error = {""};
+    (void)state;
+    cuda->limit = 64 << 20;
+    for (int i = 0; i < 3; i++) {
+        assert_same(&m->source, &ORDINARY, 3);
+        assert_same_fits(&f);
+        assert_true(cuda->used <= cuda->limit);
+    }
+    set_up(NULL);
+    cuda->limit = 1 << 20;
+    assert_int_equal(
+        cuda_fit(cuda, &f.frame, &f.limits, f.pixels, jobs, f.n, unit_threads(2), &error),
+        SRCFIND_ERROR_DEVICE);
+    assert_non_null(strstr(error.text, "memory"));
+    cuda->limit = all_memory;
+    assert_same_fits(&f);
+    free(jobs);
+    free_fits(&f);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
 /* Each kind of picture three times: few enough for compute-sanitizer. */
 static void few_pictures(void **state) {
     (void)state;
@@ -129,6 +247,8 @@ static void few_pictures(void **state) {
         check_picture(i, 620, 440, (uint64_t)i, i % 2 ? WITH_ORDINARY : RANDOM);
         check_picture(i, 200, 170, (uint64_t)i, i % 2 ? WITH_LOCAL : RANDOM_LOCAL);
     }
+    for (int i = 0; i < 4; i++)
+        check_fits(30, 20, (uint64_t)i);
 }
 
 static void small_pictures(void **state) {
@@ -425,6 +545,37 @@ static void failing_calls(void **state) {
     picture_free(&p);
 }
 
+/* Each failing call of a fit is an error, after which the jobs are what they were: the CPU carries
+ * them out then. */
+static void failing_fits(void **state) {
+    struct fits f = make_fits(60, 45, 4);
+    int n_failed = 0;
+    (void)state;
+    for (int call = 1;; call++) {
+        struct fit_job *jobs = copy_jobs(&f);
+        struct cuda *failing;
+        struct error error;
+        assert_int_equal(cuda_open(0, 0, 1, UPLOADERS, &failing, &error), SRCFIND_OK);
+        failing->failing_call = failing->calls + call;
+        const enum srcfind_status status =
+            cuda_fit(failing, &f.frame, &f.limits, f.pixels, jobs, f.n, unit_threads(2), &error);
+        const bool is_lost = failing->lost;
+        cuda_close(failing);
+        if (status == SRCFIND_OK) {
+            free(jobs);
+            break;
+        }
+        assert_int_equal(status, SRCFIND_ERROR_DEVICE);
+        assert_non_null(strstr(error.text, "--cpu works without it"));
+        assert_true(is_lost);
+        assert_memory_equal(jobs, f.jobs, (size_t)f.n * sizeof *jobs);
+        free(jobs);
+        n_failed++;
+    }
+    assert_true(n_failed > 2);
+    free_fits(&f);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(few_pictures, set_up),
@@ -441,6 +592,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(failing_source, set_up),
         cmocka_unit_test_setup(too_little_memory, set_up),
         cmocka_unit_test_setup(failing_calls, set_up),
+        cmocka_unit_test_setup(fits, set_up),
+        cmocka_unit_test_setup(many_fits, set_up),
+        cmocka_unit_test_setup(fits_in_little_memory, set_up),
+        cmocka_unit_test_setup(failing_fits, set_up),
     };
     struct error error;
     if (argc > 1)

@@ -1,6 +1,8 @@
 """Many images in one run, on many workers: what comes out is what comes out one image after the other."""
 import os
 import re
+import signal
+import subprocess
 
 import numpy as np
 from astropy.io import fits
@@ -137,10 +139,51 @@ class Batches(t.Case):
         self.assertEqual(contents(self.path("many"))["03.csv"], "Source_id,mine\n")
 
     def test_progress(self):
+        """Failures, sources so far, rate and the time that is left; no line is longer than a terminal."""
         images = self.images(6)
         result = self.run_into("out", images, "--progress", "always", "--threads", MANY, "-q")
         for i in range(6):
             self.assertIn("[%d/6] " % (i + 1), result.stderr)
+        images[1:1] = [self.path("missing.fits"), self.path("missing too.fits")]
+        lines = self.run_into("out", images, "--progress", "always", "--threads", "1", "-q").stderr
+        sources = len(contents(self.path("out"))["00.csv"].splitlines()) - 1
+        self.assertRegex(lines, r"\[1/8\] \S+%s" % os.path.basename(images[0]))
+        self.assertRegex(lines, r"\[2/8\] %d sources, [0-9.]+/s, \d+ s left \S+missing\.fits" % sources)
+        self.assertRegex(lines, r"\[3/8\] 1 failed, %d sources, " % sources)
+        self.assertRegex(lines, r"\[8/8\] 2 failed, ")
+        for line in re.findall(r"\[\d/8\][^\r\n]*", lines):
+            self.assertLess(len(line), 80)
+
+    def test_closing_line(self):
+        """With --quiet it is there if an image failed."""
+        images = self.images(2)
+        self.assertEqual(self.run_into("out", images, "-q").stderr, "")
+        result = self.run_into("out", [*images, self.path("none.fits")], "-q")
+        self.assertEqual(result.stderr.count("\n"), 2)
+        self.assertRegex(result.stderr, r"\nsrcfind: 3 images: \d+ sources, 1 failed, 0 skipped, [0-9.]+ s\n\Z")
+
+    def test_interrupted(self):
+        """A signal ends the run and says how far it came; --skip-existing goes on. The catalogue that nobody reads keeps the run
+        in the image after the ones that are done."""
+        images = self.images(6)
+        images.insert(1, self.path("none.fits"))
+        os.mkdir(self.path("out"))
+        os.mkfifo(self.path("out/03.csv"))
+        for number, words in ((signal.SIGINT, "; --skip-existing goes on"), (signal.SIGTERM, "; --skip-existing goes on")):
+            with subprocess.Popen([t.COMMAND, *images, "-o", self.path("out"), "--threads", "1"], stderr=subprocess.PIPE,
+                                  text=True) as process:
+                for line in process.stderr:
+                    if line.startswith("srcfind: %s: " % images[3]):
+                        break
+                process.send_signal(number)
+                rest = process.stderr.read()
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual(rest.splitlines()[-1], "srcfind: interrupted: 3 of 7 done" + words)
+        os.remove(self.path("out/03.csv"))
+        result = self.run_into("out", images, "--skip-existing")
+        self.assertIn("1 failed, 3 skipped", result.stderr)
+        self.assertNotIn("interrupted", result.stderr)
+        self.assertEqual(sorted(contents(self.path("out"))), ["%02d.csv" % i for i in range(6)])
 
     @needs_fake
     def test_devices(self):

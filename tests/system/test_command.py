@@ -206,14 +206,13 @@ class Command(t.Case):
 
     def test_wrong_usage(self):
         other = self.write("other.fits", t.noise(40, 40))
-        os.mkdir(self.path("elsewhere"))
-        twin = self.path("elsewhere/image.fits")
+        twin = self.path("image.fit")
         os.link(other, twin)
         for arguments, words in (
                 ([], "no image"), (["--nonsense"], "no option --nonsense"), (["-x"], "no option -x"),
                 ([self.image, "-k"], "--kappa needs a value: K"), (["--quiet=1"], "--quiet takes no value"),
                 ([self.image, "--treshold", "4"], "did you mean --threshold?"), (["-j", "0"], "--threads: '0'"),
-                (["--tresh=3"], "no option --tresh"), (["--f"], "--format or --files-from or --fail-fast"),
+                (["--tresh=3"], "no option --tresh"), (["--f"], "--format or --fit or --files-from or --fail-fast"),
                 ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
                 ([self.image, "-n", "five"], "--threshold: 'five'"), ([self.image, "-n", "nan"], "--threshold"),
                 ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "--island: 6 is above the threshold, 5"),
@@ -230,7 +229,12 @@ class Command(t.Case):
                 ([self.image, "-o", self.image, "-f", "csv"], "replace an image"), ([self.image, "-o", self.path("c.fts")], ".csv"),
                 ([self.image, "-o", self.path("c.FTS")], ".csv"), ([self.image, "-o", self.path("c.fits.gz")], ".csv"),
                 ([self.image, "-o", self.path("c.regions")], ".csv, .csv.gz, .json"), ([self.image, "-o", self.path("c.tbl")], "--format"),
-                ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json")):
+                ([self.image, "-o", self.path("c.crtf.gz")], ".csv, .csv.gz, .json"),
+                ([self.image, "--contrast", "0"], "--contrast: '0' is not a number above 0"), ([self.image, "--at", ""], "--at"),
+                ([self.image, "--at", "c.csv", "--negative"], "--at: fluxes at given positions have either sign"),
+                ([self.image, "--at", "c.csv", "--fit", "--negative"], "--negative"),
+                ([self.image, "--at", "c.csv", "--deblend"], "leave --deblend out, or add --fit"),
+                ([self.image, "--at", "c.csv", "--contrast", "2"], "leave --contrast out, or add --fit")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
@@ -289,6 +293,17 @@ class Command(t.Case):
         self.assertIn("x.csv: the catalogue of " + image + " would replace the list of images", result.stderr)
         with open(self.path("x.csv")) as stream:
             self.assertEqual(stream.read(), image + "\n")
+
+    def test_no_catalogue_replaces_that_of_at(self):
+        with open(self.path("c.csv"), "w") as stream:
+            stream.write("RA,DEC\n")
+        os.symlink("c.csv", self.path("link.csv"))
+        for name in ("c.csv", "link.csv"):
+            result = t.run(self.image, "--at", self.path("c.csv"), "-o", self.path(name))
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(name + ": the catalogue of " + self.image + " would replace the catalogue of --at", result.stderr)
+        with open(self.path("c.csv")) as stream:
+            self.assertEqual(stream.read(), "RA,DEC\n")
 
     def test_no_catalogue_replaces_an_image(self):
         image = self.write("x.fits", t.noise(40, 40))

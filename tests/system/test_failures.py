@@ -324,7 +324,7 @@ class Failures(t.Case):
         images = [self.write("a.fits", t.noise(50, 50)), self.path("missing.fits"), self.write("b.fits", t.noise(50, 50))]
         result = t.run(*images, "-o", self.path("out"), "-q")
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertEqual(len(result.stderr.splitlines()), 2)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.csv", "b.csv"])
         result = t.run(*images, "-o", self.path("fast"), "-q", "--fail-fast")
         self.assertEqual(result.returncode, 1)

@@ -1,4 +1,5 @@
 """Formats other than CSV and JSON: what other programs read in them is what the CSV has."""
+import functools
 import gzip
 import os
 import re
@@ -11,12 +12,26 @@ from astropy.io.votable import parse as votable_parse
 from astropy.table import Table
 
 import srcfind_test as t
+from test_catalogue import COLUMNS
 
 NUMBER = r"([-+.e\d]+)"
 DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
 CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
                   ((NUMBER,) * 5))
+INTEGERS = {"Source_id", "Isl_id", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
 FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
+
+
+
+def columns_of(*options):
+    """The columns that a catalogue has with these options, and those that may have empty integers."""
+    names = list(COLUMNS)
+    if "--at" not in options and {"--deblend", "--contrast", "--fit"} & set(options):
+        names.insert(names.index("Source_Name") + 1, "S_Code")
+    if "--fit" in options:
+        at = names.index("PA") + 1
+        names[at:at] = ["E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms"]
+    return names, ["Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--at"} & set(options) else []
 
 
 class Formats(t.Case):
@@ -77,6 +92,36 @@ class Formats(t.Case):
             params = {param.name: param.value for param in first.params}
             self.assertEqual([params[name] for name in ("image", "FREQ", "bunit", "option_threshold")],
                              [path, 1.4e9, "mJy/beam", t.find(path, *options)["options"]["threshold"].__format__("g")])
+
+    def test_columns_of_options(self):
+        """Every format has the columns of --deblend and --fit, and those alone, with their types and units."""
+        path, texts = self.image(BUNIT="mJy/beam"), {"Source_Name": 31, "S_Code": 1}
+        positions = self.path("positions.csv")
+        os.rename(self.written(path, ".csv"), positions)
+        for options in ((), ("--deblend",), ("--contrast", "2"), ("--fit",), ("--at", positions), ("--at", positions, "--fit")):
+            (names, optional), file = columns_of(*options), functools.partial(self.written, path)
+            of = {name: "text" if name in texts else "integer" if name in INTEGERS else "real" for name in names}
+            with self.subTest(options):
+                self.assertEqual(self.lines(path, ".csv", *options)[0].split(","), names)
+                catalogue = t.find(path, *options)
+                self.assertEqual([column["name"] for column in catalogue["columns"]], names)
+                self.assertEqual({tuple(source) for source in catalogue["sources"]}, {tuple(names)} if catalogue["sources"] else set())
+                units = {column["name"]: column["unit"] for column in catalogue["columns"]}
+                self.assertEqual({unit for name, unit in units.items() if "_Maj" in name or "_PA" in name} - {"deg"}, set())
+                self.assertEqual(units.get("Resid_Isl_rms", "mJy/beam"), "mJy/beam")
+                votable = votable_parse(file(".vot", *options), verify="exception").get_first_table()
+                self.assertEqual([field.name for field in votable.fields], names)
+                self.assertEqual([field.datatype for field in votable.fields],
+                                 [{"text": "char", "integer": "long", "real": "double"}[of[name]] for name in names])
+                with fits.open(file(".fits", *options)) as hdus:
+                    columns = hdus["SOURCES"].columns
+                    self.assertEqual(columns.names, names)
+                    self.assertEqual(columns.formats, [{"text": "%dA" % texts.get(name, 0), "integer": "K", "real": "D"}[of[name]] for name in names])
+                    self.assertEqual({column.name: column.null for column in columns if column.null is not None}, dict.fromkeys(optional, -2**63))
+                table = Table.read(file(".ecsv", *options))
+                self.assertEqual(table.colnames, names)
+                header = [re.search(r"name: (\w+).*datatype: (\w+)", line).groups() for line in self.lines(path, ".ecsv", *options) if line.startswith("# - ")]
+                self.assertEqual(header, [(name, {"text": "string", "integer": "int64", "real": "float64"}[of[name]]) for name in names])
 
     def test_votable_of_odd_names(self):
         """Paths with what XML escapes or forbids; other frames."""
@@ -147,6 +192,17 @@ class Formats(t.Case):
             with open(self.path("c.fits"), "rb") as stream:
                 self.assertEqual(stream.read(), data)
 
+    def test_maps_among_images_and_catalogues(self):
+        """A map among the images is skipped: that another one has the name of its catalogue is no conflict."""
+        image, tiles = self.image(), self.path("tiles")
+        os.mkdir(tiles)
+        os.rename(image, os.path.join(tiles, "a.fits"))
+        for options in (["-o", tiles + "/a.csv"], ["-f", "fits", "-o", self.path("out/")]):
+            t.run(os.path.join(tiles, "a.fits"), "-q", "--save", "rms", *options, check=True)
+        images = [os.path.join(tiles, name) for name in ("a.fits", "a.rms.fits")]
+        result = t.run(*images, "-f", "fits", "-o", self.path("out/"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_no_catalogue_replaces_an_image(self):
         """As with -o *.fits, or a directory that has images of the same names."""
         image, other = self.image(), self.write("other.fits", t.noise(40, 40))
@@ -157,7 +213,7 @@ class Formats(t.Case):
         for output in (self.path("out/image.fits"), self.path("out/")):
             result = t.run(image, "-f", "fits", "-o", output)
             self.assertEqual(result.returncode, 2)
-            self.assertIn("would replace this FITS file", result.stderr)
+            self.assertIn("would replace this file, which is no catalogue of srcfind", result.stderr)
             with open(self.path("out/image.fits"), "rb") as stream:
                 self.assertEqual(stream.read(), before)
 

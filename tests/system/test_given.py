@@ -193,7 +193,8 @@ class Given(t.Case):
         os.remove(self.path("rms/1.fits"))
         result = t.run(*images, "-q", *options, "-o", self.path("other"))
         self.assertEqual([result.returncode, sorted(os.listdir(self.path("other")))], [1, ["0.csv", "2.csv"]])
-        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms: neither 1.rms.fits nor 1.fits is in this directory\n\Z")
+        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms: neither 1.rms.fits nor 1.fits is in this directory\n"
+                         r"srcfind: 3 images: \d+ sources, 1 failed, 0 skipped, [0-9.]+ s\n\Z")
         for arguments in ([*images], ["--files-from", self.write_list(images[:1])]):
             result = t.run(*arguments, "-o", self.path("third"), "--mask", self.path("mask/0.fits"))
             self.assertEqual(result.returncode, 2)

@@ -9,6 +9,7 @@ from PIL import Image
 from scipy import ndimage
 
 import srcfind_test as t
+import sky  # which that finds
 
 LEFT, TOP = 125, 56  # of the map on the picture
 MOST, LEAST = 2000, 600  # pixels of a picture, and of an enlarged map
@@ -84,7 +85,14 @@ class Picture(t.Case):
 
     def test_ellipses(self):
         """Each ellipse is centred on its source, and encloses twice its FWHM."""
-        rows, boxes, place = self.check_ellipses(SAMPLE, "-i", "3")
+        self.check_sizes("-i", "3")
+
+    def test_fitted_ellipses(self):
+        """They are those of the Gaussians."""
+        self.check_sizes("-i", "3", "--fit")
+
+    def check_sizes(self, *options):
+        rows, boxes, place = self.check_ellipses(SAMPLE, *options)
         self.assertEqual([len(boxes), len(rows)], [24, 24])
         for row in rows:
             x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
@@ -125,6 +133,22 @@ class Picture(t.Case):
         np.testing.assert_allclose(self.size_of_mark(pixels, place, 40, 75), [14, 6], atol=0.5)
         pixels, _ = self.picture(self.write("image.fits", image))
         np.testing.assert_allclose(self.size_of_mark(pixels, place, 105.5, 71.5), [12 / 2 ** 0.5, 4 / 2 ** 0.5], atol=0.5)
+
+    def test_mark_of_a_source_without_pixels(self):
+        """A fitted source that is highest nowhere has a circle where it stands, also without a sky."""
+        empty, seed = [], 1
+        while not empty and seed < 30:
+            seed += 1
+            sky.make(["300", self.path("sky.fits"), "--density", "12000", "--seed", str(seed)])
+            image = fits.getdata(self.path("sky.fits"))
+            pixels, rows = self.picture(self.write("image.fits", image), "-i", "2", "--contrast", "0.1", "--fit")
+            empty = [row for row in rows if row["N_pix"] is None]
+        self.assertTrue(empty)
+        place, red = self.map_place(image, pixels), pixels[:, :, 0] > pixels[:, :, 1] + 60
+        for row in empty:
+            x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
+            around = [red[int(y + 4 * np.sin(a)), int(x + 4 * np.cos(a))] for a in np.linspace(0, 2 * np.pi, 16)]
+            self.assertGreater(np.mean(around), 0.7)
 
     def test_negative_sources(self):
         image = t.noise(200, 200, n_sources=0)

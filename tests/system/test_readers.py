@@ -36,22 +36,24 @@ class Readers(t.Case):
 
     @classmethod
     def setUpClass(cls):
-        """Every format of every image that can be searched."""
+        """Every format of every image that can be searched; and tables with the columns of --deblend and --fit."""
         cls.place = t.tempfile.TemporaryDirectory(prefix="srcfind-")
         cls.addClassCleanup(cls.place.cleanup)
         for name in ("csv", "votable", "fits", "ecsv", "reg", "crtf"):
             t.run(*images(), "-q", "-i", "3", "--negative", "-f", name, "-o", cls.place.name + "/")
         t.run(*images(), "-q", "-o", os.path.join(cls.place.name, "maps/"), "--save", "rms,islands")
+        for option in ("--deblend", "--fit"):
+            for name in ("csv", "votable", "fits", "ecsv"):
+                t.run(*images(), "-q", "-i", "3", option, "-f", name, "-o", os.path.join(cls.place.name, "columns" + option + "/"))
 
     def check_each(self, suffix, check):
-        """Calls check with the path and the CSV rows of each catalogue of a suffix; returns how many there are."""
-        paths = sorted(glob.glob(os.path.join(self.place.name, "*" + suffix)))
+        """Calls check with the path and the CSV rows of each catalogue of a suffix."""
+        paths = sorted(path for place in ("", "columns*") for path in glob.glob(os.path.join(self.place.name, place, "*" + suffix)))
         self.assertGreater(len(paths), 3)
         for path in paths:
             with self.subTest(os.path.basename(path)), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 check(path, t.read_csv(path[:-len(suffix)] + ".csv"))
-        return len(paths)
 
     def check_table(self, path, rows):
         table = Table.read(path)
@@ -79,9 +81,9 @@ class Readers(t.Case):
     @needs("fitsverify")
     def test_fitsverify(self):
         """Catalogues without a warning; maps have the coordinates of their images, whose cards may deserve one."""
-        n = self.check_each(".fits", lambda path, rows: self.check_by_program("fitsverify", path))
+        self.check_each(".fits", lambda path, rows: self.check_by_program("fitsverify", path))
         maps = glob.glob(os.path.join(self.place.name, "maps", "*.fits"))
-        self.assertGreaterEqual(len(maps), 2 * n)
+        self.assertGreaterEqual(len(maps), 2 * len(glob.glob(os.path.join(self.place.name, "*.fits"))))
         for path in maps:
             with self.subTest(os.path.basename(path)):
                 self.check_by_program("fitsverify", "-e", path)

@@ -245,10 +245,10 @@ class Save(t.Case):
 
     def test_wrong_usage(self):
         path = self.write("image.fits", t.noise(60, 70))
-        for name in ("model", "rms,", ",rms", "", "RMS", "rms,image", "rms;snr"):
+        for name in ("models", "rms,", ",rms", "", "RMS", "rms,image", "rms;snr"):
             result = t.run(path, "--save", name)
             self.assertEqual([result.returncode, result.stdout], [2, ""], name)
-            self.assertIn("rms, background, snr, islands", result.stderr)
+            self.assertIn("rms, background, snr, islands, sources, model, residual, picture", result.stderr)
         for option in ("--bench", "--compare-cpu"):
             result = t.run(path, option, "--save", "rms")
             self.assertEqual([result.returncode, result.stdout], [2, ""])

@@ -33,6 +33,9 @@ class Schema(t.Case):
     def documents(self):
         """A document of each kind."""
         yield t.find(SAMPLE)
+        t.run(SAMPLE, "--merge", self.path("merged.json"), "-q", check=True)
+        with open(self.path("merged.json")) as stream:
+            yield json.load(stream)
         yield json.loads(t.run(SAMPLE, "--bench=1", "--cpu", "-f", "json").stdout)
         if os.path.exists(FAKE):
             yield json.loads(t.run(SAMPLE, "--compare-cpu", "-f", "json", env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE}).stdout)
@@ -85,7 +88,9 @@ class Schema(t.Case):
         """A string in place of a number, a null that cannot be, numbers out of range, a frame of two names."""
         catalogue = t.find(SAMPLE)
         for path, value in (("sources.0.RA", "12"), ("sources.0.RA", 360), ("sources.0.DEC", -91), ("sources.0.N_pix", 0), ("sources.0.N_pix", 2.5),
-                            ("sources.0.Isl_rms", None), ("sources.0.E_RA", -1e-9), ("sources.0.Flags", 64), ("sources.0.GLON", 12),
+                            ("sources.0.Isl_rms", 0), ("sources.0.S_Code", "M"), ("sources.0.Source_id", None), ("sources.0.N_pix", ""),
+                            ("sources.0.E_RA", -1e-9), ("sources.0.Flags", 1024), ("sources.0.GLON", 12), ("sources.0.E_LAT", 1),
+                            ("sources.0.E_Maj", 1), ("sources.0.DC_PA", 1),
                             ("sources.0.Source_Name", "J12+34"), ("image.bitpix", 24), ("image.beam.source", "guess"), ("image.axes.0", "300"),
                             ("options.kappa", None), ("options.background", "mean"), ("background.empty", 0), ("detection.connectivity", 6),
                             ("quality.zeros", 1.5), ("columns", []), ("srcfind", 1), ("srcfind", "1")):
@@ -99,18 +104,34 @@ class Schema(t.Case):
                 self.assert_refused(wrong)
 
     def test_columns_of_every_frame(self):
-        """Names, units and descriptions are those of the catalogue; the schema has no other columns."""
+        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits; the schema
+        has no other ones."""
         properties, names = t.schema()["$defs"]["source"]["properties"], set()
         for lon, lat in FRAMES:
-            catalogue = t.find(self.write("image.fits", t.noise(60, 70), t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam")))
-            image = catalogue["image"]
+            path = self.write("image.fits", t.noise(60, 70), t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam"))
+            catalogue, fitted = t.find(path), t.find(path, "--fit")
+            image, of_islands = catalogue["image"], [column["name"] for column in catalogue["columns"]]
             self.assertTrue(catalogue["sources"])
-            for column in catalogue["columns"]:
+            for column in catalogue["columns"] + [column for column in fitted["columns"] if column["name"] not in of_islands]:
                 text, unit = re.fullmatch(r"(.*?)(?: \[(.*)\])?", properties[column["name"]]["description"]).groups()
                 unit = {"image.unit": image["unit"], "image.flux_unit": image["flux_unit"]}.get(unit, unit)
                 self.assertEqual([text, unit], [column["description"], column["unit"]], column["name"])
                 names.add(column["name"])
-        self.assertEqual(names, set(properties))
+        self.assertEqual(names | {"Image"}, set(properties))
+
+    def test_descriptions_say_what_is_measured(self):
+        """Of islands, of Gaussians, and of what is given."""
+        path = self.write("image.fits", t.noise(60, 70), t.sky_header())
+        with open(self.path("at.csv"), "w") as stream:
+            stream.write("Xposn,Yposn\n30,30\n")
+        at = ["--at", self.path("at.csv")]
+        for options, peak, x in (([], "highest pixel, less the background", "flux-weighted centroid"),
+                                 (["--deblend"], "highest pixel, less the background", "flux-weighted centroid"),
+                                 (["--fit"], "peak of the Gaussian", "Gaussian's centre"), (at, "nearest pixel", "of the position"),
+                                 ([*at, "--fit"], "peak of the beam", "of the position")):
+            texts = {column["name"]: column["description"] for column in t.find(path, *options)["columns"]}
+            self.assertIn(peak, texts["Peak_flux"])
+            self.assertIn(x, texts["Xposn"])
 
     def test_manual_names_every_member(self):
         """Each kind of document has a section; columns and options are described in theirs."""
@@ -119,7 +140,7 @@ class Schema(t.Case):
         with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
             manual = stream.read()
         options, columns = section(".Ss Options", ".Ss Images"), section(".Sh CATALOGUE", ".Sh JSON")
-        for kind, text in (("catalogue", section(".Ss JSON catalogues", ".Ss")), ("comparison", section("reports of --compare-cpu", ".Ss")),
+        for kind, text in (("catalogue", section(".Ss JSON catalogues", ".Ss")), ("merged", section(".Ss JSON catalogues", ".Ss")), ("comparison", section("reports of --compare-cpu", ".Ss")),
                            ("benchmark", section("reports of --bench", ".Sh"))):
             for name, schema in objects_of(kind).items():
                 for member in schema["properties"]:

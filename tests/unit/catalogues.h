@@ -10,47 +10,59 @@
 #include "output/save.h"
 #include "unit.h"
 
-#define CELL(name, member, kind)                                                                   \
-    { name, offsetof(struct srcfind_source, member), kind }
+#define CELL(name, member, kind, when)                                                             \
+    { name, offsetof(struct srcfind_source, member), kind, when }
 
-/* The columns in the order of srcfind(1), and where in a row they stand: integers, reals, text. */
+/* The columns in the order of srcfind(1), where in a row they stand, integers, reals, text, and
+ * when they are there: always, with --deblend, with --fit. */
 static const struct cell {
     const char *name;
     size_t offset;
-    char kind;
+    char kind, when;
 } cells[] = {
-    CELL("Source_id", id, 'i'),
-    CELL("Isl_id", island_id, 'i'),
-    CELL("Source_Name", name, 't'),
-    CELL("RA", lon, 'r'),
-    CELL("DEC", lat, 'r'),
-    CELL("E_RA", e_lon, 'r'),
-    CELL("E_DEC", e_lat, 'r'),
-    CELL("Xposn", x, 'r'),
-    CELL("Yposn", y, 'r'),
-    CELL("E_Xposn", e_x, 'r'),
-    CELL("E_Yposn", e_y, 'r'),
-    CELL("Isl_Total_flux", isl_total_flux, 'r'),
-    CELL("E_Isl_Total_flux", e_isl_total_flux, 'r'),
-    CELL("Total_flux", total_flux, 'r'),
-    CELL("E_Total_flux", e_total_flux, 'r'),
-    CELL("Peak_flux", peak_flux, 'r'),
-    CELL("E_Peak_flux", e_peak_flux, 'r'),
-    CELL("Xpeak", x_peak, 'i'),
-    CELL("Ypeak", y_peak, 'i'),
-    CELL("Pixel_sum", pixel_sum, 'r'),
-    CELL("N_pix", n_pixels, 'i'),
-    CELL("X_min", x_min, 'i'),
-    CELL("X_max", x_max, 'i'),
-    CELL("Y_min", y_min, 'i'),
-    CELL("Y_max", y_max, 'i'),
-    CELL("Maj", major, 'r'),
-    CELL("Min", minor, 'r'),
-    CELL("PA", angle, 'r'),
-    CELL("Isl_rms", isl_rms, 'r'),
-    CELL("Isl_mean", isl_mean, 'r'),
-    CELL("SNR", snr, 'r'),
-    CELL("Flags", flags, 'i'),
+    CELL("Source_id", id, 'i', 'a'),
+    CELL("Isl_id", island_id, 'i', 'a'),
+    CELL("Source_Name", name, 't', 'a'),
+    CELL("S_Code", s_code, 't', 'd'),
+    CELL("RA", lon, 'r', 'a'),
+    CELL("DEC", lat, 'r', 'a'),
+    CELL("E_RA", e_lon, 'r', 'a'),
+    CELL("E_DEC", e_lat, 'r', 'a'),
+    CELL("Xposn", x, 'r', 'a'),
+    CELL("Yposn", y, 'r', 'a'),
+    CELL("E_Xposn", e_x, 'r', 'a'),
+    CELL("E_Yposn", e_y, 'r', 'a'),
+    CELL("Isl_Total_flux", isl_total_flux, 'r', 'a'),
+    CELL("E_Isl_Total_flux", e_isl_total_flux, 'r', 'a'),
+    CELL("Total_flux", total_flux, 'r', 'a'),
+    CELL("E_Total_flux", e_total_flux, 'r', 'a'),
+    CELL("Peak_flux", peak_flux, 'r', 'a'),
+    CELL("E_Peak_flux", e_peak_flux, 'r', 'a'),
+    CELL("Xpeak", x_peak, 'i', 'a'),
+    CELL("Ypeak", y_peak, 'i', 'a'),
+    CELL("Pixel_sum", pixel_sum, 'r', 'a'),
+    CELL("N_pix", n_pixels, 'i', 'a'),
+    CELL("X_min", x_min, 'i', 'a'),
+    CELL("X_max", x_max, 'i', 'a'),
+    CELL("Y_min", y_min, 'i', 'a'),
+    CELL("Y_max", y_max, 'i', 'a'),
+    CELL("Maj", major, 'r', 'a'),
+    CELL("Min", minor, 'r', 'a'),
+    CELL("PA", angle, 'r', 'a'),
+    CELL("E_Maj", e_major, 'r', 'f'),
+    CELL("E_Min", e_minor, 'r', 'f'),
+    CELL("E_PA", e_angle, 'r', 'f'),
+    CELL("DC_Maj", dc_major, 'r', 'f'),
+    CELL("DC_Min", dc_minor, 'r', 'f'),
+    CELL("DC_PA", dc_angle, 'r', 'f'),
+    CELL("E_DC_Maj", e_dc_major, 'r', 'f'),
+    CELL("E_DC_Min", e_dc_minor, 'r', 'f'),
+    CELL("E_DC_PA", e_dc_angle, 'r', 'f'),
+    CELL("Resid_Isl_rms", resid_isl_rms, 'r', 'f'),
+    CELL("Isl_rms", isl_rms, 'r', 'a'),
+    CELL("Isl_mean", isl_mean, 'r', 'a'),
+    CELL("SNR", snr, 'r', 'a'),
+    CELL("Flags", flags, 'i', 'a'),
 };
 
 enum { N_CELLS = sizeof cells / sizeof *cells };
@@ -59,8 +71,9 @@ static inline void *cell_of(struct srcfind_source *source, int i) {
     return (char *)source + cells[i].offset;
 }
 
-/* A catalogue of n rows with any doubles, of which some are not finite, any integers up to 2^53,
- * and names; of an image whose path it takes. To be destroyed. */
+/* A catalogue of n rows with all columns, as of --fit: any doubles, of which some are not finite,
+ * any integers up to 2^53, of which some are empty, and names; of an image whose path it takes. To
+ * be destroyed. */
 static inline struct srcfind_catalogue *catalogue_of(int n, const char *path) {
     struct srcfind_catalogue *c = calloc(1, sizeof *c);
     struct random r = {(uint64_t)n + 1};
@@ -70,6 +83,7 @@ static inline struct srcfind_catalogue *catalogue_of(int n, const char *path) {
     strcpy(c->image.unit, "mJy/beam");
     strcpy(c->image.flux_unit, "Jy");
     options_default(&c->options);
+    c->options.fit = true;
     catalogue_name_columns(c);
     c->n_sources = n;
     c->sources = calloc((size_t)n + 1, sizeof *c->sources);
@@ -81,6 +95,8 @@ static inline struct srcfind_catalogue *catalogue_of(int n, const char *path) {
                 memcpy(cell_of(&c->sources[k], i),
                        cells[i].kind == 'r' ? (const void *)&bits : &integer, 8);
         }
+        c->sources[k].n_pixels = k % 5 ? k : SRCFIND_EMPTY;
+        strcpy(c->sources[k].s_code, k % 2 ? "S" : "C");
         c->sources[k].e_lat = k % 3 ? NAN : random_unit(&r);
         if (k % 4)
             snprintf(c->sources[k].name, sizeof c->sources[k].name, "J%06d.00+000000.0", k);

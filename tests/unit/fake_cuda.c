@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cpu/fit.h"
 #include "input/blanked.h"
 #include "input/memory_source.h"
 #include "input/negated.h"
@@ -135,6 +136,24 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     if (pixels->negated)
         source = negated_source(&negated, &source);
     return cuda_detect(cuda, &source, detection, threads, result, error);
+}
+
+enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
+                                     float *values, struct error *error) {
+    (void)cuda;
+    (void)error;
+    for (int64_t y = 0; y < pixels->height; y++)
+        memcpy(values + y * pixels->width, pixels->pixels + y * pixels->row_stride,
+               (size_t)pixels->width * sizeof *values);
+    return SRCFIND_OK;
+}
+
+enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
+                             const struct fit_limits *limits, const struct fit_pixel *pixels,
+                             struct fit_job *jobs, int64_t n, struct threads *threads,
+                             struct error *error) {
+    (void)cuda;
+    return cpu_fit(frame, limits, pixels, jobs, n, threads, error);
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,

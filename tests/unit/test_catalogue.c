@@ -11,8 +11,9 @@ static void cells_of_a_row(void **state) {
     struct srcfind_catalogue *c = catalogue_of(1, "");
     struct srcfind_source *row = c->sources;
     (void)state;
-    assert_int_equal(catalogue_columns(), N_CELLS);
+    assert_int_equal(c->n_columns, N_CELLS);
     strcpy(row->name, "a name");
+    strcpy(row->s_code, "S");
     for (int i = 0; i < N_CELLS; i++) {
         const int64_t integer = 100 + i;
         const double real = 100.5 + i;
@@ -20,15 +21,19 @@ static void cells_of_a_row(void **state) {
             memcpy(cell_of(row, i), cells[i].kind == 'i' ? (const void *)&integer : &real, 8);
     }
     for (int i = 0; i < N_CELLS; i++) {
-        char text[CELL_TEXT], expected[CELL_TEXT] = "a name";
+        char text[CELL_TEXT], expected[CELL_TEXT];
+        strcpy(expected, i == 2 ? "a name" : "S");
         if (cells[i].kind != 't')
             snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
-        assert_int_equal(catalogue_cell(row, i, text), strlen(expected));
+        assert_int_equal(
+            catalogue_cell(&(struct rows){.sources = row, .n = 1}, 0, &c->columns[i], text),
+            strlen(expected));
         assert_string_equal(text, expected);
-        assert_int_equal(catalogue_kind(i) == SRCFIND_STRING, cells[i].kind == 't');
-        assert_int_equal(catalogue_kind(i) == SRCFIND_INTEGER, cells[i].kind == 'i');
         assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
-        assert_int_equal(srcfind_catalogue_column(c, i)->kind, catalogue_kind(i));
+        assert_int_equal(srcfind_catalogue_column(c, i)->kind, cells[i].kind == 't' ? SRCFIND_STRING
+                                                               : cells[i].kind == 'i'
+                                                                   ? SRCFIND_INTEGER
+                                                                   : SRCFIND_REAL);
     }
     assert_null(srcfind_catalogue_column(c, -1));
     assert_null(srcfind_catalogue_column(c, N_CELLS));
@@ -39,24 +44,72 @@ static void cells_of_a_row(void **state) {
 /* What does not apply is empty; the longest numbers fit. */
 static void extreme_cells(void **state) {
     static const double empty[] = {NAN, -NAN, INFINITY, -INFINITY};
-    struct srcfind_source row = {.id = INT64_MIN, .lon = -2.2250738585072014e-308};
+    struct srcfind_source row = {
+        .id = INT64_MIN + 1, .lon = -2.2250738585072014e-308, .n_pixels = SRCFIND_EMPTY};
+    struct srcfind_catalogue *c = catalogue_of(0, "");
     char text[CELL_TEXT];
     (void)state;
-    assert_int_equal(catalogue_cell(&row, 0, text), 20);
-    assert_string_equal(text, "-9223372036854775808");
-    assert_int_equal(catalogue_cell(&row, 2, text), 0);
+    assert_int_equal(
+        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[0], text), 20);
+    assert_string_equal(text, "-9223372036854775807");
+    assert_int_equal(
+        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[2], text), 0);
     assert_string_equal(text, "");
-    assert_int_equal(catalogue_cell(&row, 3, text), 24);
+    assert_int_equal(
+        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[4], text), 24);
     assert_string_equal(text, "-2.2250738585072014e-308");
     for (int i = 0; i < 4; i++) {
         row.lon = empty[i];
         strcpy(text, "old");
-        assert_int_equal(catalogue_cell(&row, 3, text), 0);
+        assert_int_equal(
+            catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[4], text), 0);
         assert_string_equal(text, "");
+    }
+    strcpy(text, "old");
+    assert_string_equal(c->columns[21].shown.name, "N_pix");
+    assert_int_equal(
+        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[21], text), 0);
+    assert_string_equal(text, "");
+    srcfind_catalogue_destroy(c);
+}
+
+/* Which columns there are, and which integers may be empty, follows the options. */
+static void columns_of_options(void **state) {
+    static const struct {
+        const char *name, *value, *other; /* the options; other: --fit or "" */
+        bool deblended, fitted, empty;
+    } known[] = {
+        {"kappa", "3", "", false, false, false},   {"deblend", "yes", "", true, false, false},
+        {"contrast", "2", "", true, false, false}, {"fit", "yes", "", true, true, true},
+        {"at", "c.csv", "", false, false, true},   {"at", "c.csv", "fit", false, true, true},
+    };
+    static const char *const optional = "Xpeak Ypeak N_pix X_min X_max Y_min Y_max";
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        struct srcfind_catalogue *c = catalogue_of(0, "");
+        struct error error;
+        int n = 0;
+        options_default(&c->options);
+        c->options.fit = *known[k].other;
+        assert_int_equal(options_set(&c->options, known[k].name, known[k].value, &error), 0);
+        catalogue_name_columns(c);
+        for (int i = 0; i < N_CELLS; i++) {
+            if ((cells[i].when == 'd' && !known[k].deblended) ||
+                (cells[i].when == 'f' && !known[k].fitted))
+                continue;
+            assert_string_equal(srcfind_catalogue_column(c, n)->name, cells[i].name);
+            assert_int_equal(c->columns[n].may_be_empty,
+                             known[k].empty && strstr(optional, cells[i].name));
+            n++;
+        }
+        assert_int_equal(c->n_columns, n);
+        assert_null(srcfind_catalogue_column(c, n));
+        srcfind_catalogue_destroy(c);
     }
 }
 
-/* A column in an array has the cells of the rows; what does not apply is NaN or "". */
+/* A column in an array has the cells of the rows; what does not apply is NaN, SRCFIND_EMPTY or "".
+ */
 static void cells_of_a_column(void **state) {
     enum { N = 700 };
     static char array[N + 1][SRCFIND_CELL];
@@ -69,13 +122,16 @@ static void cells_of_a_column(void **state) {
         memset(array, 'x', sizeof array);
         srcfind_catalogue_cells(c, i, array);
         for (int k = 0; k < N; k++, at += size) {
+            const char *cell = cell_of(&c->sources[k], i);
+            char expected[SRCFIND_CELL] = "";
             double real;
-            memcpy(&real, cell_of(&c->sources[k], i), sizeof real);
+            memcpy(&real, cell, sizeof real);
+            memcpy(expected, cell, cells[i].kind == 't' ? strlen(cell) : size);
             if (cells[i].kind == 'r' && !isfinite(real)) {
                 memcpy(&real, at, sizeof real);
                 assert_true(isnan(real));
             } else {
-                assert_memory_equal(at, cell_of(&c->sources[k], i), size);
+                assert_memory_equal(at, expected, size);
             }
         }
         assert_int_equal(*at, 'x'); /* nothing is written behind the last one */
@@ -98,7 +154,7 @@ static void names_and_units(void **state) {
         catalogue_name_columns(c);
         for (int j = 0; j < N_CELLS; j++)
             assert_string_equal(srcfind_catalogue_column(c, j)->name,
-                                j >= 3 && j <= 6 ? known[i][j - 2] : cells[j].name);
+                                j >= 4 && j <= 7 ? known[i][j - 3] : cells[j].name);
     }
     for (int j = 0; j < N_CELLS; j++) { /* those of fluxes, of the map, and without a unit */
         const struct srcfind_column *column = srcfind_catalogue_column(c, j);
@@ -119,10 +175,10 @@ static void names_and_units(void **state) {
     }
     *c->image.unit = *c->image.flux_unit = '\0';
     catalogue_name_columns(c);
-    assert_null(srcfind_catalogue_column(c, 11)->unit);
-    assert_null(srcfind_catalogue_column(c, 11)->vounit);
-    assert_null(srcfind_catalogue_column(c, 15)->unit);
-    assert_string_equal(srcfind_catalogue_column(c, 3)->unit, "deg");
+    assert_null(srcfind_catalogue_column(c, 12)->unit);
+    assert_null(srcfind_catalogue_column(c, 12)->vounit);
+    assert_null(srcfind_catalogue_column(c, 16)->unit);
+    assert_string_equal(srcfind_catalogue_column(c, 4)->unit, "deg");
     srcfind_catalogue_destroy(c);
 }
 
@@ -233,13 +289,10 @@ static void streams(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_a_row),
-        cmocka_unit_test(extreme_cells),
-        cmocka_unit_test(cells_of_a_column),
-        cmocka_unit_test(names_and_units),
-        cmocka_unit_test(doors),
-        cmocka_unit_test(saved_files),
-        cmocka_unit_test(streams),
+        cmocka_unit_test(cells_of_a_row),     cmocka_unit_test(extreme_cells),
+        cmocka_unit_test(columns_of_options), cmocka_unit_test(cells_of_a_column),
+        cmocka_unit_test(names_and_units),    cmocka_unit_test(doors),
+        cmocka_unit_test(saved_files),        cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

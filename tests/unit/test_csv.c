@@ -5,9 +5,10 @@
 #include "catalogues.h"
 
 static const char header[] =
-    "Source_id,Isl_id,Source_Name,RA,DEC,E_RA,E_DEC,Xposn,Yposn,E_Xposn,E_Yposn,Isl_Total_flux,"
-    "E_Isl_Total_flux,Total_flux,E_Total_flux,Peak_flux,E_Peak_flux,Xpeak,Ypeak,Pixel_sum,N_pix,"
-    "X_min,X_max,Y_min,Y_max,Maj,Min,PA,Isl_rms,Isl_mean,SNR,Flags\n";
+    "Source_id,Isl_id,Source_Name,S_Code,RA,DEC,E_RA,E_DEC,Xposn,Yposn,E_Xposn,E_Yposn,"
+    "Isl_Total_flux,E_Isl_Total_flux,Total_flux,E_Total_flux,Peak_flux,E_Peak_flux,Xpeak,Ypeak,"
+    "Pixel_sum,N_pix,X_min,X_max,Y_min,Y_max,Maj,Min,PA,E_Maj,E_Min,E_PA,DC_Maj,DC_Min,DC_PA,"
+    "E_DC_Maj,E_DC_Min,E_DC_PA,Resid_Isl_rms,Isl_rms,Isl_mean,SNR,Flags\n";
 
 static void header_line(void **state) {
     struct srcfind_catalogue *c = catalogue_of(0, "image.fits");
@@ -18,7 +19,7 @@ static void header_line(void **state) {
     strcpy(c->image.lon_name, "GLON");
     catalogue_name_columns(c);
     text = text_of(&csv_writer, c, NULL);
-    assert_memory_equal(text, "Source_id,Isl_id,Source_Name,GLON,GLAT,E_GLON,E_GLAT,Xposn,", 59);
+    assert_memory_equal(text, "Source_id,Isl_id,Source_Name,S_Code,GLON,GLAT,E_GLON,", 50);
     free(text);
     srcfind_catalogue_destroy(c);
 }
@@ -27,7 +28,7 @@ static void known_row(void **state) {
     struct srcfind_catalogue *c = catalogue_of(1, "image.fits");
     (void)state;
     c->sources[0] = (struct srcfind_source){.id = 1,
-                                            .island_id = INT64_MIN,
+                                            .island_id = INT64_MIN + 1,
                                             .name = "J083615.58-121557.3",
                                             .lon = 0.1,
                                             .lat = -90,
@@ -36,11 +37,16 @@ static void known_row(void **state) {
                                             .x = 1e-5,
                                             .y = 5e-324,
                                             .e_x = -0.0,
-                                            .flags = 31};
+                                            .x_peak = SRCFIND_EMPTY,
+                                            .y_max = SRCFIND_EMPTY,
+                                            .flags = 31,
+                                            .s_code = "S",
+                                            .dc_angle = 12.5,
+                                            .resid_isl_rms = NAN};
     char *text = text_of(&csv_writer, c, NULL);
     assert_string_equal(text + strlen(header),
-                        "1,-9223372036854775808,J083615.58-121557.3,0.1,-90,,,1e-05,5e-324,0,0,0,0,"
-                        "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,31\n");
+                        "1,-9223372036854775807,J083615.58-121557.3,S,0.1,-90,,,1e-05,5e-324,0,0,0,"
+                        "0,0,0,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,12.5,0,0,0,,0,0,0,31\n");
     free(text);
     srcfind_catalogue_destroy(c);
 }
@@ -52,11 +58,12 @@ static char *assert_cell(char *at, struct srcfind_source *row, int i) {
     *end = '\0';
     assert_null(strpbrk(at, "\" \r"));
     if (cells[i].kind == 't') {
-        assert_string_equal(at, row->name);
+        assert_string_equal(at, cell_of(row, i));
     } else if (cells[i].kind == 'i') {
         int64_t integer;
         memcpy(&integer, cell_of(row, i), sizeof integer);
-        assert_true(strtoll(at, NULL, 10) == integer);
+        assert_int_equal(*at == '\0', integer == SRCFIND_EMPTY);
+        assert_true(!*at || strtoll(at, NULL, 10) == integer);
     } else {
         double real, read = strtod(at, NULL);
         memcpy(&real, cell_of(row, i), sizeof real);

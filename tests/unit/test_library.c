@@ -4,6 +4,7 @@
 #include <threads.h>
 
 #include "options.h"
+#include "options/options.h"
 #include "srcfind.h"
 #include "unit.h"
 
@@ -54,7 +55,11 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"rms-map", "a/rms.fits"},
                                            {"mask", "masks"},
                                            {"background-map", "b.fits"},
-                                           {"negative", "yes"}};
+                                           {"negative", "yes"},
+                                           {"deblend", "yes"},
+                                           {"fit", "yes"},
+                                           {"contrast", "1.5"},
+                                           {"at", "a/b.csv"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -90,14 +95,38 @@ static void defaults(void **state) {
 
 /* What is wrong is refused with a message that names the option, and changes nothing. */
 static void wrong_options(void **state) {
-    static const char *const wrong[][2] = {
-        {"kappa", "0"},      {"kappa", "nan"},       {"threshold", "-1"},    {"threshold", "5x"},
-        {"island", "inf"},   {"background", "mean"}, {"connectivity", "6"},  {"min-pixels", "0"},
-        {"beam", "1,2,0"},   {"beam", "1,1"},        {"beam", "0"},          {"beam", "1,1,1,1"},
-        {"hdu", ""},         {"plane", "0"},         {"plane", "1,"},        {"device", "-1"},
-        {"device", "1024"},  {"device", "gpu"},      {"device-memory", "0"}, {"threads", "0"},
-        {"threads", "4097"}, {"local", "maybe"},     {"rms-box", "7"},       {"rms-box", "30,31"},
-        {"rms", "0"},        {"blank", "x"},         {"blank", "nan"},       {"no-such", "1"}};
+    static const char *const wrong[][2] = {{"kappa", "0"},
+                                           {"kappa", "nan"},
+                                           {"threshold", "-1"},
+                                           {"threshold", "5x"},
+                                           {"island", "inf"},
+                                           {"background", "mean"},
+                                           {"connectivity", "6"},
+                                           {"min-pixels", "0"},
+                                           {"beam", "1,2,0"},
+                                           {"beam", "1,1"},
+                                           {"beam", "0"},
+                                           {"beam", "1,1,1,1"},
+                                           {"hdu", ""},
+                                           {"plane", "0"},
+                                           {"plane", "1,"},
+                                           {"device", "-1"},
+                                           {"device", "1024"},
+                                           {"device", "gpu"},
+                                           {"device-memory", "0"},
+                                           {"threads", "0"},
+                                           {"threads", "4097"},
+                                           {"local", "maybe"},
+                                           {"rms-box", "7"},
+                                           {"rms-box", "30,31"},
+                                           {"rms", "0"},
+                                           {"blank", "x"},
+                                           {"blank", "nan"},
+                                           {"no-such", "1"},
+                                           {"contrast", "0"},
+                                           {"contrast", "-1"},
+                                           {"at", ""},
+                                           {"fit", "1"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -110,6 +139,50 @@ static void wrong_options(void **state) {
         assert_string_equal(srcfind_options_get(options, o->name), o->initial ? o->initial : "");
     }
     srcfind_options_destroy(options);
+}
+
+/* --fit and --contrast divide islands, too; the contrast that is not given is 1. */
+static void implied_options(void **state) {
+    struct error error;
+    struct options o;
+    (void)state;
+    options_default(&o);
+    assert_true(!options_deblend(&o) && options_contrast(&o) == 1);
+    assert_int_equal(options_set(&o, "contrast", "0.5", &error), SRCFIND_OK);
+    assert_true(options_deblend(&o) && options_contrast(&o) == 0.5 && !o.deblend);
+    for (int i = 0; i < 2; i++) {
+        options_default(&o);
+        assert_int_equal(options_set(&o, i ? "fit" : "deblend", "yes", &error), SRCFIND_OK);
+        assert_true(options_deblend(&o) && options_contrast(&o) == 1);
+    }
+}
+
+/* Positions that are given are neither negative nor in islands that could be divided. */
+static void positions_that_are_given(void **state) {
+    static const struct {
+        const char *name, *value, *other, *message;
+    } known[] = {
+        {"kappa", "3", "kappa", NULL},
+        {"fit", "yes", "kappa", NULL},
+        {"deblend", "yes", "fit", NULL},
+        {"negative", "yes", "kappa", "leave --negative out"},
+        {"negative", "yes", "fit", "leave --negative out"},
+        {"deblend", "yes", "kappa", "leave --deblend out, or add --fit"},
+        {"contrast", "2", "kappa", "leave --contrast out, or add --fit"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct srcfind_options *o =
+            options_with("at", "c.csv", known[i].name, known[i].value, known[i].other,
+                         strcmp(known[i].other, "fit") == 0 ? "yes" : "3", NULL);
+        assert_int_equal(srcfind_options_check(o),
+                         known[i].message ? SRCFIND_ERROR_OPTIONS : SRCFIND_OK);
+        if (known[i].message) {
+            assert_memory_equal(srcfind_options_message(o), "at: ", 4);
+            assert_non_null(strstr(srcfind_options_message(o), known[i].message));
+        }
+        srcfind_options_destroy(o);
+    }
 }
 
 static void island_above_threshold(void **state) {
@@ -454,6 +527,56 @@ static void maps_of_pixels(void **state) {
     picture_free(&p);
 }
 
+/* Each source has as many pixels as it should; model and residual are what is left of a pixel. */
+static void check_components(const struct srcfind_options *options,
+                             const struct srcfind_pixels *pixels) {
+    struct srcfind_catalogue *c = find(pixels, options);
+    struct srcfind_pixels plain = *pixels;
+    plain.header = NULL; /* the catalogue has what maps need of it */
+    float *background = map_of(options, &plain, c, "background");
+    float *model = map_of(options, &plain, c, "model");
+    float *residual = map_of(options, &plain, c, "residual");
+    int32_t *sources = map_of(options, &plain, c, "sources");
+    const int64_t n = srcfind_catalogue_size(c);
+    int64_t *n_pixels = calloc((size_t)n + 1, sizeof *n_pixels);
+    for (int64_t i = 0; i < pixels->width * pixels->height; i++) {
+        const double above = (double)pixels->values[i] - (double)background[i];
+        assert_true(fabs(above - (double)model[i] - (double)residual[i]) < 1e-5);
+        n_pixels[sources[i]]++;
+    }
+    assert_true(n > 30 && n_pixels[0] > 0);
+    for (int64_t i = 0; i < n; i++) {
+        const struct srcfind_source *s = srcfind_catalogue_source(c, i);
+        const int64_t peak = s->y_peak * pixels->width + s->x_peak;
+        assert_true(n_pixels[i + 1] == s->n_pixels && sources[peak] == s->id);
+        assert_true((s->flags & SRCFIND_FLAG_NEGATIVE ? -1 : 1) * model[peak] > 1);
+    }
+    free(background);
+    free(model);
+    free(residual);
+    free(sources);
+    free(n_pixels);
+    srcfind_catalogue_destroy(c);
+}
+
+static void maps_of_components(void **state) {
+    struct srcfind_options *options =
+        options_with("fit", "yes", "negative", "yes", "island", "3", NULL);
+    struct random r = {1};
+    struct picture p = picture_make(5, 300, 300, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    char *text = cards(geometry);
+    (void)state;
+    for (int i = 0; i < 300 * 300; i++)
+        p.pixels[i] *= i / 300 % 38 < 19 ? 1 : -1; /* a row of sources in turn */
+    check_components(options, &pixels);
+    pixels.header = text;
+    check_components(options, &pixels);
+    free(text);
+    srcfind_options_destroy(options);
+    picture_free(&p);
+}
+
 /* A pixel that is blank is NaN in the maps of the noise. */
 static void blanks_in_maps(void **state) {
     float values[] = {1, 2, NAN, 4, 5, 0, 1, 2, 1, 2};
@@ -483,6 +606,9 @@ static void wrong_maps(void **state) {
     assert_string_equal(srcfind_message(finder), "map: there is no map rm");
     assert_int_equal(srcfind_catalogue_map(finder, c, NULL, "rms", map), SRCFIND_ERROR_OPTIONS);
     assert_non_null(strstr(srcfind_message(finder), "needed again"));
+    assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "model", map),
+                     SRCFIND_ERROR_OPTIONS);
+    assert_string_equal(srcfind_message(finder), "map: model needs --fit");
     pixels.height--;
     assert_int_equal(srcfind_catalogue_map(finder, c, &pixels, "rms", map), SRCFIND_ERROR_OPTIONS);
     assert_non_null(strstr(srcfind_message(finder), "120 x 89 are not those"));
@@ -502,10 +628,10 @@ static void maps_need_files(void **state) {
     (void)state;
     assert_string_equal(srcfind_map(0), "rms");
     assert_null(srcfind_map(-1));
-    assert_null(srcfind_map(5));
+    assert_null(srcfind_map(8));
     assert_string_equal(srcfind_map_suffix(0), ".fits");
-    assert_string_equal(srcfind_map(4), "picture");
-    assert_string_equal(srcfind_map_suffix(4), ".png");
+    assert_string_equal(srcfind_map(7), "picture");
+    assert_string_equal(srcfind_map_suffix(7), ".png");
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
     assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rms", "/dev/null"),
@@ -576,6 +702,8 @@ int main(void) {
         cmocka_unit_test(all_options_have_a_round_trip),
         cmocka_unit_test(defaults),
         cmocka_unit_test(wrong_options),
+        cmocka_unit_test(implied_options),
+        cmocka_unit_test(positions_that_are_given),
         cmocka_unit_test(island_above_threshold),
         cmocka_unit_test(strides_and_byte_orders),
         cmocka_unit_test(struct_of_an_older_program),
@@ -588,6 +716,7 @@ int main(void) {
         cmocka_unit_test(chosen_backend),
         cmocka_unit_test(wrong_shapes),
         cmocka_unit_test(maps_of_pixels),
+        cmocka_unit_test(maps_of_components),
         cmocka_unit_test(blanks_in_maps),
         cmocka_unit_test(wrong_maps),
         cmocka_unit_test(maps_need_files),

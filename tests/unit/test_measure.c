@@ -50,9 +50,12 @@ static struct srcfind_source *rows_of(const struct island *islands, int64_t n, d
     struct error error;
     if (n > 0)
         memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
-    assert_int_equal(measure_islands(&result, &detection, &field->image, &field->metadata, threads,
-                                     &rows, &error),
-                     SRCFIND_OK);
+    const struct fit_frame frame = {1, 0, 1, true};
+    struct measurer *measurer =
+        measurer_make(&result, &detection, &field->image, &field->metadata, &frame, threads);
+    assert_non_null(measurer);
+    assert_int_equal(measure_islands(measurer, &result.segments, &rows, &error), SRCFIND_OK);
+    measurer_free(measurer);
     assert_int_equal(result.segments.n, 0);
     assert_null(result.segments.islands);
     return rows;

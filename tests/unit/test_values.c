@@ -157,8 +157,8 @@ static void empty_lists(void **state) {
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
-    assert_true(
-        values_make(&v, &scan_variants[0], unit_threads(3), &none, 1, -FLT_MAX, FLT_MAX, 0, &all));
+    assert_true(values_make(&v, scan_variant_choose(), unit_threads(3), &none, 1, -FLT_MAX, FLT_MAX,
+                            0, &all));
     values_trim(&v, -1, 1, 0, &all);
     values_extend(&v, -1, 1, &least, &greatest);
     assert_int_equal(all.n, 0);
@@ -173,7 +173,7 @@ static void extremes_are_within(void **state) {
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
-    assert_true(values_make(&v, &scan_variants[0], unit_threads(3), &part, 1, -5, 4, 0, &all));
+    assert_true(values_make(&v, scan_variant_choose(), unit_threads(3), &part, 1, -5, 4, 0, &all));
     values_extend(&v, -4, 2, &least, &greatest);
     assert_true(least == INFINITY && greatest == -INFINITY);
     values_extend(&v, -4, 3.5f, &least, &greatest);

@@ -1,4 +1,5 @@
-/* Which headers have sky coordinates, and where pixels are on the sky, against astropy. */
+/* Which headers have sky coordinates, and where pixels are on the sky, against astropy, and back.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -125,6 +126,76 @@ static void odd_positions(void **state) {
     }
 }
 
+/* Asserts that wcs_pixels gives the pixels of the positions that wcs_positions gives. */
+static void assert_inverse(struct wcs *wcs) {
+    static const double x[] = {0, 100.25, 9, -31.5, 55.75}, y[] = {0, -50.5, 19, 40.125, 63};
+    double lon[5], lat[5], x_again[5], y_again[5];
+    struct error error;
+    assert_int_equal(wcs_positions(wcs, 5, x, y, lon, lat, &error), SRCFIND_OK);
+    assert_int_equal(wcs_pixels(wcs, 5, lon, lat, x_again, y_again, &error), SRCFIND_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_within(x_again[i], x[i], 1e-9);
+        assert_within(y_again[i], y[i], 1e-9);
+    }
+    for (int i = 0; i < 5; i++)
+        lon[i] += i % 2 ? 360 : -720;
+    assert_int_equal(wcs_pixels(wcs, 5, lon, lat, x_again, y_again, &error), SRCFIND_OK);
+    for (int i = 0; i < 5; i++)
+        assert_within(x_again[i], x[i], 1e-9);
+}
+
+/* All projections, frames, orders of the axes; planes of cubes, whose further axes may turn with
+ * the first ones. */
+static void pixels_of_positions(void **state) {
+    static const char *const cubes[] = {
+        SIN PLACE("50", "-89.75") STEP("-0.01", "0.02") CUBE,
+        TYPE("RA---TAN", "DEC--TAN") PLACE("50", "60") STEP("-0.01", "0.02") CUBE,
+        SIN PLACE("50", "60") STEP("-0.01", "0.02") CUBE "PC1_3   = 0.5\nPC2_3   = -7",
+        TYPE("GLAT-SIN", "GLON-SIN") PLACE("2", "30") STEP("0.01", "-0.01") VELOCITY};
+    (void)state;
+    for (size_t i = 0; i < sizeof skies / sizeof *skies; i++) {
+        struct srcfind_image image;
+        struct wcs *wcs = wcs_of(skies[i].cards, &image);
+        assert_inverse(wcs);
+        wcs_close(wcs);
+    }
+    for (size_t i = 0; i < sizeof cubes / sizeof *cubes; i++) {
+        struct header header = header_of(cubes[i]);
+        struct srcfind_image image = image_empty_metadata();
+        struct wcs *wcs;
+        struct error error;
+        image.n_axes = 4;
+        image.plane[0] = 3;
+        image.plane[1] = 1;
+        assert_int_equal(wcs_open(&header, &image, &wcs, &error), SRCFIND_OK);
+        assert_inverse(wcs);
+        header_clear(&header);
+        wcs_close(wcs);
+    }
+}
+
+/* Positions on the other side of the sky, or none at all, have no pixel, and spoil no other one. */
+static void positions_without_a_pixel(void **state) {
+    static const char *const projections[] = {SIN PLACE("50", "60") STEP("-0.25", "0.25"),
+                                              TYPE("RA---TAN", "DEC--TAN") PLACE("50", "60")
+                                                  STEP("-0.25", "0.25")};
+    const double lon[] = {230, 50, NAN, 50, INFINITY, 50}, lat[] = {-60, 60, 60, NAN, 60, -31};
+    struct error error;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double x[6], y[6];
+        struct srcfind_image image;
+        struct wcs *wcs = wcs_of(projections[i], &image);
+        assert_int_equal(wcs_pixels(wcs, 6, lon, lat, x, y, &error), SRCFIND_OK);
+        for (int j = 0; j < 6; j++)
+            assert_true(j == 1 || (isnan(x[j]) && isnan(y[j])));
+        assert_within(x[1], 9, 1e-12);
+        assert_within(y[1], 19, 1e-12);
+        assert_int_equal(wcs_pixels(wcs, 0, NULL, NULL, NULL, NULL, &error), SRCFIND_OK);
+        wcs_close(wcs);
+    }
+}
+
 static void headers_without_a_sky(void **state) {
     static const char *const headers[] = {
         "",
@@ -228,7 +299,7 @@ static void refused_memory(void **state) {
     struct wcs *wcs = NULL, *copy = NULL;
     struct error error;
     const double x = 0, y = 0;
-    double lon = NAN, lat;
+    double lon = NAN, lat, x_again = NAN, y_again;
     int n = 0;
     (void)state;
     for (; !wcs; n++) {
@@ -250,6 +321,12 @@ static void refused_memory(void **state) {
             assert_string_equal(error.text, "out of memory while computing sky coordinates");
     }
     assert_in_range(n, 3, 20);
+    for (n = 0; isnan(x_again); n++) {
+        calls_until_refused = n + 1;
+        if (wcs_pixels(copy, 1, &lon, &lat, &x_again, &y_again, &error) != SRCFIND_OK)
+            assert_string_equal(error.text, "out of memory while computing pixel coordinates");
+    }
+    assert_in_range(n, 3, 20);
     calls_until_refused = 0;
     wcs_close(copy);
     wcs_close(wcs);
@@ -261,6 +338,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions),
         cmocka_unit_test(odd_positions),
+        cmocka_unit_test(pixels_of_positions),
+        cmocka_unit_test(positions_without_a_pixel),
         cmocka_unit_test(headers_without_a_sky),
         cmocka_unit_test(frames),
         cmocka_unit_test(frequencies),

@@ -2,8 +2,9 @@
 #include "measure/world_columns.h"
 #include "sky.h"
 
-static const struct pixel_shape shape = {{0.04, 0.09, 0.01}, {9, 4, 2}},
-                                no_shape = {{0.04, 0.09, 0.01}, {NAN, NAN, NAN}};
+static const struct pixel_shape shape = {{0.04, 0.09, 0.01}, {9, 4, 2}, .is_fitted = false},
+                                no_shape = {
+                                    {0.04, 0.09, 0.01}, {NAN, NAN, NAN}, .is_fitted = false};
 
 static struct srcfind_source row_of(const char *cards, double x, double y,
                                     const struct pixel_shape *s) {
@@ -133,7 +134,7 @@ static void known_shapes(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct pixel_shape s = {{1, 1, 0}, known[i].second};
+        const struct pixel_shape s = {{1, 1, 0}, known[i].second, .is_fitted = false};
         const struct srcfind_source row = row_of(cards, 50, 60, &s);
         const double scale = 0.001 * sqrt(5.545177444479562);
         assert_within(row.major / scale, sqrt(known[i].major), 1e-5);
@@ -166,6 +167,171 @@ static void many_rows(void **state) {
     wcs_close(wcs);
 }
 
+/* --- fitted sources --- */
+
+/* Where the beam is unknown, the size without it stays what it was: -1. */
+static struct srcfind_source fitted_row(const char *cards, const struct srcfind_beam *beam,
+                                        const struct pixel_shape *s) {
+    struct srcfind_source row = {.x = 50, .y = 60, .dc_major = -1, .e_dc_angle = -1};
+    struct srcfind_image image;
+    struct error error;
+    struct wcs *wcs = wcs_of(cards, &image);
+    assert_non_null(wcs);
+    image.beam = *beam;
+    assert_int_equal(world_columns_fill(wcs, &image, 1, s, &row, &error), SRCFIND_OK);
+    wcs_close(wcs);
+    return row;
+}
+
+/* t (xx, yy, xy) t^T */
+static struct tensor carried(const double *t, double xx, double yy, double xy) {
+    return (struct tensor){
+        t[0] * t[0] * xx + 2 * t[0] * t[1] * xy + t[1] * t[1] * yy,
+        t[2] * t[2] * xx + 2 * t[2] * t[3] * xy + t[3] * t[3] * yy,
+        t[0] * t[2] * xx + (t[0] * t[3] + t[1] * t[2]) * xy + t[1] * t[3] * yy,
+    };
+}
+
+static const double CORRELATION = -0.4; /* of the errors of the moments along both axes */
+
+/* A fitted source with these moments along its axes, whose errors are these parts of them. */
+static struct pixel_shape fitted_shape(const double *to_pixels, double major, double minor,
+                                       double relative) {
+    struct pixel_shape s = {.position = {0.04, 0.09, 0.01},
+                            .second = carried(to_pixels, major, minor, 0),
+                            .is_fitted = true};
+    memcpy(s.error.to_pixels, to_pixels, sizeof s.error.to_pixels);
+    s.error.major = pow(relative * major, 2);
+    s.error.minor = pow(relative * minor, 2) / 2;
+    s.error.mixed = pow(relative, 2) * major * minor / 3;
+    s.error.covariance = CORRELATION * sqrt(s.error.major * s.error.minor);
+    return s;
+}
+
+enum { SIZES = 6 };
+
+static void sizes_of(const struct srcfind_source *row, double *sizes, double *errors) {
+    const double size[SIZES] = {row->major,    row->minor,    row->angle,
+                                row->dc_major, row->dc_minor, row->dc_angle};
+    const double error[SIZES] = {row->e_major,    row->e_minor,    row->e_angle,
+                                 row->e_dc_major, row->e_dc_minor, row->e_dc_angle};
+    memcpy(sizes, size, sizeof size);
+    memcpy(errors, error, sizeof error);
+}
+
+/* Errors of sizes are those of the moments, carried on by the derivatives of the columns
+ * themselves: differences of rows whose moments differ by a thousandth of their errors. */
+static void errors_of_sizes(void **state) {
+    static const double none[] = {1, 0, 0, 1}, oblique[] = {0.9, -0.5, 0.3, 1.2},
+                        mirrored[] = {0.2, 1.1, 0.8, -0.3};
+    static const double *const maps[] = {none, oblique, mirrored};
+    static const char *const skies[] = {TAN PLACE("201.5", "-43") TURNED,
+                                        SIN PLACE("150", "2") STEP("0.02")};
+    const double pixel = 0.02, h = 1e-3;
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        const double *to_pixels = maps[i % 3];
+        const struct srcfind_beam beam = {3 * pixel, 2 * pixel, 40 * i};
+        const struct pixel_shape s = fitted_shape(to_pixels, 30 + i, 12, 0.05);
+        const struct srcfind_source row = fitted_row(skies[i / 3 % 2], &beam, &s);
+        const double variance[] = {s.error.major, s.error.minor, s.error.mixed};
+        double sizes[SIZES], errors[SIZES], by[3][SIZES];
+        sizes_of(&row, sizes, errors);
+        for (int k = 0; k < 3; k++) {
+            const double step = h * sqrt(variance[k]);
+            double high[SIZES], low[SIZES], unused[SIZES];
+            for (int sign = -1; sign <= 1; sign += 2) {
+                struct pixel_shape other = s;
+                other.second = carried(to_pixels, 30 + i + (k == 0 ? sign * step : 0),
+                                       12 + (k == 1 ? sign * step : 0), k == 2 ? sign * step : 0);
+                const struct srcfind_source changed = fitted_row(skies[i / 3 % 2], &beam, &other);
+                sizes_of(&changed, sign > 0 ? high : low, unused);
+            }
+            for (int q = 0; q < SIZES; q++) {
+                const double difference =
+                    q % 3 == 2 ? remainder(high[q] - low[q], 180) : high[q] - low[q];
+                by[k][q] = difference / (2 * h);
+            }
+        }
+        for (int q = 0; q < SIZES; q++) {
+            const double expected = by[0][q] * by[0][q] + by[1][q] * by[1][q] +
+                                    by[2][q] * by[2][q] + 2 * CORRELATION * by[0][q] * by[1][q];
+            assert_within(errors[q] / sqrt(expected), 1, 2e-4);
+        }
+    }
+}
+
+/* Moments of sources convolved with the beam: what was convolved comes back. */
+static void without_the_beam(void **state) {
+    static const char *const cards = TAN PLACE("0", "0") STEP("0.001");
+    static const double none[] = {1, 0, 0, 1};
+    static const struct {
+        double major, minor, angle; /* FWHM in pixels, of the source alone */
+        double beam_major, beam_minor, beam_angle;
+    } known[] = {{6, 4, 30, 5, 3, 80},
+                 {9, 2, 170, 4, 4, 0},
+                 {5, 0, 60, 5, 3, 10},
+                 {0.5, 0.4, 120, 7, 2, 45}};
+    const double pixel = 0.001;
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const double angles[] = {known[i].angle, known[i].beam_angle};
+        const double axes[][2] = {{known[i].major, known[i].minor},
+                                  {known[i].beam_major, known[i].beam_minor}};
+        const struct srcfind_beam beam = {known[i].beam_major * pixel, known[i].beam_minor * pixel,
+                                          known[i].beam_angle};
+        struct pixel_shape s = fitted_shape(none, 1, 1, 1e-6);
+        s.second = (struct tensor){0, 0, 0};
+        for (int k = 0; k < 2; k++) {
+            /* from north, which is y, through east, which is -x */
+            const double x = -sin(angles[k] * M_PI / 180), y = cos(angles[k] * M_PI / 180);
+            const double a = axes[k][0] * axes[k][0] / (8 * M_LN2);
+            const double b = axes[k][1] * axes[k][1] / (8 * M_LN2);
+            s.second.xx += a * x * x + b * y * y;
+            s.second.yy += a * y * y + b * x * x;
+            s.second.xy += (a - b) * x * y;
+        }
+        const struct srcfind_source row = fitted_row(cards, &beam, &s);
+        assert_within(row.dc_major / pixel, known[i].major, 1e-4);
+        assert_within(row.dc_minor / pixel, known[i].minor, known[i].minor > 0 ? 1e-4 : 2e-2);
+        assert_within(remainder(row.dc_angle - known[i].angle, 180), 0, 0.1);
+        assert_true(row.dc_angle >= 0 && row.dc_angle < 180);
+    }
+}
+
+/* A source narrower than the beam along one axis or both, and one of the beam's shape: 0, with the
+ * error that the noise makes of 0; an angle of no axis is any angle. */
+static void unresolved(void **state) {
+    static const char *const cards = TAN PLACE("0", "0") STEP("0.001");
+    static const double none[] = {1, 0, 0, 1};
+    const double fwhm = 0.001 * sqrt(8 * M_LN2), random = 180 / sqrt(12);
+    const struct srcfind_beam round = {3 * fwhm, 3 * fwhm, 0}, unknown = {NAN, NAN, NAN};
+    struct pixel_shape s = fitted_shape(none, 16, 8, 0.01);
+    struct srcfind_source row = fitted_row(cards, &round, &s);
+    (void)state;
+    assert_within(row.dc_major / fwhm, sqrt(16 - 9), 1e-5);
+    assert_true(row.dc_minor == 0);
+    assert_within(row.dc_angle, 90, 1e-6);
+    assert_within(row.e_dc_minor / fwhm, sqrt(sqrt(s.error.minor)), 1e-5);
+    s = fitted_shape(none, 8, 7, 0.01);
+    row = fitted_row(cards, &round, &s);
+    assert_true(row.dc_major == 0 && row.dc_minor == 0 && row.dc_angle == 0);
+    assert_within(row.e_dc_major / fwhm, sqrt(sqrt(s.error.major)), 1e-5);
+    assert_within(row.e_dc_angle, random, 1e-9);
+    s = fitted_shape(none, 9.4, 9.2, 0.01); /* the beam, where the sky is stretched */
+    s.has_beam_shape = true;
+    row = fitted_row(cards, &round, &s);
+    assert_true(row.dc_major == 0 && row.dc_minor == 0 && row.dc_angle == 0);
+    assert_within(row.e_dc_angle, random, 1e-9);
+    assert_true(row.e_dc_major > 0 && row.e_dc_minor > 0 && row.e_major > 0 && row.e_minor > 0);
+    s = fitted_shape(none, 9, 9, 0.01);
+    assert_within(fitted_row(cards, &round, &s).e_angle, random, 1e-9);
+    s = fitted_shape(none, 9.001, 9, 0.01); /* nearly round: no more than random */
+    assert_within(fitted_row(cards, &round, &s).e_angle, random, 1e-9);
+    row = fitted_row(cards, &unknown, &s);
+    assert_true(row.e_major > 0 && row.dc_major == -1 && row.e_dc_angle == -1);
+}
+
 /* Digits are cut, and the first letter tells the system. */
 static void names(void **state) {
     static const struct {
@@ -192,9 +358,14 @@ static void names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_astropy), cmocka_unit_test(empty_cells),
-        cmocka_unit_test(known_shapes),    cmocka_unit_test(many_rows),
+        cmocka_unit_test(against_astropy),
+        cmocka_unit_test(empty_cells),
+        cmocka_unit_test(known_shapes),
+        cmocka_unit_test(many_rows),
         cmocka_unit_test(names),
+        cmocka_unit_test(errors_of_sizes),
+        cmocka_unit_test(without_the_beam),
+        cmocka_unit_test(unresolved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

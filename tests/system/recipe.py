@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Fits the components of an image as tools/fit_prototype.py of SRCFIND_TEST_DATA does, with what srcfind does beyond that recipe
+(docs/components.md). The arguments are those of that program."""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["SRCFIND_TEST_DATA"], "tools"))
+import fit_prototype as recipe  # noqa: E402
+
+LEAST_PEAK, COVERED = 1, 0.25  # rms; the share of a component that is on pixels of the fit
+BETTER = 0.8                   # chi^2 of a free shape / of the beam's
+WORSE = 20                     # beam areas of chi^2 a component, by which the core may fit all pixels worse
+
+
+class Island:
+    """The pixels of an island and its margin."""
+
+    def __init__(self, u, v, data, inside):
+        self.u, self.v, self.data, self.inside = u, v, data, inside
+        self.wide = max(1.5, 1 + np.hypot(np.ptp(u), np.ptp(v)) / recipe.FWHM)
+
+    def rest(self, sources):
+        return self.data - recipe.model(sources, self.u, self.v)[0]
+
+    def fit(self, sources, free, weight=None):
+        use = slice(None) if weight is None else weight > 0.02
+        return recipe.fit(sources, free, self.u[use], self.v[use], self.data[use], self.wide, 1.0 if weight is None else weight[use])
+
+    def loose(self, sources):
+        """The last component without a peak, or that is on too few pixels; -1 if there is none."""
+        for i in range(len(sources) - 1, -1, -1):
+            peak, u, v, p, q, r = sources[i]
+            du, dv = self.u - u, self.v - v
+            square = np.exp(-(p * du * du + 2 * q * du * dv + r * dv * dv)).sum()
+            if peak < LEAST_PEAK or square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
+                return i
+        return -1
+
+
+def step_1(island, start):
+    sources, free, origin = start.copy(), [True] * len(start), list(range(len(start)))
+    while len(sources):
+        sources, chi2, _ = island.fit(sources, free)
+        k = island.loose(sources)
+        if k < 0:
+            return sources, free, chi2
+        if free[k]:
+            sources[k], free[k] = recipe.beam_shaped(start[origin[k]]), False
+        else:
+            sources, free, origin = np.delete(sources, k, 0), free[:k] + free[k + 1:], origin[:k] + origin[k + 1:]
+    return sources, free, 0
+
+
+def step_2(island, sources, free, chi2):
+    for _ in range(3):
+        rest = np.where(island.inside, island.rest(sources), -9)
+        k = np.argmax(rest)
+        if rest[k] <= 4:
+            break
+        more = np.vstack([sources, [rest[k], island.u[k], island.v[k], 1, 0, 1]])
+        trial, trial_chi2, _ = island.fit(more, free + [False])
+        if trial[-1, 0] < 5 or island.loose(trial) >= 0:
+            break
+        sources, free, chi2 = trial, free + [False], trial_chi2
+        trial, trial_chi2, _ = island.fit(sources, free[:-1] + [True])
+        if trial_chi2 < BETTER * chi2 and trial[-1, 0] >= 5 and island.loose(trial) < 0:
+            sources, free, chi2 = trial, free[:-1] + [True], trial_chi2
+    return sources, free, chi2
+
+
+def step_3(island, sources, free, chi2):
+    for k in range(len(sources)):
+        major, minor = recipe.widths(sources[k])
+        if len(sources) >= recipe.GROUP or not free[k] or major <= 1.25 or major <= 1.25 * minor:
+            continue
+        p, q, r = sources[k, 3:]
+        axis = 0.5 * np.arctan2(2 * q, p - r) + np.pi / 2
+        way = np.array([np.cos(axis), np.sin(axis)]) * np.sqrt(max(major**2 - 1, 0.2))
+        pair = np.array([recipe.beam_shaped(sources[k])] * 2)
+        pair[:, 0] *= 0.5 * major * minor
+        pair[:, 1:3] += [way, -way]
+        pair_free = free[:k] + [False] + free[k + 1:] + [False]
+        trial, trial_chi2, _ = island.fit(np.vstack([sources[:k], pair[:1], sources[k + 1:], pair[1:]]), pair_free)
+        if trial_chi2 < BETTER * chi2 and min(trial[k, 0], trial[-1, 0]) >= 5 and island.loose(trial) < 0 and \
+                np.hypot(*(trial[k, 1:3] - trial[-1, 1:3])) > 1.4:
+            sources, free, chi2 = trial, pair_free, trial_chi2
+    return sources, free
+
+
+def step_4(sources, free):
+    for k, source in enumerate(sources):
+        major, minor = recipe.widths(source)
+        size = major * minor / 4 * source[0] ** 2
+        e_major = major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5))
+        e_minor = minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5))
+        if free[k] and major - 1 < 2 * e_major and minor - 1 < 2 * e_minor:
+            sources[k], free[k] = recipe.beam_shaped(source), False
+
+
+def improve(island, sources, free, weight=None):
+    trial, _, hit = island.fit(sources, free, weight)
+    return sources if hit or island.loose(trial) >= 0 else trial
+
+
+def step_5(island, sources, free):
+    shapes = [recipe.model([[1, *s[1:]]], island.u, island.v)[0] for s in sources]
+    core = np.max(shapes, axis=0) ** 2
+    if (core > 0.02).sum() < 7 * len(sources):
+        return sources
+    narrow = improve(island, sources, free, core)
+    worse = (island.rest(narrow) ** 2).sum() - (island.rest(sources) ** 2).sum()
+    return narrow if worse <= WORSE * len(sources) * 2 * np.pi / island.pixel_area else improve(island, sources, free)
+
+
+def fit_island(u, v, data, inside, start):
+    if len(start) > recipe.GROUP:  # where the recipe has other groups
+        return original(u, v, data, inside, start)
+    island = Island(u, v, data, inside)
+    sources, free, chi2 = step_1(island, start)
+    if len(sources):
+        sources, free, chi2 = step_2(island, sources, free, chi2)
+        sources, free = step_3(island, sources, free, chi2)
+        step_4(sources, free)
+        sources = step_5(island, sources, free)
+    return sources, free
+
+
+def beam_frame(header):
+    to_beam, area, fwhm = original_frame(header)
+    Island.pixel_area = np.linalg.det(to_beam)
+    return to_beam, area, fwhm * (1 + 1e-6)  # pixels at just half a beam are in the margin
+
+
+original, original_frame = recipe.fit_island, recipe.beam_frame
+recipe.fit_island, recipe.beam_frame = fit_island, beam_frame
+recipe.main()

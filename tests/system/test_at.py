@@ -1,0 +1,577 @@
+"""--at: fluxes at the positions of a catalogue, against a plain version in NumPy."""
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import unittest
+
+import numpy as np
+from astropy import units as u
+from astropy.io import fits
+from astropy.table import Table
+from astropy.wcs import WCS
+
+import srcfind_test as t
+import sky  # which srcfind_test finds
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+EDGE, OUTSIDE, BEAM_SHAPE, NOT_FITTED = 1, 512, 128, 64
+WIDTH, HEIGHT = 140, 120
+MEASURED = ("Peak_flux", "E_Peak_flux", "Total_flux", "E_Total_flux", "Isl_rms", "Isl_mean", "SNR", "Xpeak", "Ypeak", "N_pix",
+            "Maj", "Min", "PA")
+NEVER = ("E_RA", "E_DEC", "E_Xposn", "E_Yposn", "Isl_Total_flux", "E_Isl_Total_flux", "Pixel_sum", "X_min", "X_max", "Y_min", "Y_max")
+
+
+def wave(low, high):
+    """A smooth map, as float32."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    return (low + (high - low) * (0.5 + 0.5 * np.sin(x / 17.0) * np.cos(y / 23.0))).astype(np.float32)
+
+
+def reach(beam):
+    """How far one FWHM of a beam reaches in x and y."""
+    xx, _, yy = sky.covariance(beam)
+    return sky.FWHM * math.sqrt(xx), sky.FWHM * math.sqrt(yy)
+
+
+def amplitude(image, background, x, y, beam):
+    """Of the beam (FWHM of both axes in pixels, and position angle) by least squares over the pixels within one FWHM that are
+    not blank; and how many these are."""
+    xx, xy, yy = sky.covariance(beam)
+    determinant = xx * yy - xy * xy
+    left, top = (max(int(at - size), 0) for at, size in zip((x, y), reach(beam)))
+    part = np.s_[top:int(y + reach(beam)[1]) + 2, left:int(x + reach(beam)[0]) + 2]
+    image, background = image[part], background[part]
+    dy, dx = np.mgrid[:image.shape[0], :image.shape[1]] - np.array([y - top, x - left])[:, None, None]
+    square = (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / determinant
+    used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2) & np.isfinite(image)
+    model, above = np.exp(-square[used] / 2), image[used].astype(np.float64) - background[used]
+    return np.sum(above * model) / np.sum(model * model), np.count_nonzero(used)
+
+
+class At(t.Case):
+
+    def setUp(self):
+        super().setUp()
+        self.random = np.random.default_rng(7)
+        self.data = t.noise(HEIGHT, WIDTH, seed=4) + np.float32(0.25)
+        self.data[20:26, 30:50] = np.nan
+        self.image = self.write("image.fits", self.data, t.sky_header())
+
+    def catalogue(self, name="positions.csv", **columns):
+        path = self.path(name)
+        Table(columns).write(path, overwrite=True)
+        return path
+
+    def pixels(self, n=200):
+        """Positions in the image and a little beyond."""
+        return self.random.uniform(-3, WIDTH + 2, n), self.random.uniform(-3, HEIGHT + 2, n)
+
+    def text(self, image, catalogue, *options, **more):
+        result = t.run(image, "-q", "--at", catalogue, *options, **more)
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        return result.stdout
+
+    def rows(self, *arguments, **more):
+        return [t.numbers(row) for row in csv.DictReader(io.StringIO(self.text(*arguments, **more)))]
+
+    def assert_empty(self, row, flags=0):
+        self.assertEqual(row["Flags"], flags | OUTSIDE)
+        self.assertEqual([row[name] for name in MEASURED + NEVER], [None] * len(MEASURED + NEVER))
+
+    def assert_nearest(self, rows, x, y, image, background, rms):
+        """The value at the nearest pixel, to the bit; background and rms are maps or numbers."""
+        n_inside = 0
+        self.assertEqual([row["Source_id"] for row in rows], list(range(1, len(x) + 1)))
+        for row, at_x, at_y in zip(rows, x, y):
+            self.assertEqual([row["Xposn"], row["Yposn"], row["Isl_id"]], [at_x, at_y, row["Source_id"]])
+            i, j = math.floor(at_x + 0.5), math.floor(at_y + 0.5)
+            if not (0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])):
+                self.assert_empty(row)
+                continue
+            n_inside += 1
+            mean, noise = (float(np.broadcast_to(m, image.shape)[j, i]) for m in (background, rms))
+            expected = float(image[j, i]) - mean
+            self.assertEqual([row[name] for name in ("Peak_flux", "E_Peak_flux", "Isl_mean", "Isl_rms", "Flags", "N_pix", "Xpeak", "Ypeak")],
+                             [expected, noise, mean, noise, 0, 1, i, j])
+            self.assertEqual(row["SNR"], expected / noise)
+            self.assertEqual([row[name] for name in NEVER + ("Total_flux", "Maj")], [None] * (len(NEVER) + 2))
+        self.assertTrue(len(x) / 2 < n_inside < len(x))
+
+    def assert_fitted(self, rows, x, y, image, background, rms, beam):
+        n_cut, (reach_x, reach_y) = 0, reach(beam)
+        for row, at_x, at_y in zip(rows, x, y):
+            i, j = math.floor(at_x + 0.5), math.floor(at_y + 0.5)
+            if not (0 <= i < image.shape[1] and 0 <= j < image.shape[0] and np.isfinite(image[j, i])):
+                self.assert_empty(row)
+                continue
+            mean, noise = (np.broadcast_to(m, image.shape) for m in (background, rms))
+            expected, n = amplitude(image, mean, at_x, at_y, beam)
+            whole = amplitude(np.zeros((200, 200)), np.zeros((200, 200)), at_x - i + 100, at_y - j + 100, beam)[1]
+            is_cut = n < whole or not (reach_x <= at_x <= image.shape[1] - 1 - reach_x and reach_y <= at_y <= image.shape[0] - 1 - reach_y)
+            n_cut += is_cut
+            self.assertEqual([row["N_pix"], row["Isl_mean"], row["Isl_rms"]], [n, mean[j, i], noise[j, i]])
+            self.assertEqual(row["Flags"], BEAM_SHAPE | (EDGE if is_cut else 0))
+            self.assertAlmostEqual(row["Peak_flux"], expected, delta=1e-9 * max(abs(expected), noise[j, i]))
+            self.assertAlmostEqual(row["E_Peak_flux"] / noise[j, i], math.sqrt(4 / 3), delta=1e-12)
+            self.assertAlmostEqual(row["Total_flux"], row["Peak_flux"], delta=1e-12 * abs(expected))  # a point source, in Jy/beam
+            self.assertAlmostEqual(row["E_Total_flux"], row["E_Peak_flux"], delta=1e-12)
+            self.assertEqual([row[name] for name in NEVER], [None] * len(NEVER))
+        self.assertTrue(0 < n_cut < len(x))
+
+    # --- the nearest pixel ---
+
+    def test_nearest_pixel(self):
+        x, y = self.pixels()
+        x[:6], y[:6] = [0.5, 1.5, -0.5, 10, 10, 139.4], [5.5, 6.5, -0.5, -0.5, 119.4, 119.4]
+        at = self.catalogue(Xposn=x, Yposn=y)
+        found = t.find(self.image)["background"]
+        for options, background, rms in ((["--background", "zero"], 0, found["rms"]), ([], found["median"], found["rms"]),
+                                         (["--background=0.125", "--rms", "2"], 0.125, 2), (["-n", "100"], found["median"], found["rms"])):
+            with self.subTest(options):
+                self.assert_nearest(self.rows(self.image, at, *options), x, y, self.data, background, rms)
+
+    def test_local_noise(self):
+        """The noise at the position: that of the maps that --save writes, which are rounded to float32."""
+        x, y = self.pixels()
+        at = self.catalogue(Xposn=x, Yposn=y)
+        self.text(self.image, at, "--rms-box", "40,13", "--save", "rms,background,snr", "-o", self.path("c.csv"))
+        rows = t.read_csv(self.path("c.csv"))
+        maps = [fits.getdata(self.path("c.%s.fits" % name)) for name in ("rms", "background")]
+        plain = self.path("p.csv")
+        t.run(self.image, "-q", "--rms-box", "40,13", "--save", "rms,background,snr", "-o", plain, check=True)
+        for name in ("rms", "background", "snr"):
+            self.assertTrue(np.array_equal(fits.getdata(self.path("c.%s.fits" % name)), fits.getdata(self.path("p.%s.fits" % name)), equal_nan=True))
+        inside = [row for row in rows if row["Flags"] == 0]
+        self.assertGreater(len(inside), 100)
+        for row in inside:
+            at = int(row["Ypeak"]), int(row["Xpeak"])
+            self.assertEqual([np.float32(row["Isl_rms"]), np.float32(row["Isl_mean"])], [m[at] for m in maps])
+            self.assertEqual(row["Peak_flux"], float(self.data[at]) - row["Isl_mean"])
+        self.assertGreater(len({row["Isl_rms"] for row in inside}), 50)
+
+    def test_given_maps(self):
+        x, y = self.pixels()
+        at = self.catalogue(Xposn=x, Yposn=y)
+        rms, background, mask = wave(0.8, 2), wave(-1, 1), wave(0, 1) > 0.4
+        maps = ["--rms-map", self.write("r.fits", rms), "--background-map", self.write("b.fits", background)]
+        masked = ["--mask", self.write("m.fits", mask.astype(np.uint8))]
+        blanked = np.where(mask, self.data, np.nan)
+        found = t.find(self.image, *masked)["background"]
+        self.assert_nearest(self.rows(self.image, at, *maps), x, y, self.data, background, rms)
+        self.assert_nearest(self.rows(self.image, at, *masked), x, y, blanked, found["median"], found["rms"])
+        self.assert_nearest(self.rows(self.image, at, *maps, *masked), x, y, blanked, background, rms)
+        beam = (5.0, 4.0, 30.0)
+        self.assert_fitted(self.rows(self.image, at, "--fit", *maps, *masked), x, y, blanked, background, rms, beam)
+
+    def test_blank(self):
+        self.data[60:80, 10:90] = 0
+        image = self.write("zeros.fits", self.data, t.sky_header())
+        blanked = np.where(self.data == 0, np.nan, self.data)
+        x, y = self.pixels()
+        found = t.find(image, "--blank", "0")["background"]
+        rows = self.rows(image, self.catalogue(Xposn=x, Yposn=y), "--blank", "0")
+        self.assert_nearest(rows, x, y, blanked, found["median"], found["rms"])
+
+    def test_constant_image(self):
+        """Without noise nothing is measured, unless it is given."""
+        image = self.write("flat.fits", np.full((50, 50), 3, np.float32), t.sky_header())
+        at = self.catalogue(Xposn=[5.0], Yposn=[7.0])
+        self.assert_empty(self.rows(image, at)[0])
+        row = self.rows(image, at, "--rms", "0.5", "--background", "zero")[0]
+        self.assertEqual([row["Peak_flux"], row["SNR"], row["Flags"]], [3, 6, 0])
+
+    # --- the beam ---
+
+    def test_beam(self):
+        x, y = self.pixels(150)
+        at = self.catalogue(Xposn=x, Yposn=y)
+        for beam in ((5.0, 4.0, 30.0), (9.0, 3.0, 65.0), (9.3, 3.1, -20.0), (2.2, 2.2, 0.0), (30.5, 11.25, 100.0)):
+            option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])  # pixels of 1.8 arcsec
+            with self.subTest(option):
+                rows = self.rows(self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option)
+                self.assert_fitted(rows, x, y, self.data, 0, 1, beam)
+                self.assertAlmostEqual(rows[0]["Maj"] * 3600, beam[0] * 1.8, delta=1e-9)
+                self.assertEqual([rows[0]["DC_Maj"], rows[0]["E_Maj"], rows[0]["Resid_Isl_rms"]], [None] * 3)
+
+    def test_narrow_and_wide_beams(self):
+        """A beam that has no pixel within one FWHM takes the nearest one, unless that is more than three sigma away; one larger than
+        the image is no danger."""
+        at = self.catalogue(Xposn=[40.5, 40.3], Yposn=[60.5, 60.2])
+        rows = self.rows(self.image, at, "--fit", "--beam", "0.5,0.4,0", "--background", "zero")
+        self.assertEqual([[row["N_pix"], row["Flags"], row["Peak_flux"] is None] for row in rows], [[1, NOT_FITTED, True], [1, BEAM_SHAPE, False]])
+        self.assertGreater(rows[1]["E_Peak_flux"], 2 * rows[1]["Isl_rms"])
+        for size in ("1000", "1e5"):
+            rows = self.rows(self.image, at, "--fit", "--beam", size, "--background", "zero")
+            self.assertEqual([row["Flags"] for row in rows], [BEAM_SHAPE | EDGE] * 2)
+            width = float(size) / 1.8
+            for row, (x, y) in zip(rows, ((40.5, 60.5), (40.3, 60.2))):
+                expected = amplitude(self.data, np.zeros_like(self.data), x, y, (width, width, 0))[0]
+                self.assertAlmostEqual(row["Peak_flux"], expected, delta=1e-9 * expected)
+
+    def test_unit(self):
+        image = self.write("mjy.fits", self.data, t.sky_header(BUNIT="mJy/beam"))
+        row = self.rows(image, self.catalogue(Xposn=[60.0], Yposn=[60.0]), "--fit")[0]
+        self.assertAlmostEqual(row["Total_flux"], 1e-3 * row["Peak_flux"], delta=1e-15)
+        self.assertAlmostEqual(row["E_Total_flux"], 1e-3 * row["E_Peak_flux"], delta=1e-15)
+
+    def test_gaussian_without_noise(self):
+        """The amplitude is the peak, wherever in its pixel the source is."""
+        y, x = np.mgrid[:HEIGHT, :WIDTH]
+        for beam in ((5.0, 4.0, 30.0), (11.0, 4.5, 120.0)):
+            xx, xy, yy = sky.covariance(beam)
+            image, peaks = np.zeros((HEIGHT, WIDTH)), self.random.uniform(-5, 5, 4)
+            places = self.random.uniform(-0.5, 0.5, (4, 2)) + [[30, 30], [100, 30], [30, 90], [100, 90]]
+            for peak, (at_x, at_y) in zip(peaks, places):
+                dx, dy = x - at_x, y - at_y
+                image += peak * np.exp(-(yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (2 * (xx * yy - xy * xy)))
+            path = self.write("clean.fits", image.astype(np.float32), t.sky_header())
+            rows = self.rows(path, self.catalogue(Xposn=places[:, 0], Yposn=places[:, 1]), "--fit", "--background", "zero", "--rms", "1",
+                             "--beam", "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2]))
+            for row, peak in zip(rows, peaks):
+                self.assertAlmostEqual(row["Peak_flux"], peak, delta=3e-7 * abs(peak))  # float32
+
+    def test_errors(self):
+        """Where nothing is, fluxes scatter by their errors, in noise that has the beam's autocorrelation."""
+        for beam in ("6,4,30", "4.5,4.5,0", "12,4,100"):
+            a = sky.arguments(["700", "-", "--beam", beam])
+            noise = sky.noise(a, np.random.default_rng(3)).astype(np.float32)
+            x, y = (values.ravel() + self.random.uniform(-2, 2, values.size)
+                    for values in np.meshgrid(np.arange(20, 690, 24.0), np.arange(20, 690, 24.0)))
+            arcsec = ",".join(repr(value * 1.8) for value in a.beam[:2]) + ",%r" % a.beam[2]
+            at, image = self.catalogue(Xposn=x, Yposn=y), self.write("noise.fits", noise, t.sky_header())
+            for options in ([], ["--fit"]):
+                rows = self.rows(image, at, "--beam", arcsec, *options)
+                ratio = np.array([row["Peak_flux"] / row["E_Peak_flux"] for row in rows])
+                self.assertGreater(len(ratio), 700)
+                with self.subTest(beam, options=options):
+                    self.assertTrue(0.9 < ratio.std() < 1.1, ratio.std())
+                    self.assertLess(abs(ratio.mean()), 0.15)
+
+    # --- entries ---
+
+    def test_order_and_ids(self):
+        """Entries keep their order, unsorted, with numbers and positions that come twice."""
+        x, y = self.pixels(100)
+        x[50:60], y[50:60] = x[10:20], y[10:20]
+        ids = self.random.integers(-5, 40, 100)
+        for options in ([], ["--fit"]):
+            expected = self.rows(self.image, self.catalogue(Xposn=x, Yposn=y), *options)
+            self.assertEqual([row["Source_id"] for row in expected], list(range(1, 101)))
+            rows = self.rows(self.image, self.catalogue(Source_id=ids, Xposn=x, Yposn=y), *options)
+            self.assertEqual([row["Source_id"] for row in rows], list(ids))
+            self.assertEqual([row["Isl_id"] for row in rows], list(ids))
+            def others(row): return {name: value for name, value in row.items() if not name.endswith("_id")}
+            self.assertEqual([others(row) for row in rows], [others(row) for row in expected])
+            self.assertEqual([others(row) for row in rows[50:60]], [others(row) for row in rows[10:20]])
+            turned = self.rows(self.image, self.catalogue(Source_id=ids[::-1], Xposn=x[::-1], Yposn=y[::-1]), *options)
+            self.assertEqual(turned, rows[::-1])
+        names = self.catalogue(Source_id=["a%d" % i for i in range(100)], Xposn=x, Yposn=y)  # no numbers: those of the rows
+        self.assertEqual([row["Source_id"] for row in self.rows(self.image, names)], list(range(1, 101)))
+
+    def test_no_entry(self):
+        for suffix in ("csv", "fits", "json", "ecsv"):
+            path = self.path("none." + suffix)
+            t.run(self.image, "-q", "-n", "1000", "-o", path, check=True)
+            self.assertEqual(self.rows(self.image, path), [])
+            self.assertEqual(self.rows(self.image, path, "--fit"), [])
+
+    def test_many_rows(self):
+        """Most of them elsewhere on the sky."""
+        n = 30000 if t.SANITIZED else 1000000
+        ra, dec = self.random.uniform(0, 360, n), np.degrees(np.arcsin(self.random.uniform(-1, 1, n)))
+        inside = self.random.choice(n, 500, replace=False)
+        ra[inside], dec[inside] = 150 + self.random.uniform(-0.02, 0.02, 500), 2 + self.random.uniform(-0.02, 0.02, 500)
+        path = self.path("many.csv")
+        np.savetxt(path, np.column_stack([ra, dec]), fmt="%.17g", delimiter=",", header="RA,DEC", comments="")
+        few = self.catalogue("few.csv", Source_id=np.sort(inside) + 1, RA=ra[np.sort(inside)], DEC=dec[np.sort(inside)])
+        for options in ([], ["--fit"]):
+            lines = self.text(self.image, path, *options).splitlines()
+            self.assertEqual([line.split(",", 1)[0] for line in lines[1:]], [str(i + 1) for i in range(n)])
+            expected = self.text(self.image, few, *options).splitlines()
+            self.assertEqual([lines[i + 1] for i in np.sort(inside)], expected[1:])
+            n_blank = sum(line.endswith(",512") for line in expected)
+            self.assertLess(n_blank, 50)
+            self.assertEqual(sum(line.endswith(",512") for line in lines), n - 500 + n_blank)
+
+    def test_outside_and_blank(self):
+        """The position stays; what would be measured is empty."""
+        cells = ["1e300,5", "-1e300,5", ",5", "5,", ",", "nan,5", "5,inf", "-0.51,5", "139.5,5", "5,119.5", "5,-0.75", "40,22", "29.6,19.6", "x,y"]
+        with open(self.path("p.csv"), "w") as stream:
+            stream.write("\n".join(["Xposn,Yposn"] + cells[:-1]) + "\n")
+        for options in ([], ["--fit"]):
+            for row, cell in zip(self.rows(self.image, self.path("p.csv"), *options), cells):
+                self.assert_empty(row)
+                known = cell in cells[:2] + cells[7:]
+                self.assertEqual([row["Xposn"], row["Yposn"]], [float(c) for c in cell.split(",")] if known else [None, None])
+        with open(self.path("p.csv"), "a") as stream:
+            stream.write(cells[-1] + "\n")
+        result = t.run(self.image, "--at", self.path("p.csv"))
+        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
+        self.assertIn("Xposn of row 14 is `x`, and no number of a pixel", result.stderr)
+
+    def test_outside_on_the_sky(self):
+        cells = {"330,-2": (330, -2), "150,91": None, "150,-90.5": None, "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
+        with open(self.path("p.csv"), "w") as stream:
+            stream.write("\n".join(["RA,DEC", *cells]) + "\n")
+        for options in ([], ["--fit"]):
+            for row, expected in zip(self.rows(self.image, self.path("p.csv"), *options), cells.values()):
+                self.assert_empty(row)
+                self.assertEqual((row["RA"], row["DEC"]), expected or (None, None))
+                self.assertEqual(row["Source_Name"] is None, expected is None)
+                self.assertEqual(row["Xposn"] is None, expected != (150.5, 2))
+
+    # --- coordinates and formats of the catalogue ---
+
+    def test_sky_positions(self):
+        """By astropy's WCS, in the image's own frame; names are those of the positions that are given."""
+        cubes = {"plane": "2"}
+        for name, cards in {"sin": {}, "tan": {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN", "CRVAL1": 0.01},
+                            "galactic": {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "RADESYS": None, "CRVAL2": 0.0},
+                            "turned": {"CTYPE1": "DEC--SIN", "CTYPE2": "RA---SIN", "CRVAL1": 2.0, "CRVAL2": 150.0, "CDELT1": 5e-4, "CDELT2": -5e-4},
+                            "plane": {"CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 1e6, "CRPIX3": 1.0}}.items():
+            data = np.stack([self.data[::-1], self.data]) if name in cubes else self.data
+            header = t.sky_header(**cards)
+            image = self.write(name + ".fits", data, header)
+            options = ["--plane", cubes[name]] if name in cubes else []
+            x, y = self.pixels(60)
+            wcs = WCS(header).celestial if name in cubes else WCS(header)
+            world = wcs.all_pix2world(x, y, 0)
+            ra, dec = world[::-1] if name == "turned" else world
+            columns = ("GLON", "GLAT") if name == "galactic" else ("RA", "DEC")
+            at = self.catalogue(name + ".csv", **dict(zip(columns, (ra, dec))))
+            for more in ([], ["--fit"]):
+                by_sky, by_pixel = self.rows(image, at, *options, *more), self.rows(image, self.catalogue(Xposn=x, Yposn=y), *options, *more)
+                for i, (one, other) in enumerate(zip(by_sky, by_pixel)):
+                    with self.subTest(name, i=i):
+                        self.assertAlmostEqual(one["Xposn"], x[i], delta=1e-7)
+                        self.assertAlmostEqual(one["Yposn"], y[i], delta=1e-7)
+                        self.assertEqual([one[columns[0]], one[columns[1]]], [ra[i] % 360, dec[i]])
+                        self.assertAlmostEqual(other[columns[1]], dec[i], delta=1e-10)
+                        self.assertEqual([one["Flags"], one["N_pix"]], [other["Flags"], other["N_pix"]])
+                        if one["Peak_flux"] is not None:
+                            self.assertAlmostEqual(one["Peak_flux"], other["Peak_flux"], delta=1e-5 if more else 0)
+
+    def test_longitudes(self):
+        """Of any turn of the circle, as those around 0; names have digits."""
+        image = self.write("zero.fits", self.data, t.sky_header(CRVAL1=0.0))
+        rows = self.rows(image, self.catalogue(RA=[359.99, -0.01, 719.99, 0.01, 360.01], DEC=[2.0] * 5))
+        self.assertEqual([row["Flags"] for row in rows], [0] * 5)
+        for row, other in zip(rows[1:], (rows[0], rows[0], rows[4], rows[3])):
+            self.assertEqual(row["Peak_flux"], other["Peak_flux"])
+            self.assertAlmostEqual(row["RA"], other["RA"], delta=1e-12)
+            self.assertRegex(row["Source_Name"], r"\AJ\d{6}\.\d{2}\+\d{6}\.\d\Z")
+
+    def test_formats_of_the_catalogue(self):
+        """Own catalogues of every format that can be read, and those that astropy writes: the same bytes."""
+        expected = None
+        for suffix in (".csv", ".csv.gz", ".ecsv", ".ecsv.gz", ".json", ".json.gz", ".fits", ".fit"):
+            found = self.path("found" + suffix)
+            t.run(self.image, "-q", "-o", found, check=True)
+            texts = [self.text(self.image, found), self.text(self.image, found, "--fit")]
+            expected = expected or texts
+            self.assertEqual(texts, expected, suffix)
+        table = Table.read(self.path("found.csv"))
+        self.assertGreater(len(table), 10)
+        for row, source in zip(csv.DictReader(io.StringIO(expected[0])), table):
+            self.assertEqual([int(row["Source_id"]), float(row["RA"]), float(row["DEC"])], [source["Source_id"], source["RA"], source["DEC"]])
+            self.assertAlmostEqual(float(row["Xposn"]), source["Xposn"], delta=1e-7)
+        for suffix in ("ecsv", "fits", "csv"):
+            table["Source_id", "RA", "DEC"].write(self.path("other." + suffix), overwrite=True)
+            self.assertEqual([self.text(self.image, self.path("other." + suffix)), self.text(self.image, self.path("other." + suffix), "--fit")],
+                             expected, suffix)
+
+    # --- outputs ---
+
+    def test_same_bytes(self):
+        x, y = self.pixels(3000)
+        at = self.catalogue(Xposn=x, Yposn=y)
+        tiles = self.path("tiles.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(self.data, "GZIP_1", (90, 33), t.sky_header(), quantize_level=0)]).writeto(tiles)
+        for options in ([], ["--fit"], ["--fit", "--rms-box", "40,13"], ["--fit", "--rms-map", self.write("r.fits", wave(1, 2))]):
+            expected = self.text(self.image, at, *options, "--threads", 1)
+            for image in (self.image, tiles):
+                for threads in (1, 2, 7):
+                    self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
+
+    def test_many_positions_of_a_large_beam(self):
+        """More pixels than are in memory at a time."""
+        x, y = self.pixels(3000)
+        options = ["--fit", "--beam", "90", "--rms", "1"]
+        expected = []
+        for i in range(0, 3000, 300):
+            part = self.catalogue(Source_id=np.arange(i, i + 300), Xposn=x[i:i + 300], Yposn=y[i:i + 300])
+            expected += self.rows(self.image, part, *options)
+        self.assertEqual(self.rows(self.image, self.catalogue(Source_id=np.arange(3000), Xposn=x, Yposn=y), *options), expected)
+
+    def test_large_image(self):
+        """An image that is read in several pieces, whose borders are inside of beams."""
+        data = t.noise(600, 700, seed=8)
+        data[200, 100:600] = np.nan
+        image = self.write("large.fits", data, t.sky_header())
+        borders = self.random.integers(1, 6, 3000) * (256 * 1024 / 4 / 700)
+        y, x = np.append(self.random.uniform(-3, 602, 1000), borders + self.random.uniform(-6, 6, 3000)), self.random.uniform(-3, 702, 4000)
+        at = self.catalogue(Xposn=x, Yposn=y)
+        for beam in ((5.0, 4.0, 30.0), (2.2, 2.2, 0.0), (15.0, 2.5, 45.0)):
+            option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
+            self.assert_fitted(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option), x, y, data, 0, 1, beam)
+        self.assert_nearest(self.rows(image, at, "--background", "zero", "--rms", "1"), x, y, data, 0, 1)
+        for options in ([], ["--fit"], ["--fit", "--local"]):
+            expected = self.text(image, at, *options, "--threads", 1)
+            for threads in (2, 7):
+                self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
+
+    def test_output_formats(self):
+        """Each has all rows, also those outside, with the values of the CSV; regions have those with a position."""
+        x, y = self.pixels(40)
+        x[3] = y[3] = np.nan
+        at = self.catalogue(Xposn=x, Yposn=y)
+        for options in ([], ["--fit"]):
+            expected = self.rows(self.image, at, *options)
+            for suffix in ("vot", "fits", "ecsv", "json", "csv.gz"):
+                path = self.path("out." + suffix)
+                self.text(self.image, at, *options, "-o", path)
+                if suffix == "json":
+                    with open(path) as stream:
+                        document = json.load(stream)
+                    self.assertEqual([document["options"]["at"], document["detection"]["n_sources"]], [at, 40])
+                    rows = document["sources"]
+                elif suffix == "csv.gz":
+                    with gzip.open(path, "rt", newline="") as stream:
+                        rows = [t.numbers(row) for row in csv.DictReader(stream)]
+                else:
+                    table = Table.read(path)
+                    rows = [{name: None if row[name] is np.ma.masked or row[name] == "" or row[name] != row[name] else row[name]
+                             for name in table.colnames} for row in table]
+                self.assertEqual(len(rows), 40)
+                for row, other in zip(rows, expected):
+                    self.assertEqual({name: row[name] or None if name == "Source_Name" else row[name] for name in other}, other, suffix)
+            for suffix, word in (("reg", "ellipse("), ("crtf", "ellipse [["), ("txt", "\n")):
+                path = self.path("out." + suffix)
+                self.text(self.image, at, *options, "-o", path)
+                with open(path) as stream:
+                    text = stream.read()
+                self.assertEqual(text.count(word), 42 if suffix == "txt" else 39)
+                self.assertNotIn("nan", text)
+
+    @unittest.skipUnless(os.environ.get("PICTURES"), "built without cairo")
+    def test_picture(self):
+        """Positions outside are not drawn: the picture is that without them, but for their number."""
+        inside = [10.0, 70.0, 20.5], [100.0, 60.0, 30.5]
+        beyond = inside[0] + [-1.0, np.nan, 1e300, 40.0], inside[1] + [5.0, 5.0, 5.0, 22.0]
+        for name, (x, y) in (("a", inside), ("b", beyond)):
+            self.text(self.image, self.catalogue(Xposn=x, Yposn=y), "--fit", "--save", "picture", "-o", self.path(name + ".csv"))
+        from PIL import Image
+        pictures = [np.asarray(Image.open(self.path(name + ".picture.png")).convert("RGB")).astype(int) for name in "ab"]
+        different = np.argwhere((pictures[0] != pictures[1]).any(axis=2))
+        self.assertGreater(len(different), 0)
+        self.assertLess(np.ptp(different[:, 0]), 20)  # the title
+        red = np.count_nonzero((pictures[0][:, :, 0] > 180) & (pictures[0][:, :, 1] < 80))
+        self.assertGreater(red, 20)
+
+    def test_several_images(self):
+        """One catalogue for all of them, each with the bytes of a run of its own."""
+        images = [self.write("%d.fits" % i, self.data + np.float32(i) * wave(0, 1), t.sky_header()) for i in range(4)]
+        x, y = self.pixels(50)
+        at = self.catalogue(Xposn=x, Yposn=y)
+        result = t.run(*images, "--at", at, "--fit", "--threads", 3, "-o", self.path("out"))
+        self.assertEqual(result.returncode, 0)
+        for i, image in enumerate(images):
+            with open(self.path("out/%d.csv" % i)) as stream:
+                self.assertEqual(stream.read(), self.text(image, at, "--fit"))
+        n_outside = sum(row["Flags"] >= OUTSIDE for row in t.read_csv(self.path("out/0.csv")))
+        self.assertGreater(n_outside, 0)
+        self.assertEqual(result.stderr.count(": 50 positions (%d outside of the image or on a blank pixel), rms " % n_outside), 4)
+        self.assertIn("srcfind: 4 images: 200 positions, 0 failed, 0 skipped", result.stderr)
+        self.assertNotIn("source", result.stderr)
+        one = t.run(images[0], "--at", self.catalogue(Xposn=[5.0], Yposn=[5.0]))
+        self.assertIn(": 1 position, ", one.stderr)
+
+    # --- wrong usage ---
+
+    def assert_wrong(self, status, words, *arguments):
+        result = t.run(*arguments)
+        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
+        self.assertIn(words, result.stderr)
+        return result.stderr
+
+    def test_wrong_options(self):
+        at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
+        without = self.write("without.fits", self.data, t.sky_header(BMAJ=None, BMIN=None, BPA=None))
+        plain = self.write("plain.fits", self.data)
+        self.assert_wrong(2, "no beam is known: give --beam MAJ,MIN,PA, or leave --fit out", without, "--at", at, "--fit")
+        self.assert_wrong(2, "without sky coordinates its pixels are not known: leave --fit out", plain, "--at", at, "--fit", "--beam", "9")
+        for option in ("--negative", "--deblend", "--contrast=1"):
+            self.assert_wrong(2, "leave --%s out" % option.split("=")[0].strip("-"), self.image, "--at", at, option)
+        self.assert_wrong(2, "no islands are found with --at: leave islands out", self.image, "--at", at, "--save", "rms,islands")
+        self.assertEqual(self.rows(without, at, "--fit", "--beam", "8")[0]["Flags"], BEAM_SHAPE)
+        self.assertEqual([row["Flags"] for row in (*self.rows(without, at), *self.rows(plain, at))], [4, 4])  # no beam
+
+    def test_unreadable_catalogue(self):
+        """One message before any image is read, and nothing is made."""
+        images = [self.image, self.path("no-such-image.fits")]
+        with open(self.path("short.csv"), "w") as stream:
+            stream.write("Xposn,Yposn\n1,2\n3\n")
+        with open(self.path("p.dat"), "w") as stream:
+            stream.write("Xposn,Yposn\n1,2\n")
+        t.run(self.image, "-q", "-o", self.path("c.vot"), check=True)
+        for name, words in (("none.csv", "No such file"), ("p.dat", ".ecsv"), ("c.vot", ".ecsv"), ("short.csv", "line 3"), ("", "catalogues are read from")):
+            message = self.assert_wrong(2, words, *images, "--at", self.path(name), "-o", self.path("out"))
+            self.assertTrue(message.startswith("srcfind: " + self.path(name) + ": "), message)
+            self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_catalogue_of_another_frame(self):
+        """What depends on the image fails with it; the others are done."""
+        ecsv = self.path("fk5.ecsv")
+        Table({"RA": [150.0], "DEC": [2.0]}, meta={"RADESYS": "FK5"}).write(ecsv)
+        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR", RADESYS=None))
+        fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5"))
+        self.assert_wrong(1, "its frame is FK5, that of the image ICRS", self.image, "--at", ecsv)
+        self.assert_wrong(1, "its positions are RA and DEC, those of the image GLON and GLAT", galactic, "--at", self.catalogue(RA=[1.0], DEC=[1.0]))
+        self.assert_wrong(1, "no columns RA and DEC (degrees), nor Xposn and Yposn", self.image, "--at", self.catalogue(a=[1.0], b=[1.0]))
+        self.assert_wrong(1, "no sky coordinates, and the catalogue no columns Xposn", self.write("plain.fits", self.data), "--at",
+                          self.catalogue(RA=[1.0], DEC=[1.0]))
+        result = t.run(self.image, fk5, "-q", "--at", ecsv, "-o", self.path("out"))
+        self.assertEqual([result.returncode, result.stderr.count("\n"), os.listdir(self.path("out"))], [1, 2, ["fk5.csv"]])
+
+    def test_units_of_the_catalogue(self):
+        """Degrees and pixels; positions in another unit are refused, and not taken for degrees."""
+        turned = self.path("turned.fits")
+        for unit, words in (("rad", "the unit of RA is rad: convert the column to degrees"), ("deg", None)):
+            Table({"RA": [150.0] * u.Unit(unit), "DEC": [2.0] * u.Unit(unit)}).write(turned, overwrite=True)
+            if words:
+                self.assert_wrong(1, words, self.image, "--at", turned)
+            else:
+                self.assertEqual(t.run(self.image, "-q", "--at", turned).returncode, 0)
+
+    def test_no_output_replaces_the_catalogue(self):
+        at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
+        with open(at) as stream:
+            before = stream.read()
+        self.assert_wrong(2, "would replace the catalogue of --at", self.image, "--at", at, "-o", at)
+        with open(at) as stream:
+            self.assertEqual(stream.read(), before)
+
+    # --- devices ---
+
+    @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
+        x, y = self.pixels(300)
+        at = self.catalogue(Xposn=x, Yposn=y)
+        for options in ([], ["--fit"], ["--fit", "--rms-box", "40,13"]):
+            self.assertEqual(self.text(self.image, at, "--gpu", *options, env=environment), self.text(self.image, at, "--cpu", *options))
+        compared = t.run(self.image, "--at", at, "--fit", "--compare-cpu", env=environment)
+        self.assertEqual([compared.returncode, compared.stderr], [0, ""])
+        self.assertIn("the catalogues are the same, byte for byte", compared.stdout)
+
+    def test_bench(self):
+        x, y = self.pixels(30)
+        report = json.loads(t.run(self.image, "--at", self.catalogue(Xposn=x, Yposn=y), "--fit", "--bench=1", "--cpu", "-f", "json", check=True).stdout)
+        self.assertTrue(report)
+
+
+if __name__ == "__main__":
+    t.main()
