@@ -1,7 +1,6 @@
 #include "cli/outputs.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/maps.h"
@@ -66,6 +65,28 @@ enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_c
     if (status != SRCFIND_OK)
         remove_maps(target, saved);
     return status;
+}
+
+static bool is_later(struct timespec a, struct timespec b) {
+    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+bool outputs_version(const struct target *target, struct stat *info) {
+    bool any = false;
+    *info = (struct stat){0};
+    for (int i = -1; i < MOST_MAPS; i++) {
+        const char *path = i < 0 ? target->catalogue : target->maps[i];
+        struct stat one;
+        if (!path)
+            continue;
+        if (stat(path, &one) != 0)
+            return false;
+        info->st_size += one.st_size;
+        if (!any || is_later(one.st_mtim, info->st_mtim))
+            info->st_mtim = one.st_mtim;
+        any = true;
+    }
+    return any;
 }
 
 bool outputs_exist(const struct targets *targets, const struct target *target) {

@@ -2,6 +2,8 @@
 #ifndef OUTPUTS_H
 #define OUTPUTS_H
 
+#include <sys/stat.h>
+
 #include "cli/targets.h"
 
 /* Writes the maps, and then the catalogue: where there is a catalogue, its maps are there, too. On
@@ -9,6 +11,11 @@
  * while a file is written. */
 enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                                   const struct targets *targets, const struct target *target);
+
+/* Sets size and modification time in *info to those of the catalogue and the maps: the sum, and
+ * that of the last one. Another run that replaces one of them changes them. False if there is
+ * none, or one is missing. */
+bool outputs_version(const struct target *target, struct stat *info);
 
 /* Whether the catalogue and the maps are there. Incomplete ones, as after a power cut, are not. */
 bool outputs_exist(const struct targets *targets, const struct target *target);

@@ -13,6 +13,7 @@
 #include "cli/digest.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
+#include "cli/outputs.h"
 #include "common/arrays.h"
 #include "common/text_stream.h"
 #include "input/tables/delimited.h"
@@ -28,7 +29,7 @@ struct old_row {
 struct known {
     const struct target *target;
     int64_t row;
-    bool is_current; /* the row is of the same version, options and file */
+    bool is_current; /* the row is of the same version, options, file and outputs */
 };
 
 struct report {
@@ -117,18 +118,26 @@ static struct known *find_known(const struct report *r, const char *image) {
     return bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_image);
 }
 
-/* Whether the cells of a row are those that the image would have now. */
+static bool are_of(const struct stat *info, const char *size, const char *time) {
+    char its_size[REPORT_NUMBER], its_time[REPORT_NUMBER];
+    report_format_version(info, its_size, its_time);
+    return strcmp(size, its_size) == 0 && strcmp(time, its_time) == 0;
+}
+
+/* Whether a row is of the image as it is now, with these options, and of the outputs that are
+ * there: a run with another report, or with none, may have replaced them. */
 static bool is_current(const struct report *r, const struct target *target,
                        char *const cells[REPORT_COLUMNS]) {
-    char digest[DIGEST_TEXT], size[REPORT_NUMBER], time[REPORT_NUMBER];
-    struct stat info;
+    char digest[DIGEST_TEXT];
+    struct stat image, outputs;
     if (strcmp(cells[REPORT_STATUS], "done") != 0 ||
-        strcmp(cells[REPORT_VERSION], SRCFIND_VERSION) != 0 || stat(target->image, &info) != 0)
+        strcmp(cells[REPORT_VERSION], SRCFIND_VERSION) != 0 || stat(target->image, &image) != 0 ||
+        !outputs_version(target, &outputs))
         return false;
     digest_make(r->cli, r->targets, target, digest);
-    report_format_version(&info, size, time);
-    return strcmp(cells[REPORT_OPTIONS], digest) == 0 && strcmp(cells[REPORT_SIZE], size) == 0 &&
-           strcmp(cells[REPORT_MTIME], time) == 0;
+    return strcmp(cells[REPORT_OPTIONS], digest) == 0 &&
+           are_of(&image, cells[REPORT_SIZE], cells[REPORT_MTIME]) &&
+           are_of(&outputs, cells[REPORT_OUTPUT_SIZE], cells[REPORT_OUTPUT_MTIME]);
 }
 
 /* Copies the cells of the next row, to be freed. */
@@ -149,6 +158,12 @@ static enum srcfind_status read_cells(struct delimited *d, char *cells[REPORT_CO
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: line %lld has %d cells, and a report %d: name another file, or remove it",
                      d->path, (long long)line, n, REPORT_COLUMNS);
+}
+
+/* Whether a row repeats the header, as in reports that were joined by `cat` alone. */
+static bool is_header(const struct report *r, int64_t start, int64_t end) {
+    return end - start == (int64_t)strlen(REPORT_HEADER) &&
+           memcmp(r->text + start, REPORT_HEADER, strlen(REPORT_HEADER)) == 0;
 }
 
 static enum srcfind_status add_old_row(struct report *r, int64_t start, int64_t end,
@@ -176,7 +191,7 @@ static enum srcfind_status read_rows(struct report *r, struct error *error) {
         char *cells[REPORT_COLUMNS] = {NULL};
         const int64_t start = d.at - r->text;
         status = read_cells(&d, cells, error);
-        if (status == SRCFIND_OK)
+        if (status == SRCFIND_OK && !is_header(r, start, d.at - r->text))
             status = add_old_row(r, start, d.at - r->text, cells, error);
         for (int i = 0; i < REPORT_COLUMNS; i++)
             free(cells[i]);

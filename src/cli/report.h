@@ -15,7 +15,7 @@ int report_open(const struct cli *cli, const struct targets *targets, struct rep
 void report_close(struct report *report);
 
 /* Whether a row says that the same version of srcfind searched the image, as it is now, with the
- * same options. True without a report. */
+ * same options, and wrote the outputs that are there. True without a report. */
 bool report_allows_skipping(const struct report *report, const struct target *target);
 
 /* Removes the rows of images that the run searches (is_done is false), so that each image has one

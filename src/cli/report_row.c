@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "cli/messages.h"
+#include "cli/outputs.h"
 #include "common/format_double.h"
 #include "output/catalogue.h"
 
 const char REPORT_HEADER[] =
     "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
-    "backend,version,options,size,mtime\n";
+    "backend,version,options,size,mtime,output_size,output_mtime\n";
 
 void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
                            char time[REPORT_NUMBER]) {
@@ -89,6 +90,7 @@ static const char *without_path(const char *message, const char *path) {
 void report_row_write(const struct report_row *row, const char *digest, FILE *stream) {
     const struct target *target = row->target;
     char size[REPORT_NUMBER] = "", time[REPORT_NUMBER] = "";
+    char output_size[REPORT_NUMBER] = "", output_time[REPORT_NUMBER] = "";
     const struct clean message = messages_clean(without_path(row->message, target->image));
     struct stat info;
     if (row->catalogue) {
@@ -97,6 +99,8 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     }
     if (row->catalogue || stat(target->image, &info) == 0)
         report_format_version(&info, size, time);
+    if (row->catalogue && outputs_version(target, &info))
+        report_format_version(&info, output_size, output_time);
     write_cell(target->image, stream);
     fprintf(stream, ",%s,", row->status);
     write_cell(message.text, stream);
@@ -104,6 +108,7 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
         write_results(row->catalogue, stream);
     else
         fputs(",,,,,,,,", stream);
-    fprintf(stream, ",%.3f,%s,%s,%s,%s,%s\n", row->seconds,
-            row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time);
+    fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s\n", row->seconds,
+            row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time,
+            output_size, output_time);
 }

@@ -25,6 +25,8 @@ enum report_column {
     REPORT_OPTIONS,
     REPORT_SIZE,
     REPORT_MTIME,
+    REPORT_OUTPUT_SIZE,
+    REPORT_OUTPUT_MTIME,
     REPORT_COLUMNS
 };
 
@@ -44,7 +46,7 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
 
 enum { REPORT_NUMBER = 48 };
 
-/* Formats size and modification time of a file, as they stand in a row. */
+/* Formats size and modification time of files, as they stand in a row. */
 void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
                            char time[REPORT_NUMBER]);
 

@@ -5,6 +5,7 @@ SRCFIND_SANITIZED  set where the command is slowed down by sanitizers: large ima
 SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for test_references,
                    which is skipped where it is not set
 """
+import contextlib
 import csv
 import functools
 import glob
@@ -60,6 +61,17 @@ def run(*arguments, **options):
     if (result.stdout or "").startswith("{"):
         check_json(result.stdout)
     return result
+
+
+@contextlib.contextmanager
+def running(*arguments):
+    """A run of the command, with its standard error as text; killed if a test fails in the midst of it, which may be all it waits for."""
+    with subprocess.Popen([COMMAND, *map(str, arguments)], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
 
 
 def check_json_files(directory):

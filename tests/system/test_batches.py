@@ -2,7 +2,6 @@
 import os
 import re
 import signal
-import subprocess
 
 import numpy as np
 from astropy.io import fits
@@ -170,8 +169,7 @@ class Batches(t.Case):
         os.mkdir(self.path("out"))
         os.mkfifo(self.path("out/03.csv"))
         for number, words in ((signal.SIGINT, "; --skip-existing goes on"), (signal.SIGTERM, "; --skip-existing goes on")):
-            with subprocess.Popen([t.COMMAND, *images, "-o", self.path("out"), "--threads", "1"], stderr=subprocess.PIPE,
-                                  text=True) as process:
+            with t.running(*images, "-o", self.path("out"), "--threads", "1") as process:
                 for line in process.stderr:
                     if line.startswith("srcfind: %s: " % images[3]):
                         break

@@ -241,7 +241,7 @@ class Faults(t.Case):
                     self.assertEqual(result.returncode, -number)
                     self.assertRegex(result.stderr, INTERRUPTED)
                     said = re.match(INTERRUPTED, result.stderr)
-                    self.assertLessEqual(int(said["done"] or 0), len(written)) # what is counted is there
+                    self.assertLessEqual(int(said["done"] or 0), len(written))  # what is counted is there
                     told |= {said["done"]}
                     self.assertEqual(written, {name: text for name, text in sound.items() if name in written})
                 numbers_written.add(len(written))

@@ -456,8 +456,7 @@ class Merge(t.Case):
         """A signal, while the run waits for a reader of the last catalogue: no merged catalogue and no other file."""
         os.mkdir(self.out)
         os.mkfifo(os.path.join(self.out, "5.csv"))
-        with subprocess.Popen([t.COMMAND, *self.images, "-o", self.out, "--merge", self.merged, "--threads", "1"],
-                              stderr=subprocess.PIPE, text=True) as process:
+        with t.running(*self.images, "-o", self.out, "--merge", self.merged, "--threads", "1") as process:
             for line in process.stderr:
                 if line.startswith("srcfind: %s: " % self.images[4]):
                     break

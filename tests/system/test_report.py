@@ -12,7 +12,7 @@ import numpy as np
 import srcfind_test as t
 
 COLUMNS = ["image", "status", "message", "sources", "negative", "rms_median", "background", "box", "beam", "unit", "zeros", "seconds",
-           "backend", "version", "options", "size", "mtime"]
+           "backend", "version", "options", "size", "mtime", "output_size", "output_mtime"]
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 CLOSING = r"srcfind: (\d+) images: \d+ (?:source|position)s, (\d+) failed, (\d+) skipped, "
 
@@ -58,6 +58,7 @@ class Report(t.Case):
             self.run_reported(*images, *options, "--cpu", check=True)
             for image in images:
                 row, catalogue = self.row(image), t.find(image, *options)
+                output = os.path.join(self.out, os.path.basename(image).replace("fits", "csv"))
                 background, noise, beam = catalogue["background"], catalogue["detection"], catalogue["image"]["beam"]
                 local = background.get("local")
                 rms = noise.get("rms", local["rms_median"] if local else background["rms"])
@@ -68,7 +69,8 @@ class Report(t.Case):
                     "box": "%d,%d" % (local["size"], local["step"]) if local else "", "unit": catalogue["image"]["unit"] or "",
                     "beam": "%.7g,%.7g,%.7g" % (3600 * beam["major_deg"], 3600 * beam["minor_deg"], beam["angle_deg"]) if beam else "",
                     "version": catalogue["srcfind"], "size": str(os.path.getsize(image)),
-                    "mtime": "%d.%09d" % divmod(os.stat(image).st_mtime_ns, 10**9)}
+                    "mtime": "%d.%09d" % divmod(os.stat(image).st_mtime_ns, 10**9), "output_size": str(os.path.getsize(output)),
+                    "output_mtime": "%d.%09d" % divmod(os.stat(output).st_mtime_ns, 10**9)}
                 self.assertEqual({name: row[name] for name in expected}, expected)
                 if rms == "map":
                     self.assertEqual(row["rms_median"], "")
@@ -124,8 +126,7 @@ class Report(t.Case):
         """Whole rows can be read while the run goes on: here it waits for a reader of the last catalogue."""
         os.mkdir(self.out)
         os.mkfifo(os.path.join(self.out, "3.csv"))
-        with subprocess.Popen([t.COMMAND, *self.images, "--report", self.report, "-o", self.out, "--threads", "1"],
-                              stderr=subprocess.PIPE, text=True) as process:
+        with t.running(*self.images, "--report", self.report, "-o", self.out, "--threads", "1") as process:
             for line in process.stderr:
                 if line.startswith("srcfind: %s: " % self.images[2]):
                     break
@@ -195,6 +196,36 @@ class Report(t.Case):
         with open(self.report, "w") as stream:
             stream.writelines(line.replace(",cpu,", ",cpu,9", 1) if self.images[1] in line else line for line in lines)
         again(1)
+        with open(os.path.join(self.out, "3.csv"), "r+") as stream:  # cut at the end of a line
+            rows = stream.readlines()
+            stream.truncate(len("".join(rows[:3])))
+        again(1)
+
+    def test_does_again_what_others_replaced(self):
+        """A run with another report, or with none, that wrote the same catalogues or maps."""
+        def contents():
+            return {name: open(os.path.join(self.out, name), encoding="latin-1").read() for name in os.listdir(self.out)}
+
+        for options in ([], ["--save", "rms"]):
+            self.run_reported(*self.images, *options, check=True)
+            first = contents()
+            for others in (["-n", "20"], ["-n", "20", "--report", self.path("other.csv")]):
+                t.run(*self.images[1:], "-q", "-o", self.out, *others, check=True)
+                self.assertNotEqual(contents(), first)
+                self.assert_run(self.run_reported(*self.images, "--skip-existing", *options), 0, 0, 1)
+                self.assertEqual(contents(), first)
+        t.run(self.images[0], "-q", "-o", self.out + "/", "-f", "json", "--save", "rms", "-k", "2", check=True)
+        self.assert_run(self.run_reported(*self.images, "--skip-existing", "--save", "rms"), 0, 0, 3)
+        os.remove(os.path.join(self.out, "0.json"))
+        self.assertEqual(contents(), first)
+
+    def test_one_report_for_two_directories(self):
+        """The row of an image is that of the last catalogue."""
+        self.run_reported(*self.images, check=True)
+        t.run(*self.images, "-q", "--report", self.report, "-o", self.path("other"), "-n", "20", check=True)
+        self.assert_run(self.run_reported(*self.images, "--skip-existing", "-n", "20"), 0, 0, 0)
+        with open(os.path.join(self.out, "0.csv")) as stream:
+            self.assertEqual(stream.read(), t.run(self.images[0], "-q", "-n", "20").stdout)
 
     def test_without_a_row(self):
         """A catalogue that is there does not suffice; without --report it does."""
@@ -217,12 +248,12 @@ class Report(t.Case):
         self.assertEqual([row["status"] for row in self.rows()], ["done"] * 5)
 
     def test_rows_of_other_images_stay(self):
-        """Of those of the run one row stays, also where a report was joined from several."""
-        self.run_reported(*self.images, check=True)
+        """Of those of the run one row stays, also where a report was joined from several, with their headers."""
+        self.run_reported(*self.images, "--threads", "1", check=True)
         with open(self.report) as stream:
             header, *lines = stream.readlines()
         with open(self.report, "w") as stream:
-            stream.writelines([header, *lines, *lines, lines[3][:40]])  # the end was cut off
+            stream.writelines([header, *lines, header, *lines, lines[3][:40]])  # the end was cut off
         result = self.run_reported(*self.images[:2], "--skip-existing")
         self.assert_run(result, 0, 0, 2)
         with open(self.report) as stream:
