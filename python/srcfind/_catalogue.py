@@ -228,6 +228,7 @@ class Catalogue:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
         facts = {"srcfind": text(lib.srcfind_versions()).split()[1], "image": image.path, "bunit": image.unit,
+                 "image_width": image.width, "image_height": image.height, "flux_unit": image.flux_unit,
                  "FREQ": image.frequency, "BMAJ": image.beam.major, "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
                  "background_median": background.median, "background_rms": background.rms}
         if background.box:

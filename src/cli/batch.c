@@ -99,7 +99,7 @@ static bool may_save(struct batch *b, int64_t i) {
 
 /* Adds an image to the totals and prints its messages. Of the images that failed because no device
  * can be used, only the first one is counted and reported here. */
-static void report_outcome(struct batch *b, const struct outcome *o) {
+static void report_outcome(struct batch *b, struct outcome *o) {
     if (o->unusable && ++b->n_unusable > 1)
         return;
     const bool failed = o->status != EXIT_OK;
@@ -115,6 +115,8 @@ static void report_outcome(struct batch *b, const struct outcome *o) {
         b->own_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
         messages_text(&b->messages, o->text);
+    free(o->text);
+    o->text = NULL;
 }
 
 /* Stores the outcome of an image, and reports all images that are next in the order of the command

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/messages.h"
 #include "options/options.h"
 
 /* --- the command's own options --- */
@@ -155,12 +157,12 @@ static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, cons
 /* --- messages --- */
 
 __attribute__((format(printf, 1, 2))) static bool complain(const char *format, ...) {
+    char text[2 * PATH_MAX];
     va_list args;
     va_start(args, format);
-    fputs("srcfind: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    messages_usage("%s", text);
     return false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/maps.h"
 #include "cli/exit_status.h"
+#include "cli/merged_file.h"
 #include "cli/messages.h"
 #include "common/arrays.h"
 #include "common/path.h"
@@ -101,33 +102,29 @@ struct conflict {
 };
 
 /* Reports two outputs with one path, of two images, or of an image and of the run. */
-static void complain_of_path(const struct use *a, const struct use *b) {
+static int complain_of_path(const struct use *a, const struct use *b) {
     if (a->image && b->image && strcmp(a->image, b->image) == 0)
-        fprintf(stderr, "srcfind: %s is given twice\n", a->image);
-    else
-        fprintf(stderr, "srcfind: %s and %s would both write %s: %s\n",
-                a->image ? a->image : a->what, b->image ? b->image : b->what, a->path,
-                a->image && b->image ? "search them in two runs, with two directories"
-                                     : "name another file");
+        return messages_usage("%s is given twice", a->image);
+    return messages_usage("%s and %s would both write %s: %s", a->image ? a->image : a->what,
+                          b->image ? b->image : b->what, a->path,
+                          a->image && b->image ? "search them in two runs, with two directories"
+                                               : "name another file");
 }
 
 /* Reports an output that is the same file as an input or another output. */
-static void complain_of_file(const struct use *output, const struct use *other) {
+static int complain_of_file(const struct use *output, const struct use *other) {
     const bool is_other_image = other->image == other->path && other->image != output->image;
-    fprintf(stderr, "srcfind: %s: the %s%s%s would replace %s%s: name another file%s%s\n",
-            output->path, output->what, output->image ? " of " : "",
-            output->image ? output->image : "", other->is_output ? "the " : "", other->what,
-            output->image ? " or directory with -o" : "",
-            is_other_image && output->image ? ", or leave it out of the images" : "");
+    return messages_usage("%s: the %s%s%s would replace %s%s: name another file%s%s", output->path,
+                          output->what, output->image ? " of " : "",
+                          output->image ? output->image : "", other->is_output ? "the " : "",
+                          other->what, output->image ? " or directory with -o" : "",
+                          is_other_image && output->image ? ", or leave it out of the images" : "");
 }
 
 /* Reports a conflict. Returns the exit status. */
 static int complain(const struct conflict *c) {
-    if (c->is_path)
-        complain_of_path(c->output, c->other);
-    else
-        complain_of_file(c->output, c->other);
-    return EXIT_USAGE;
+    return c->is_path ? complain_of_path(c->output, c->other)
+                      : complain_of_file(c->output, c->other);
 }
 
 /* Whether an output would replace another file that exists. An output that is another name of
@@ -168,11 +165,9 @@ static bool is_precious(int map, const char *path) {
 /* Reports that an output of an image would replace somebody else's file. Returns the exit status.
  */
 static int refuse(const char *path, const char *output, const char *image) {
-    fprintf(stderr,
-            "srcfind: %s: the %s of %s would replace this file, which is no %s of srcfind: name "
-            "another file or directory with -o, or remove it\n",
-            path, output, image, output);
-    return EXIT_USAGE;
+    return messages_usage("%s: the %s of %s would replace this file, which is no %s of srcfind: "
+                          "name another file or directory with -o, or remove it",
+                          path, output, image, output);
 }
 
 /* Whether an image is skipped: among several, srcfind does not search its own maps. */
@@ -231,11 +226,8 @@ int conflicts_check(const struct cli *cli, const struct targets *t) {
 }
 
 int conflicts_check_existing(const struct cli *cli, const struct targets *t) {
-    const char *merged = merged_file(cli);
-    if (merged && !path_is_stream(merged) && fits_table_is_foreign(merged))
-        return messages_usage("%s: the merged catalogue would replace this file, which is no "
-                              "catalogue of srcfind: name another file, or remove it",
-                              merged);
-    const int status = check_maps(t);
+    int status = cli->merge ? merged_file_check(cli->merge) : EXIT_OK;
+    if (status == EXIT_OK)
+        status = check_maps(t);
     return status == EXIT_OK ? check_catalogues(t) : status;
 }

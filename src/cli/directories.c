@@ -22,36 +22,44 @@ static char *directory_of(const char *path) {
     return length == 0 ? strdup(".") : strndup(path, length);
 }
 
-/* Makes a directory and those above it. Returns 0, or errno. */
+/* Makes a directory, unless it is there. Returns 0, or errno. */
+static int make(const char *path) {
+    const int code = mkdir(path, 0777) == 0 ? 0 : errno;
+    return code == 0 || directory_is(path) ? 0 : code == EEXIST ? ENOTDIR : code;
+}
+
+/* Makes a directory and those above it. Returns 0, or errno; the path then ends with the directory
+ * that cannot be made. */
 static int make_all(char *path) {
     for (char *at = path + 1; *at; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(path, 0777);
-            *at = '/';
-        }
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        const int code = make(path);
+        if (code != 0)
+            return code;
+        *at = '/';
     }
-    const int code = mkdir(path, 0777) == 0 ? 0 : errno;
-    return code == EEXIST ? ENOTDIR : code; /* something else may have that name */
+    return make(path);
 }
 
 int directory_make_for(const char *path) {
     char *directory = directory_of(path);
     if (!directory)
         return messages_no_memory("making a directory");
-    int status = EXIT_OK;
-    if (!directory_is(directory)) {
-        const int code = make_all(directory);
-        if (code != 0 && !directory_is(directory)) {
-            messages_usage("%s: the directory cannot be made: %s", directory, strerror(code));
-            status = EXIT_IMAGE;
-        }
-    }
+    const int code = directory_is(directory) ? 0 : make_all(directory);
+    if (code != 0)
+        messages_usage("%s: the directory cannot be made: %s", directory, strerror(code));
     free(directory);
-    return status;
+    return code == 0 ? EXIT_OK : EXIT_IMAGE;
 }
 
 int directory_check_for(const char *path, const char *what) {
+    if (directory_is(path)) {
+        messages_usage("%s: the %s cannot be written: this is a directory: name a file in it", path,
+                       what);
+        return EXIT_IMAGE;
+    }
     char *directory = directory_of(path);
     if (!directory)
         return messages_no_memory("looking for a directory");

@@ -94,8 +94,26 @@ int image_list_read(const struct cli *cli, struct image_list *list) {
     const int status = cli->files_from ? add_list(cli, list) : EXIT_OK;
     if (status != EXIT_OK || list->n > 0)
         return status;
-    return cli->files_from ? messages_usage("%s: no image in the list", cli->files_from)
+    return cli->files_from ? messages_usage("%s: the list is empty", cli->files_from)
                            : messages_usage("no image given: try `srcfind image.fits`, or --help");
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int image_list_check_unique(const struct image_list *list) {
+    int status = EXIT_OK;
+    char **sorted = malloc((size_t)list->n * sizeof *sorted + 1);
+    if (!sorted)
+        return messages_no_memory("listing the images");
+    memcpy(sorted, list->paths, (size_t)list->n * sizeof *sorted);
+    qsort(sorted, (size_t)list->n, sizeof *sorted, by_text);
+    for (int64_t i = 1; status == EXIT_OK && i < list->n; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = messages_usage("%s is given twice", sorted[i]);
+    free(sorted);
+    return status;
 }
 
 void image_list_clear(struct image_list *list) {

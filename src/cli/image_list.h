@@ -12,6 +12,10 @@ struct image_list {
 /* Reads the paths of all images, one or more. Returns the exit status; on an error the reason is on
  * standard error. Clear the list also after an error. */
 int image_list_read(const struct cli *cli, struct image_list *list);
+
+/* Refuses a path that is given twice. Returns the exit status. */
+int image_list_check_unique(const struct image_list *list);
+
 void image_list_clear(struct image_list *list);
 
 #endif

@@ -6,18 +6,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/directories.h"
 #include "cli/exit_status.h"
 #include "cli/image_list.h"
+#include "cli/merged_file.h"
 #include "cli/messages.h"
 #include "cli/plural.h"
 #include "cli/process.h"
 #include "cli/signals.h"
 #include "common/parse_number.h"
-#include "common/path.h"
+#include "input/own_map.h"
 #include "merge/merge.h"
 #include "merge/read_catalogue.h"
-#include "output/fits_table.h"
 #include "output/save.h"
 
 const char PROGRAM[] = "srcfind-merge";
@@ -60,7 +59,9 @@ struct arguments {
 static int set_radius(const char *text, struct arguments *a) {
     const struct number number = parse_number(text, strlen(text));
     if (number.kind == NUMBER_NONE || !(number.real > 0) || !(number.real <= 3600 * 180))
-        return messages_usage("--radius: '%s' is not a number of arcseconds above 0", text);
+        return messages_usage("--radius: '%s' is not a number of arcseconds, above 0 and up to "
+                              "648000",
+                              text);
     a->radius = number.real / 3600;
     return EXIT_OK;
 }
@@ -123,6 +124,27 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
 
+/* Leaves out the maps of --save, which stand beside catalogues and have their suffix. */
+static void drop_own_maps(const struct arguments *a, struct image_list *list) {
+    const struct messages messages = messages_for(&a->cli);
+    int64_t n = 0;
+    for (int64_t i = 0; i < list->n; i++) {
+        const bool is_map = list->n > 1 && own_map_is(list->paths[i]);
+        char *path = list->paths[i];
+        list->paths[i] = list->paths[n];
+        list->paths[n] = path;
+        n += !is_map;
+    }
+    if (n == 0) /* the first one is refused, as no catalogue */
+        return;
+    const int64_t n_maps = list->n - n;
+    if (n_maps > 0)
+        messages_note(&messages, "%lld map%s that srcfind made %s left out", (long long)n_maps,
+                      plural(n_maps), n_maps == 1 ? "is" : "are");
+    while (list->n > n)
+        free(list->paths[--list->n]);
+}
+
 /* --- the output --- */
 
 static bool is_same_file(const char *a, const char *b) {
@@ -134,26 +156,14 @@ static bool is_same_file(const char *a, const char *b) {
 /* Chooses the format, and checks that nothing is replaced that should stay. */
 static int check_output(const struct arguments *a, const struct image_list *list,
                         struct merge_options *options) {
-    char suffixes[256];
-    const char *name = a->output + path_directory(a->output);
+    int status = merged_file_choose(a->output, &options->writer);
     options->path = strcmp(a->output, "-") == 0 ? NULL : a->output;
-    options->writer = options->path && strchr(name, '.') ? merge_writer(a->output) : &csv_writer;
-    merge_list_suffixes(suffixes, sizeof suffixes);
-    if (!options->writer)
-        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
-                              a->output, suffixes);
-    if (!options->path)
-        return EXIT_OK;
-    for (int64_t i = 0; i < list->n; i++)
+    for (int64_t i = 0; status == EXIT_OK && options->path && i < list->n; i++)
         if (is_same_file(a->output, list->paths[i]))
-            return messages_usage("%s: the merged catalogue would replace one of those that it is "
-                                  "made of: name another file",
-                                  a->output);
-    if (!path_is_stream(a->output) && fits_table_is_foreign(a->output))
-        return messages_usage("%s: the merged catalogue would replace this file, which is no "
-                              "catalogue of srcfind: name another file, or remove it",
-                              a->output);
-    return directory_check_for(a->output, "merged catalogue");
+            status = messages_usage("%s: the merged catalogue would replace one of those that it "
+                                    "is made of: name another file",
+                                    a->output);
+    return status == EXIT_OK ? merged_file_check(a->output) : status;
 }
 
 /* --- merging --- */
@@ -205,16 +215,14 @@ static int finish(const struct arguments *a, struct merge *merge, struct threads
                   const struct messages *messages) {
     struct merge_counts counts;
     struct error error;
-    signals_hold();
+    const bool is_held = signals_hold_for(strcmp(a->output, "-") == 0 ? NULL : a->output);
     const enum srcfind_status status = merge_finish(merge, threads, &counts, &error);
-    signals_release();
+    if (is_held)
+        signals_release();
     if (status != SRCFIND_OK)
         messages_error(messages, "%s", error.text);
     else
-        messages_note(messages, "%s: %lld row%s of %lld catalogue%s, %lld duplicate%s %s",
-                      a->output, (long long)counts.rows, plural(counts.rows),
-                      (long long)counts.images, plural(counts.images), (long long)counts.duplicates,
-                      plural(counts.duplicates), a->keep ? "marked" : "left out");
+        merged_file_say(messages, a->output, &counts, a->keep, "catalogue", "--radius");
     return status == SRCFIND_OK              ? EXIT_OK
            : status == SRCFIND_ERROR_OPTIONS ? EXIT_USAGE
                                              : EXIT_IMAGE;
@@ -222,7 +230,8 @@ static int finish(const struct arguments *a, struct merge *merge, struct threads
 
 static int merge_list(const struct arguments *a, const struct image_list *list,
                       const struct merge_options *options) {
-    const struct messages messages = messages_for(&a->cli);
+    struct messages messages = messages_for(&a->cli);
+    messages.row = "row";
     struct threads *threads = threads_create(threads_available());
     struct reading r = {.list = list, .errors = calloc((size_t)list->n, sizeof *r.errors)};
     struct error error;
@@ -247,6 +256,10 @@ static int run(const struct arguments *a) {
     struct merge_options options = {.radius = a->radius, .keep_duplicates = a->keep};
     signals_watch();
     int status = image_list_read(&a->cli, &list);
+    if (status == EXIT_OK)
+        status = image_list_check_unique(&list);
+    if (status == EXIT_OK)
+        drop_own_maps(a, &list);
     if (status == EXIT_OK)
         status = check_output(a, &list, &options);
     if (status == EXIT_OK && options.path)

@@ -7,7 +7,7 @@
 #include "api/finder.h"
 #include "cli/batch.h"
 #include "cli/exit_status.h"
-#include "cli/plural.h"
+#include "cli/merged_file.h"
 #include "cli/signals.h"
 #include "input/image.h"
 #include "merge/read_catalogue.h"
@@ -97,12 +97,15 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
         status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
     if (status == SRCFIND_OK && !read.knows_image)
         status = read_metadata(target->image, &finder->options, &read.catalogue.image, error);
-    read.catalogue.options = finder->options;
+    if (m->cli->report) { /* it says that the options are those of this run */
+        read.catalogue.options = finder->options;
+        read.knows_options = true;
+    }
     const struct merge_input input = {.catalogue = &read.catalogue,
                                       .name = target->image,
                                       .entry = read.entry,
                                       .knows_image = true,
-                                      .knows_options = true};
+                                      .knows_options = read.knows_options};
     if (status == SRCFIND_OK)
         add(m, i, &input);
     read_catalogue_clear(&read);
@@ -111,12 +114,13 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
 
 static void say_counts(const struct merging *m, const struct merge_counts *counts,
                        struct messages *messages) {
-    const bool keep = m->cli->merge_duplicates == DUPLICATES_KEEP;
-    messages_note(messages, "%s: %lld %s%s of %lld image%s, %lld duplicate%s %s",
-                  strcmp(m->cli->merge, "-") == 0 ? "merged" : m->cli->merge,
-                  (long long)counts->rows, messages->row, plural(counts->rows),
-                  (long long)counts->images, plural(counts->images), (long long)counts->duplicates,
-                  plural(counts->duplicates), keep ? "marked" : "left out");
+    merged_file_say(messages, m->cli->merge, counts, m->cli->merge_duplicates == DUPLICATES_KEEP,
+                    "image", "--beam");
+    if (m->cli->shard.n > 1)
+        messages_note(messages,
+                      "%s: it has the images of shard %lld of %lld alone: once all shards are "
+                      "done, merge without --shard, with --skip-existing",
+                      m->cli->merge, (long long)m->cli->shard.k, (long long)m->cli->shard.n);
 }
 
 int merging_finish(struct merging *m, bool all_done, struct threads *threads,
@@ -131,9 +135,11 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
         return EXIT_IMAGE;
     }
     if (!m->has_failed) {
-        signals_hold();
+        const bool is_held =
+            signals_hold_for(strcmp(m->cli->merge, "-") == 0 ? NULL : m->cli->merge);
         m->status = merge_finish(m->merge, threads, &counts, &m->error);
-        signals_release();
+        if (is_held)
+            signals_release();
     }
     if (m->status == SRCFIND_OK)
         say_counts(m, &counts, messages);

@@ -7,17 +7,14 @@
 #include "cli/signals.h"
 #include "output/save.h"
 
-/* Holds signals back while a file is saved, so that no temporary file stays. A pipe or a device has
- * no temporary file, and writing to it may block for ever. */
+/* Holds signals back while a file is saved, so that no temporary file stays. */
 static enum srcfind_status save_catalogue(struct srcfind *finder,
                                           const struct srcfind_catalogue *catalogue,
                                           const char *format, const char *path) {
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        return srcfind_catalogue_save(finder, catalogue, format, path);
-    signals_hold();
+    const bool is_held = signals_hold_for(path);
     const enum srcfind_status status = srcfind_catalogue_save(finder, catalogue, format, path);
-    signals_release();
+    if (is_held)
+        signals_release();
     return status;
 }
 

@@ -14,10 +14,12 @@
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
+#include "cli/signals.h"
 #include "common/arrays.h"
 #include "common/text_stream.h"
 #include "input/tables/delimited.h"
 #include "output/partial_file.h"
+#include "output/save.h"
 
 /* A row that was there before the run: bytes [start, end) of the text. */
 struct old_row {
@@ -25,7 +27,7 @@ struct old_row {
     const struct target *target; /* NULL for an image that is not of the run */
 };
 
-/* An image of the run, and the last of its old rows; -1 if there is none. */
+/* An image of the run, and its old row that is current, else the last one; -1 if there is none. */
 struct known {
     const struct target *target;
     int64_t row;
@@ -41,6 +43,7 @@ struct report {
     int64_t size;
     struct old_row *rows;
     int64_t n_rows, rows_capacity;
+    bool has_headers;    /* between the rows */
     struct known *known; /* by the paths of the images */
     mtx_t lock;          /* protects all that follows */
     bool has_lock, has_failed;
@@ -66,6 +69,8 @@ static bool is_at(int descriptor, const char *path) {
  * without. */
 static int open_locked(const char *path, int *descriptor) {
     struct stat info;
+    if (strcmp(path, "-") == 0)
+        return messages_usage("--report: a report is a file: name one");
     do {
         *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
         if (*descriptor < 0)
@@ -171,7 +176,7 @@ static enum srcfind_status add_old_row(struct report *r, int64_t start, int64_t 
     struct known *known = find_known(r, cells[REPORT_IMAGE]);
     if (!GROW(r->rows, r->rows_capacity, r->n_rows + 1))
         return error_memory(error, "reading the report");
-    if (known) {
+    if (known && !known->is_current) {
         known->row = r->n_rows;
         known->is_current = is_current(r, known->target, cells);
     }
@@ -191,7 +196,9 @@ static enum srcfind_status read_rows(struct report *r, struct error *error) {
         char *cells[REPORT_COLUMNS] = {NULL};
         const int64_t start = d.at - r->text;
         status = read_cells(&d, cells, error);
-        if (status == SRCFIND_OK && !is_header(r, start, d.at - r->text))
+        if (status == SRCFIND_OK && is_header(r, start, d.at - r->text))
+            r->has_headers = true;
+        else if (status == SRCFIND_OK)
             status = add_old_row(r, start, d.at - r->text, cells, error);
         for (int i = 0; i < REPORT_COLUMNS; i++)
             free(cells[i]);
@@ -259,7 +266,7 @@ bool report_allows_skipping(const struct report *r, const struct target *target)
 
 /* --- rows that stay --- */
 
-/* Whether an old row stays: of an image of the run, the last one, if the image is skipped. */
+/* Whether an old row stays: of an image of the run, the known one, if the image is skipped. */
 static bool stays(const struct report *r, int64_t row) {
     const struct target *target = r->rows[row].target;
     return !target || (target->is_done && find_known(r, target->image)->row == row);
@@ -274,16 +281,28 @@ static bool write_rows(const struct report *r, FILE *stream) {
     return !ferror(stream);
 }
 
-/* Replaces the file by one without the rows that go. The new one is locked, too. */
-static int replace_file(struct report *r) {
+/* Writes a file without the rows that go in place of that of the path. Returns its descriptor; -1
+ * with errno. */
+static int write_anew(const struct report *r, const char *path) {
     struct partial_file file;
-    if (!partial_file_open(r->path, &file))
-        return fail(r->path, "written");
-    if (!write_rows(r, file.stream)) {
-        partial_file_discard(&file);
-        return fail(r->path, "written");
-    }
-    const int descriptor = partial_file_keep(&file, r->path);
+    if (!partial_file_open(path, &file))
+        return -1;
+    if (write_rows(r, file.stream))
+        return partial_file_keep(&file, path);
+    const int code = errno;
+    partial_file_discard(&file);
+    errno = code;
+    return -1;
+}
+
+/* Replaces the file by one without the rows that go. The new one is locked, too. Signals wait, so
+ * that no temporary file stays. */
+static int replace_file(struct report *r) {
+    char *final = save_final_path(r->path);
+    signals_hold();
+    const int descriptor = final ? write_anew(r, final) : -1;
+    signals_release();
+    free(final);
     if (descriptor < 0)
         return fail(r->path, "written");
     close(r->descriptor);
@@ -294,7 +313,7 @@ static int replace_file(struct report *r) {
 int report_begin(struct report *r) {
     if (!r)
         return EXIT_OK;
-    bool all_stay = r->size > 0;
+    bool all_stay = r->size > 0 && !r->has_headers;
     for (int64_t i = 0; all_stay && i < r->n_rows; i++)
         all_stay = stays(r, i);
     const int64_t end = r->n_rows > 0 ? r->rows[r->n_rows - 1].end : (int64_t)strlen(REPORT_HEADER);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "common/path.h"
+
 static atomic_int n_holders;
 static atomic_int signal_that_came; /* 0: none */
 
@@ -99,6 +101,13 @@ void signals_hold(void) {
     signals_release();
     for (;;)
         pause(); /* until the last holder ends the process */
+}
+
+bool signals_hold_for(const char *path) {
+    const bool is_file = path && !path_is_stream(path);
+    if (is_file)
+        signals_hold();
+    return is_file;
 }
 
 void signals_release(void) {

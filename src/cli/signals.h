@@ -20,4 +20,8 @@ void signals_count_done(void);
 void signals_hold(void);
 void signals_release(void);
 
+/* Holds them while a file is written; not for a pipe or a device (or NULL, standard output), which
+ * has no temporary file, and which may be waited for without end. Returns whether it holds. */
+bool signals_hold_for(const char *path);
+
 #endif

@@ -12,6 +12,7 @@
 #include "cli/directories.h"
 #include "cli/exit_status.h"
 #include "cli/image_list.h"
+#include "cli/merged_file.h"
 #include "cli/messages.h"
 #include "cli/names.h"
 #include "common/path.h"
@@ -61,6 +62,8 @@ static bool take_images(struct image_list *list, struct targets *t) {
 static int list_images(const struct cli *cli, struct targets *t) {
     struct image_list list;
     int status = image_list_read(cli, &list);
+    if (status == EXIT_OK && (cli->merge || cli->report)) /* each image has one row of a report */
+        status = image_list_check_unique(&list);
     if (status == EXIT_OK && !take_images(&list, t))
         status = messages_no_memory(NAMING);
     image_list_clear(&list);
@@ -135,18 +138,13 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-static bool has_suffix(const char *path) {
-    const char *name = path + path_directory(path), *point = strrchr(name, '.');
-    return point && point > name;
-}
-
 /* The length of a path without its suffix, or without both of .csv.gz. */
 static int length_of_stem(const char *path) {
     const size_t gz = path_ends_with(path, ".gz") ? strlen(".gz") : 0;
     char *rest = strndup(path, strlen(path) - gz);
-    const int length = !rest              ? -1
-                       : has_suffix(rest) ? (int)(strrchr(rest, '.') - rest)
-                                          : (int)strlen(rest);
+    const int length = !rest                   ? -1
+                       : path_has_suffix(rest) ? (int)(strrchr(rest, '.') - rest)
+                                               : (int)strlen(rest);
     free(rest);
     return length;
 }
@@ -248,7 +246,7 @@ static int refuse_suffix(const char *path) {
 static int choose_format(const struct cli *cli, struct targets *t) {
     const bool is_file = cli->output && !writes_to_directory(cli, t);
     t->format = cli->format ? format_named(cli->format) : NULL;
-    if (!t->format && is_file && has_suffix(cli->output)) {
+    if (!t->format && is_file && path_has_suffix(cli->output)) {
         t->format = srcfind_format_of(cli->output);
         if (!t->format)
             return refuse_suffix(cli->output);
@@ -260,21 +258,6 @@ static int choose_format(const struct cli *cli, struct targets *t) {
             "--format %s: not for a terminal: name a file with -o, as catalogue%s", t->format->name,
             t->format->suffixes[0]);
     return EXIT_OK;
-}
-
-/* Chooses the format of the merged catalogue by its suffix. */
-static int choose_merge_format(const struct cli *cli, struct targets *t) {
-    char suffixes[256];
-    if (!cli->merge)
-        return EXIT_OK;
-    const bool is_plain = strcmp(cli->merge, "-") == 0 || !has_suffix(cli->merge);
-    t->merge_writer = is_plain ? &csv_writer : merge_writer(cli->merge);
-    if (!t->merge_writer) {
-        merge_list_suffixes(suffixes, sizeof suffixes);
-        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
-                              cli->merge, suffixes);
-    }
-    return is_plain ? EXIT_OK : directory_check_for(cli->merge, "merged catalogue");
 }
 
 /* Catalogues of images that are skipped are read back, if they are to be merged. */
@@ -326,8 +309,8 @@ static int make_directories(const struct cli *cli, const struct targets *t) {
 /* Names all outputs, those of other shards, too, so that none of them conflict. */
 static int name_outputs(const struct cli *cli, struct targets *t) {
     int status = choose_format(cli, t);
-    if (status == EXIT_OK)
-        status = choose_merge_format(cli, t);
+    if (status == EXIT_OK && cli->merge)
+        status = merged_file_choose(cli->merge, &t->merge_writer);
     if (status == EXIT_OK)
         status = check_format_is_read(cli, t);
     if (status == EXIT_OK)

@@ -11,6 +11,12 @@ static inline int path_directory(const char *path) {
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+/* Whether a path's name has a suffix: ".fits" alone is none. */
+static inline bool path_has_suffix(const char *path) {
+    const char *name = path + path_directory(path), *point = strrchr(name, '.');
+    return point && point > name;
+}
+
 /* Whether a path ends with a text, in letters of any case. */
 bool path_ends_with(const char *path, const char *end);
 

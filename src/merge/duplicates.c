@@ -7,7 +7,9 @@
 /* A tree over the positions (Bentley 1975, CACM 18, 509): a node is a range of the candidates and
  * the box around them, and has two children, each with half of the range. Leaves have up to LEAF.
  */
-enum { LEAF = 16, NONE = -1, SEVERAL = -2 };
+enum { LEAF = 32, NONE = -1, SEVERAL = -2 };
+
+static const uint32_t HAD_ITS_TURN = UINT32_MAX; /* a rank that no candidate has */
 
 struct node {
     float low[3], high[3]; /* rounded outwards */
@@ -18,7 +20,6 @@ struct search {
     struct candidate *candidates;
     const double *radius;
     struct node *nodes; /* node k has the children 2 k + 1 and 2 k + 2 */
-    uint32_t *order;    /* the place of each candidate, by preference */
     uint64_t *duplicates;
     double most; /* the largest radius */
 };
@@ -39,13 +40,18 @@ static int by_preference(const void *a, const void *b, void *context) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Replaces the rms of each candidate by its rank. */
-static void rank(struct search *s, int64_t n) {
+/* Replaces the rms of each candidate by its rank. False where memory ran out. */
+static bool rank(struct candidate *candidates, int64_t n) {
+    uint32_t *order = malloc((size_t)n * sizeof *order);
+    if (!order)
+        return false;
     for (int64_t i = 0; i < n; i++)
-        s->order[i] = (uint32_t)i;
-    qsort_r(s->order, (size_t)n, sizeof *s->order, by_preference, s->candidates);
+        order[i] = (uint32_t)i;
+    qsort_r(order, (size_t)n, sizeof *order, by_preference, candidates);
     for (int64_t i = 0; i < n; i++)
-        s->candidates[s->order[i]].rms = (double)i;
+        candidates[order[i]].turn.rank = (uint32_t)i;
+    free(order);
+    return true;
 }
 
 /* --- tree --- */
@@ -138,7 +144,7 @@ static double chord(double angle) {
 }
 
 static bool is_taken(const struct search *s, const struct candidate *c) {
-    return c->rms < 0 && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
+    return c->turn.rank == HAD_ITS_TURN && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
 }
 
 static bool is_near(const struct search *s, const struct candidate *a, const struct candidate *b) {
@@ -184,13 +190,16 @@ static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
 }
 
 static void search_all(struct search *s, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        s->candidates[s->candidates[i].turn.rank].turn.place = (uint32_t)i;
     for (int64_t i = 0; i < n; i++) {
-        struct candidate *c = &s->candidates[s->order[i]];
+        const uint32_t place = s->candidates[i].turn.place;
+        struct candidate *c = &s->candidates[place];
         if (has_better(s, c, 0, 0, n))
             s->duplicates[c->row / 64] |= (uint64_t)1 << c->row % 64;
         else
-            take(s, s->order[i], c->image, n);
-        c->rms = -1; /* it had its turn */
+            take(s, place, c->image, n);
+        c->turn.rank = HAD_ITS_TURN;
     }
 }
 
@@ -209,18 +218,11 @@ bool duplicates_find(struct candidate *candidates, int64_t n, const double *radi
                        .most = chord(largest_radius(candidates, n, radius))};
     if (n == 0 || !(s.most > 0))
         return true;
-    s.order = malloc((size_t)n * sizeof *s.order);
-    if (s.order)
-        rank(&s, n);
-    s.nodes = s.order ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;
-    const bool ok = s.nodes;
-    if (ok) {
-        make_node(&s, 0, 0, n);
-        for (int64_t i = 0; i < n; i++)
-            s.order[(int64_t)candidates[i].rms] = (uint32_t)i;
-        search_all(&s, n);
-    }
-    free(s.order);
+    s.nodes = rank(candidates, n) ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;
+    if (!s.nodes)
+        return false;
+    make_node(&s, 0, 0, n);
+    search_all(&s, n);
     free(s.nodes);
-    return ok;
+    return true;
 }

@@ -9,7 +9,13 @@
  * larger margin, lower image, lower row. */
 struct candidate {
     double position[3]; /* a unit vector */
-    double rms;
+    union {
+        double rms;
+        struct {
+            uint32_t rank;  /* of this candidate, by preference */
+            uint32_t place; /* of the candidate whose rank is the number of this one */
+        } turn;             /* of duplicates_find, which forgets the rms */
+    };
     int32_t image;
     int32_t margin;   /* pixels between the bounding box and the edge of the image */
     uint32_t row;     /* its number, 0 to n_rows - 1 of the caller */
@@ -20,8 +26,8 @@ struct candidate {
 /* Takes n rows in the order of preference. A row that is nearer than half a beam to one that was
  * taken, of another image and of the same sign, is a duplicate: its bit, row, is set in
  * `duplicates`; the others are taken. radius: in radians, of each image; of two images, the larger
- * counts; NaN where it is not known. At most 2^32 - 1 rows. Reorders the candidates. Uses 12 bytes
- * a row beside them. False where memory ran out. */
+ * counts; NaN where it is not known. At most 2^32 - 1 rows. Reorders the candidates. Uses 4 bytes a
+ * row beside them. False where memory ran out. */
 bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
                      uint64_t *duplicates);
 

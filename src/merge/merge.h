@@ -1,6 +1,6 @@
 /* Merges the catalogues of images into one: all rows, with the image of each, in the order of the
  * images, and without those that another image has better. The rows wait in a temporary file beside
- * the merged catalogue; of each row 64 bytes are in memory, at most. */
+ * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -17,6 +17,8 @@ struct merge_options {
 /* What became of the rows. */
 struct merge_counts {
     int64_t images, rows, duplicates;
+    int64_t without_beam;           /* images whose duplicates are not found for want of a beam */
+    const char *first_without_beam; /* of the merge */
 };
 
 struct merge;

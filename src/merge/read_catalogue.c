@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_tree.h"
 #include "input/image.h"
 #include "input/tables/text_file.h"
 
@@ -33,11 +34,19 @@ static int64_t pixels_of(double length) {
     return length >= 1 && length <= INT32_MAX ? (int64_t)length : 0;
 }
 
+/* Copies a text of a header, with `?` for what no header has. */
+static void take_text(const char *text, char copy[SRCFIND_TEXT]) {
+    snprintf(copy, SRCFIND_TEXT, "%s", text);
+    for (; *copy; copy++)
+        if (*copy < ' ' || *copy > '~')
+            *copy = '?';
+}
+
 static void take_image(const struct table_file *table, struct read_catalogue *read) {
     struct srcfind_image *image = &read->catalogue.image;
-    snprintf(image->unit, sizeof image->unit, "%s", table->unit);
-    snprintf(image->flux_unit, sizeof image->flux_unit, "%s", table->flux_unit);
-    snprintf(image->frame, sizeof image->frame, "%s", table->frame);
+    take_text(table->unit, image->unit);
+    take_text(table->flux_unit, image->flux_unit);
+    take_text(table->frame, image->frame);
     image->width = pixels_of(table->width);
     image->height = pixels_of(table->height);
     image->equinox = table->equinox;
@@ -75,11 +84,19 @@ static double real_at(const struct table_file_column *from, int64_t row, bool *o
     return !*ok || from->integers[row] == INT64_MIN ? (double)NAN : (double)from->integers[row];
 }
 
+/* Whether srcfind writes such a text: others would spoil the file that they are merged into. */
+static bool is_plain(const char *text) {
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return true;
+}
+
 static const char *text_at(const struct table_file_column *from, int64_t row, size_t width,
                            bool *ok) {
     if (from->kind == SRCFIND_STRING) {
         const char *text = table_file_text(from, row);
-        *ok = *ok && strlen(text) <= width;
+        *ok = *ok && strlen(text) <= width && is_plain(text);
         return *ok ? text : "";
     }
     *ok = *ok && from->kind == SRCFIND_REAL && isnan(from->reals[row]);
@@ -155,6 +172,8 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
         status = error_memory(error, "reading a catalogue");
     read->entry = table.entry;
     table.entry = NULL;
+    if (read->entry)
+        json_replace_invalid(read->entry);
     table_file_clear(&table);
     return status;
 }

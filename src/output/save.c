@@ -30,9 +30,7 @@ enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
 
 enum { MOST_LINKS = 16, MOST_MARK = 32 };
 
-/* Follows symbolic links, so that saving replaces the target of a link and not the link; the target
- * need not exist. Returns a path to be freed, or NULL with errno set. */
-static char *final_path(const char *path) {
+char *save_final_path(const char *path) {
     char target[PATH_MAX], *next, *at = strdup(path);
     for (int i = 0; at; i++) {
         const ssize_t length = readlink(at, target, sizeof target - 1);
@@ -75,7 +73,7 @@ enum srcfind_status save_whole(const struct save_content *content, const char *p
     struct partial_file file;
     if (path_is_stream(path))
         return save_in_place(content, path, error);
-    char *final = final_path(path);
+    char *final = save_final_path(path);
     if (!final || !partial_file_open(final, &file)) {
         const enum srcfind_status status = save_error(content, path, error);
         free(final);
@@ -117,7 +115,7 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
 }
 
 void save_clean(const char *path) {
-    char *final = path_is_stream(path) ? NULL : final_path(path);
+    char *final = path_is_stream(path) ? NULL : save_final_path(path);
     if (final)
         partial_file_remove_abandoned(final);
     free(final);

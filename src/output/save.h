@@ -28,6 +28,10 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error);
 
+/* Follows symbolic links, so that saving replaces the target of a link and not the link; the target
+ * need not exist. Returns a path to be freed, or NULL with errno set. */
+char *save_final_path(const char *path);
+
 /* Removes temporary files of killed processes from the directory of a catalogue. */
 void save_clean(const char *path);
 

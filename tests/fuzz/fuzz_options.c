@@ -6,8 +6,11 @@
 
 #include "cli/command_line.h"
 #include "cli/exit_status.h"
+#include "cli/messages.h"
 #include "options/options.h"
 #include "target.h"
+
+const char PROGRAM[] = "fuzz_options";
 
 enum { MOST_ARGUMENTS = 64, MAPS = 4 };
 

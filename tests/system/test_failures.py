@@ -246,6 +246,8 @@ class Failures(t.Case):
         result = t.run(image, other, "-o", "/dev/null")
         self.assertEqual(result.returncode, 1)
         self.assertIn("/dev/null: the directory cannot be made: Not a directory", result.stderr)
+        result = t.run(image, "-o", "/proc/none/below/")  # the first one that cannot be made
+        self.assertIn("srcfind: /proc/none: the directory cannot be made: No such file or directory", result.stderr)
 
     def test_long_names(self):
         image = self.good()

@@ -89,6 +89,15 @@ class Names(t.Case):
         self.assertIn("P1/mosaic.fits: ", result.stderr)
         self.assertEqual(files(self.path("out")), ["P2/mosaic.csv"])
 
+    def test_control_characters(self):
+        """They break no message."""
+        odd = "P1/ev\n\x1b[31mil.fits"
+        shutil.copy(self.path(NAMES[0]), self.path(odd))
+        for arguments in ([odd, odd, "-o", "out"], [odd, "-o", odd], [odd, NAMES[0], "-o", odd + "/"], ["--threads", odd, NAMES[0]]):
+            result = self.run_here(*arguments)
+            self.assertEqual([result.returncode == 0, result.stdout, result.stderr.count("\n")], [False, "", 1])
+            self.assertNotIn("\x1b", result.stderr)
+
     # --- lists ---
 
     def test_paths_that_end_with_nul(self):

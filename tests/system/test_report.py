@@ -291,11 +291,19 @@ class Report(t.Case):
             self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1], text)
             with open(self.report) as stream:
                 self.assertEqual(stream.read(), text)
-        for name, status in (("/dev/null", 2), (self.path("none/report.csv"), 1), (self.directory.name, 1)):
+        for name, status in (("/dev/null", 2), ("-", 2), (self.path("none/report.csv"), 1), (self.directory.name, 1)):
             result = t.run(self.images[0], "-o", self.out + "/", "--report", name)
             self.assertEqual([result.returncode, result.stderr.count("\n")], [status, 1])
         open(self.report, "w").close()  # an empty file is one
         self.run_reported(*self.images, check=True)
+
+    def test_report_by_a_link(self):
+        """The file that it leads to is the report."""
+        os.symlink("real.csv", self.report)
+        for options in ([], ["-n", "20"]):  # the second run replaces the rows
+            self.run_reported(*self.images, *options, check=True)
+            self.assertTrue(os.path.islink(self.report))
+            self.assertEqual(len(self.rows()), 4)
 
     def test_report_that_is_another_file(self):
         os.mkdir(self.out)

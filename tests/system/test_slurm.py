@@ -3,6 +3,7 @@ scripts/survey.sh, which needs no cluster."""
 import csv
 import getpass
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -197,6 +198,32 @@ class Surveys(t.Case):
             log = stream.read()
         self.assertIn(" 3 failed, %d skipped, " % (N_TILES - 3), log)
         self.check_outcome(expected, 1)
+        self.check_longer_list()
+
+    def check_longer_list(self):
+        """Another tile at the beginning, and another number of tasks: only this tile is searched, and what failed is tried again. Also
+        from within a job."""
+        before = {name: os.stat(os.path.join(self.out, name)).st_mtime_ns for name in os.listdir(self.out)}
+        shutil.copy(self.path("tiles/0.fits"), self.path("tiles/another.fits"))
+        with open(self.list) as stream:
+            tiles = stream.read()
+        with open(self.list, "w") as stream:
+            stream.write("tiles/another.fits\n" + tiles)
+        self.environment.update(SRCFIND=t.COMMAND, SLURM_JOB_ID="77")
+        result = self.slurm(os.path.join(SCRIPTS, "survey.sbatch"), "3", "list", "out", "merged.fits", *OPTIONS)
+        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        del self.environment["SLURM_JOB_ID"]
+        wait_for(lambda: not self.slurm("squeue", "-h").stdout.strip(), "the end of all jobs")
+        totals = []
+        for log in ("task-1", "task-2", "task-3", "merge"):
+            with open(self.path("merged.%s.log" % log)) as stream:
+                totals.append([int(number) for number in re.findall(r"(\d+) images: \d+ sources, (\d+) failed, (\d+) skipped, ", stream.read())[-1]])
+        self.assertEqual([sum(column) for column in zip(*totals[:3])], [N_TILES + 1, 3, N_TILES - 3])
+        self.assertEqual(totals[3], [N_TILES + 1, 3, N_TILES - 2])
+        after = {name: os.stat(os.path.join(self.out, name)).st_mtime_ns for name in os.listdir(self.out)}
+        self.assertEqual(after, {**before, "another.csv": after["another.csv"]})
+        with open(self.path("merged.report.csv"), newline="") as stream:
+            self.assertEqual(len([*csv.DictReader(stream)]), N_TILES + 1)
 
 
 if __name__ == "__main__":

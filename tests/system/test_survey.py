@@ -169,9 +169,9 @@ class Survey(t.Case):
         with open(self.list, "w") as stream:
             stream.write("".join("%s/%d.fits\n" % (self.path("tiles"), i) for i in range(n)))
         environment = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
-        result = subprocess.run([sys.executable, "-c", PEAK, t.COMMAND, "--files-from", self.list, "-q", "--threads", "2", "--cpu", *options],
+        result = subprocess.run([sys.executable, "-c", PEAK, t.COMMAND, "--files-from", self.list, "--threads", "2", "--cpu", *options],
                                 capture_output=True, text=True, env=environment)
-        self.assertEqual([result.returncode, result.stderr], [0, ""])
+        self.assertEqual([result.returncode, result.stderr.count("\n")], [0, n + 1 + ("--merge" in options)])
         return int(result.stdout)
 
     @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
@@ -184,7 +184,7 @@ class Survey(t.Case):
             os.symlink(tile, self.path("tiles/%d.fits" % i))
         peaks = [self.peak(n, "-o", self.out, "--report", self.report) for n in (1000, 20000)]
         print("1000 images: peak %.1f MiB; 20000 images: peak %.1f MiB" % tuple(peak / 2 ** 20 for peak in peaks))
-        self.assertLess(peaks[1] - peaks[0], 19000 * 512)
+        self.assertLess(peaks[1] - peaks[0], 19000 * 300)  # a path, a row of the report, what became of it
         merged = [self.peak(n, "--merge", self.merged) for n in (1000, 20000)]
         print("with --merge: %.1f MiB, and %.1f MiB for %d rows: %.1f bytes a row" % (
             merged[0] / 2 ** 20, merged[1] / 2 ** 20, 20000 * n_rows, (merged[1] - peaks[1]) / (20000 * n_rows)))

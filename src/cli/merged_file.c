@@ -1,0 +1,45 @@
+#include "cli/merged_file.h"
+
+#include <string.h>
+
+#include "cli/directories.h"
+#include "cli/exit_status.h"
+#include "cli/plural.h"
+#include "common/path.h"
+#include "output/fits_table.h"
+
+int merged_file_choose(const char *path, const struct writer **writer) {
+    char suffixes[256];
+    const bool is_stdout = strcmp(path, "-") == 0;
+    *writer = !is_stdout && path_has_suffix(path) ? merge_writer(path) : &csv_writer;
+    merge_list_suffixes(suffixes, sizeof suffixes);
+    if (!*writer)
+        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
+                              path, suffixes);
+    return is_stdout ? EXIT_OK : directory_check_for(path, "merged catalogue");
+}
+
+int merged_file_check(const char *path) {
+    if (strcmp(path, "-") == 0 || path_is_stream(path) || !fits_table_is_foreign(path))
+        return EXIT_OK;
+    return messages_usage("%s: the merged catalogue would replace this file, which is no catalogue "
+                          "of srcfind: name another file, or remove it",
+                          path);
+}
+
+void merged_file_say(const struct messages *messages, const char *path,
+                     const struct merge_counts *counts, bool keep, const char *of,
+                     const char *radius_option) {
+    const char *name = strcmp(path, "-") == 0 ? "merged" : path;
+    messages_note(
+        messages, "%s: %lld %s%s of %lld %s%s, %lld duplicate%s %s", name, (long long)counts->rows,
+        messages->row, plural(counts->rows), (long long)counts->images, of, plural(counts->images),
+        (long long)counts->duplicates, plural(counts->duplicates), keep ? "marked" : "left out");
+    if (counts->without_beam > 0 && counts->images > 1)
+        messages_note(messages,
+                      "%s: %lld image%s no beam (%s%s), so duplicates among rows without one are "
+                      "not found: give %s",
+                      name, (long long)counts->without_beam,
+                      counts->without_beam == 1 ? " has" : "s have", counts->first_without_beam,
+                      counts->without_beam == 1 ? "" : ", ...", radius_option);
+}

@@ -1,0 +1,22 @@
+/* The file of a merged catalogue: its format, and whether it may be written. */
+#ifndef MERGED_FILE_H
+#define MERGED_FILE_H
+
+#include "cli/messages.h"
+#include "merge/merge.h"
+
+/* Sets the writer by the suffix of a path: CSV where it has none, and for `-`, standard output.
+ * Returns the exit status; on an error the reason is on standard error: no merged catalogue has
+ * such a suffix, or the path has no directory. */
+int merged_file_choose(const char *path, const struct writer **writer);
+
+/* Refuses to replace a FITS file that is no catalogue of srcfind. Returns the exit status. */
+int merged_file_check(const char *path);
+
+/* Says how many rows the file has. of: what was merged, "image" or "catalogue"; radius_option: the
+ * one that helps where there is no beam, "--beam". */
+void merged_file_say(const struct messages *messages, const char *path,
+                     const struct merge_counts *counts, bool keep, const char *of,
+                     const char *radius_option);
+
+#endif

@@ -1,0 +1,60 @@
+#include "merge/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pixels between a source's box and the nearest edge of the image. */
+static int32_t margin_of(const struct merged_image *image, const struct srcfind_source *s) {
+    if (image->width < 1 || image->height < 1)
+        return 0;
+    const double right = (double)image->width - 1 - (double)s->x_max;
+    const double high = (double)image->height - 1 - (double)s->y_max;
+    const double margin = fmin(fmin((double)s->x_min, right), fmin((double)s->y_min, high));
+    return margin > -INT32_MAX && margin < INT32_MAX ? (int32_t)margin : 0;
+}
+
+static void add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
+                const struct srcfind_source *s) {
+    if (!isfinite(s->lon) || !isfinite(s->lat) || s->x_min == SRCFIND_EMPTY)
+        return;
+    const double lon = s->lon * (M_PI / 180), lat = s->lat * (M_PI / 180);
+    c->candidate[c->n++] = (struct candidate){
+        .position = {cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat)},
+        .rms = isfinite(s->isl_rms) ? s->isl_rms : (double)INFINITY,
+        .image = (int32_t)i,
+        .margin = margin_of(image, s),
+        .row = (uint32_t)(image->first + row),
+        .at_edge = s->flags & SRCFIND_FLAG_EDGE,
+        .is_negative = s->flags & SRCFIND_FLAG_NEGATIVE,
+    };
+}
+
+enum { ROWS_AT_ONCE = 256 };
+
+/* Adds the rows of image i. */
+static bool add_image(const struct spool *spool, const struct merged_image *image, int64_t i,
+                      struct srcfind_source *rows, struct candidates *c) {
+    for (int64_t first = 0; first < image->n; first += ROWS_AT_ONCE) {
+        const int64_t left = image->n - first, n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        if (!spool_read(spool, rows, (size_t)n * sizeof *rows,
+                        image->at + first * (int64_t)sizeof *rows))
+            return false;
+        for (int64_t k = 0; k < n; k++)
+            add(c, image, i, first + k, &rows[k]);
+    }
+    return true;
+}
+
+bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
+                     struct candidates *c) {
+    struct srcfind_source *rows = malloc(ROWS_AT_ONCE * sizeof *rows);
+    int64_t n_rows = 0;
+    for (int64_t i = 0; i < n_images; i++)
+        n_rows += images[i].n;
+    *c = (struct candidates){.candidate = malloc((size_t)n_rows * sizeof *c->candidate + 1)};
+    bool ok = rows && c->candidate;
+    for (int64_t i = 0; ok && i < n_images; i++)
+        ok = add_image(spool, &images[i], i, rows, c);
+    free(rows);
+    return ok;
+}

@@ -1,0 +1,19 @@
+/* The rows of a merged catalogue that may be duplicates. */
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
+
+#include "merge/duplicates.h"
+#include "merge/merged_rows.h"
+
+struct candidates {
+    struct candidate *candidate; /* to be freed */
+    int64_t n;
+};
+
+/* Reads the rows that were added, and takes those on the sky. Measurements at given positions are
+ * none of them, each image has its own: they have no bounding box, which CSV tells, too. False with
+ * errno. */
+bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
+                     struct candidates *candidates);
+
+#endif

@@ -1,0 +1,46 @@
+/* What is known of the images of a merged catalogue beside their rows: what they must have in
+ * common, and what the merged catalogue says of all of them. */
+#ifndef METADATA_H
+#define METADATA_H
+
+#include "merge/merge.h"
+
+/* Images of one kind have the same unit, frame and options. */
+struct kind;
+
+struct image_facts {
+    const char *name; /* NULL: no catalogue was added */
+    int32_t kind;
+    struct srcfind_beam beam;
+    double frequency;
+};
+
+struct metadata {
+    const char *path; /* of the merged catalogue; NULL: standard output */
+    int64_t n_images;
+    struct image_facts *images;
+    struct kind *kinds;
+    int64_t n_kinds, kinds_capacity;
+};
+
+/* Makes place for n images. False where memory ran out. Clear it also then. */
+bool metadata_create(struct metadata *m, const char *path, int64_t n);
+void metadata_clear(struct metadata *m);
+
+/* Adds what a catalogue tells of image i. `name` must outlive it. False where memory ran out. */
+bool metadata_add(struct metadata *m, int64_t i, const char *name, const struct merge_input *input);
+
+/* An error where units, frames or columns differ; it names the images. */
+enum srcfind_status metadata_check(const struct metadata *m, struct error *error);
+
+/* The same where a catalogue does not tell whether its image has a beam. */
+enum srcfind_status metadata_check_beams(const struct metadata *m, struct error *error);
+
+/* The number of images on the sky without a beam; *first is the name of the first of them. */
+int64_t metadata_without_beam(const struct metadata *m, const char **first);
+
+/* Sets image and options of the merged catalogue to those of all images, as far as they are the
+ * same. */
+void metadata_describe(const struct metadata *m, struct srcfind_catalogue *c);
+
+#endif
