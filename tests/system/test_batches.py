@@ -200,9 +200,13 @@ class Batches(t.Case):
     def test_lost_device(self):
         """One message says it for all images that a device is missing for; those that were done are there."""
         images = self.images()
-        result = self.run_into("out", images, "--gpu", "--threads", MANY, env=fake(LOST=2))
+        result = self.run_into("out", images, "--gpu", "--threads", MANY, "--report", self.path("report.csv"), env=fake(LOST=2))
         self.assertEqual(result.returncode, 3)
         done = len(os.listdir(self.path("out")))
+        with open(self.path("report.csv")) as stream:
+            report = stream.read()
+        self.assertEqual(report.count(",done,"), done)
+        self.assertNotIn("lost in an earlier search", report)  # what was not searched has no row
         lines = result.stderr.splitlines()
         self.assertRegex(lines[-2], r"^srcfind: \d+ more images? (was|were) not searched: the device cannot be used$")
         reported = int(re.match(r"srcfind: (\d+) images: .*", lines[-1])[1])

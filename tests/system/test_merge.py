@@ -168,6 +168,10 @@ class Merge(t.Case):
         others = [self.cut("%s.fits" % name, 0, 0, BUNIT="Jy/pixel") for name in "cd"]
         n_others = len(rows_of(t.run(others[0], "-q").stdout))
         self.assertEqual(len(rows_of(self.merge_images(images[0], *others, images[1]))), n_others + 2 * len(one))
+        # but the others must go together
+        galactic = self.cut("g.fits", 0, 0, BUNIT="Jy/pixel", CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None)
+        result = t.run(images[0], others[0], galactic, "-q", "--merge", self.merged)
+        self.assertIn("since coordinates differ: %s has RA, and %s GLON: " % (others[0], galactic), result.stderr)
 
     def test_without_beam(self):
         images = [self.write("%s.fits" % name, self.whole, t.sky_header(BMAJ=None, BMIN=None)) for name in "ab"]
@@ -227,8 +231,24 @@ class Merge(t.Case):
         header = fits.getheader(self.path("all.fits"), 1)
         self.assertEqual([header["BMAJ"], header["RADESYS"], "IMAGE" in header, "IMWIDTH" in header, "BKGRMS" in header],
                          [2.5e-3, "ICRS", False, False, False])
-        self.merge_images_binary("some.fits", [*self.images, self.cut("other.fits", 0, 0, BMAJ=3e-3)])
-        self.assertNotIn("BMAJ", fits.getheader(self.path("some.fits"), 1))
+        known = {"BMAJ", "FREQ"}
+        images = [self.cut("%d.Hz.fits" % i, 0, 0, RESTFRQ=1.4e9) for i in range(2)]
+        for cards, missing in (({}, set()), ({"BMAJ": 3e-3}, {"BMAJ"}), ({"BMIN": 1.5e-3}, {"BMAJ"}), ({"BPA": 77.0}, {"BMAJ"}), ({"RESTFRQ": 9e8}, {"FREQ"})):
+            self.merge_images_binary("some.fits", [*images, self.cut("other.fits", 0, 0, **{"RESTFRQ": 1.4e9, **cards})])
+            self.assertEqual(known - set(fits.getheader(self.path("some.fits"), 1)), missing)
+
+    def test_options_that_differ(self):
+        """They are null; other facts are not."""
+        for i, threshold in enumerate((5, 6)):
+            t.run(self.images[i], "-q", "-n", threshold, "-o", self.path("c%d.fits" % i), check=True)
+        for catalogues, options in (((0, 0), {"threshold": 5}), ((0, 1), None)):
+            if catalogues == (0, 0):
+                t.run(self.images[1], "-q", "-n", "5", "-o", self.path("c00.fits"), check=True)
+            result = merge(self.path("c0.fits"), self.path("c00.fits" if catalogues == (0, 0) else "c1.fits"), "-o", self.path("m.json"), "-q")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.path("m.json")) as stream:
+                found = json.load(stream)["options"]
+            self.assertEqual(found and found["threshold"], options and options["threshold"])
 
     def merge_images_binary(self, name, images):
         t.run(*images, "-q", "--merge", self.path(name), check=True)
@@ -448,13 +468,17 @@ class Merge(t.Case):
                 self.assertIn(message, result.stderr)
                 self.assertTrue(all(line.startswith("srcfind-merge: ") for line in result.stderr.splitlines()))
                 self.assertFalse(os.path.exists(self.path("out.csv")))
+        # of CSV nothing is known; what is known of the others must go together
+        others = [catalogue("csv.csv"), catalogue("jy.fits"), catalogue("mjy.fits", BUNIT="mJy/beam")]
+        result = merge(*others, "--radius", "5", "-o", self.path("out.csv"))
+        self.assertIn("since units of maps differ: ", result.stderr)
         result = merge(*(catalogue("%d.fits" % year, RADESYS="FK5", EQUINOX=year) for year in (1975, 2000)), "-o", "-")
         self.assertEqual([result.returncode, result.stdout], [1, ""])
         self.assertRegex(result.stderr, "since frames differ: .* has FK5 1975, and .* FK5 2000: ")
         # cells of another kind than srcfind writes
         with open(catalogue("g.csv")) as stream:
             rows = rows_of(stream.read())
-        for name, cell in (("Source_id", "x"), ("Flags", "1.5"), ("RA", "abc"), ("Source_Name", "J" * 99), ("Source_Name", "J1\x1b[31m"), ("Source_Name", "J1\xff"), ("N_pix", "1e400")):
+        for name, cell in (("Source_id", "x"), ("Flags", "1.5"), ("RA", "abc"), ("Source_Name", "J" * 99), ("Source_Name", "J1\x1b[31m"), ("Source_Name", "J1\xff"), ("Source_Name", "J1\x7f"), ("N_pix", "1e400")):
             wrong = [{**rows[0], name: cell}]
             stream = io.StringIO()
             writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

@@ -266,8 +266,22 @@ class Report(t.Case):
                 part = self.path("part%d.csv" % k)
                 t.run(*self.images, "-q", "-o", self.out, "--report", part, "--shard", "%d/3" % (k + 1), check=True)
                 with open(part) as stream:
-                    joined.writelines(stream.readlines()[k > 0:])
+                    joined.write(stream.read())  # also the names of the columns, as cat does
         self.assert_run(self.run_reported(*self.images, "--skip-existing"), 0, 0, 4)
+        self.assertEqual([row["status"] for row in self.rows()], ["done"] * 4)  # the names are there once
+
+    def test_joined_with_an_older_report(self):
+        """Of the rows of an image the one that is true stays, wherever it stands."""
+        reports = []
+        for threshold in ("6", "5"):
+            self.run_reported(*self.images, "-n", threshold, check=True)
+            with open(self.report) as stream:
+                reports.append(stream.read())
+        for joined in (reports[0] + reports[1], reports[1] + reports[0]):
+            with open(self.report, "w") as stream:
+                stream.write(joined)
+            self.assert_run(self.run_reported(*self.images, "--skip-existing"), 0, 0, 4)
+            self.assertEqual(len(self.rows()), 4)
 
     # --- wrong usage, and faults ---
 
