@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_tree.h"
 #include "input/image.h"
 #include "input/tables/text_file.h"
 
@@ -84,12 +83,11 @@ static double real_at(const struct table_file_column *from, int64_t row, bool *o
     return !*ok || from->integers[row] == INT64_MIN ? (double)NAN : (double)from->integers[row];
 }
 
-/* Whether srcfind writes such a text: others would spoil the file that they are merged into. */
+/* Whether a text has only what is in names of sources: quotes and so on would spoil the file that
+ * they are merged into. */
 static bool is_plain(const char *text) {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            return false;
-    return true;
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+    return text[strspn(text, plain)] == '\0';
 }
 
 static const char *text_at(const struct table_file_column *from, int64_t row, size_t width,
@@ -172,8 +170,6 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
         status = error_memory(error, "reading a catalogue");
     read->entry = table.entry;
     table.entry = NULL;
-    if (read->entry)
-        json_replace_invalid(read->entry);
     table_file_clear(&table);
     return status;
 }

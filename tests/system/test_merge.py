@@ -478,7 +478,7 @@ class Merge(t.Case):
         # cells of another kind than srcfind writes
         with open(catalogue("g.csv")) as stream:
             rows = rows_of(stream.read())
-        for name, cell in (("Source_id", "x"), ("Flags", "1.5"), ("RA", "abc"), ("Source_Name", "J" * 99), ("Source_Name", "J1\x1b[31m"), ("Source_Name", "J1\xff"), ("Source_Name", "J1\x7f"), ("N_pix", "1e400")):
+        for name, cell in (("Source_id", "x"), ("Flags", "1.5"), ("RA", "abc"), ("Source_Name", "J" * 99), ("Source_Name", "J1\x1b[31m"), ("Source_Name", "J1\xff"), ("Source_Name", "J1\x7f"), ("Source_Name", 'J1"2'), ("N_pix", "1e400")):
             wrong = [{**rows[0], name: cell}]
             stream = io.StringIO()
             writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

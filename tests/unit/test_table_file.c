@@ -323,6 +323,9 @@ static void bad_json(void **state) {
         {"{\"a\":[1,2}}", "no member `sources`"},
         {"{\"a\":]}", "do not match"},
         {"{\"image\":{\"path\":}}", "not valid JSON"},
+        {"{\"image\":{\"hdu\":1\033}}", "not valid JSON"},
+        {"{\"background\":{\"n\":1\033}}", "not valid JSON"},
+        {"{\"image\":{\"path\":\"a\nb\"}}", "a string has a control character"},
     };
     char deep[2000] = "{\"a\":";
     (void)state;

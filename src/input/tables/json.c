@@ -82,6 +82,8 @@ static enum srcfind_status skip_string(struct json *j, bool *escaped, struct err
     for (; j->at < j->end && *j->at != '"'; j->at++) {
         if (j->at - begin > MOST_STRING)
             return wrong(j, "a string is too long: is it a catalogue?", error);
+        if ((unsigned char)*j->at < ' ')
+            return wrong(j, "a string has a control character", error);
         if (*j->at == '\\') {
             *escaped = true;
             j->at += j->end - j->at > 1;
@@ -249,6 +251,17 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
                : error_memory(error, "reading a catalogue");
 }
 
+/* Keeps the text of a value that was read, for another document. cJSON takes all control characters
+ * for blanks; others do not. */
+static enum srcfind_status keep_text(const struct json *j, const char *begin, struct string *text,
+                                     struct error *error) {
+    for (const char *c = begin; c < j->at; c++)
+        if ((unsigned char)*c < ' ' && !is_blank(*c))
+            return wrong(j, "the value before is not valid JSON", error);
+    *text = (struct string){begin, (size_t)(j->at - begin)};
+    return SRCFIND_OK;
+}
+
 static enum srcfind_status read_image(struct json *j, struct table_file *table,
                                       struct error *error) {
     cJSON *tree;
@@ -258,7 +271,7 @@ static enum srcfind_status read_image(struct json *j, struct table_file *table,
     if (status == SRCFIND_OK)
         status = take_image(tree, table, error);
     if (status == SRCFIND_OK)
-        j->image = (struct string){begin, (size_t)(j->at - begin)};
+        status = keep_text(j, begin, &j->image, error);
     cJSON_Delete(tree);
     return status;
 }
@@ -269,9 +282,9 @@ static enum srcfind_status read_member_text(struct json *j, struct string *text,
     cJSON *tree;
     skip_blanks(j);
     const char *begin = j->at;
-    const enum srcfind_status status = read_tree(j, &tree, error);
+    enum srcfind_status status = read_tree(j, &tree, error);
     if (status == SRCFIND_OK)
-        *text = (struct string){begin, (size_t)(j->at - begin)};
+        status = keep_text(j, begin, text, error);
     cJSON_Delete(tree);
     return status;
 }
