@@ -87,7 +87,11 @@ class Names(t.Case):
         result = self.run_here(*NAMES[:2], "-o", "out", "--mask", "masks")
         self.assertEqual(result.returncode, 1)
         self.assertIn("P1/mosaic.fits: ", result.stderr)
+        self.assertNotIn("is taken for", result.stderr)
         self.assertEqual(files(self.path("out")), ["P2/mosaic.csv"])
+        os.remove(self.path("masks/P1/mosaic.fits"))
+        result = self.run_here(NAMES[0], NAMES[2], NAMES[1], "-o", "out", "--mask", "masks")
+        self.assertIn("srcfind: --mask: masks/mosaic.mask.fits is taken for 2 images: if each has its own, ", result.stderr)
 
     def test_control_characters(self):
         """They break no message."""
