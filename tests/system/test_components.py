@@ -435,7 +435,7 @@ class Components(t.Case):
         self.assertGreater(len(self.check(image, "-i", "2.5", "--rms-box", "50")), 20)
 
     def test_island_that_fills_the_image(self):
-        image = 100 + t.noise(150, 170, seed=3)
+        image = 100 + (t.noise(70, 80, seed=3) if t.SANITIZED else t.noise(150, 170, seed=3))
         for rms in ("1", "3"):
             rows = self.check(image, "--background", "zero", "--rms", rms, "-i", "3")
             self.assertEqual({row["Isl_id"] for row in rows}, {1})
@@ -493,7 +493,7 @@ class Components(t.Case):
     def test_extreme_noise(self):
         """Values that are huge in units of the rms: no cell is infinite, and nothing hangs. (Where squares of SNR overflow, errors
         are 0, which JSON may not have.)"""
-        image = t.noise(100, 110, seed=6)
+        image = t.noise(50, 55, seed=6) if t.SANITIZED else t.noise(100, 110, seed=6)
         for rms in ("1e-30", "1e-150"):
             self.check(image, "--rms", rms, "-i", "3")
         text = self.text(self.path("odd.fits"), "--fit", "--rms", "1e-300", "-i", "3")

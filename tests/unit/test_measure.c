@@ -44,7 +44,7 @@ static struct srcfind_source *rows_of(const struct island *islands, int64_t n, d
                                       const struct field *field, struct threads *threads) {
     const struct detection detection = {.threshold = 5, .island = 5};
     struct detection_result result = {
-        .noise = {background, 1},
+        .noise = {.background = background, .rms = 1},
         .segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)}};
     struct srcfind_source *rows;
     struct error error;
