@@ -251,27 +251,26 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
                : error_memory(error, "reading a catalogue");
 }
 
-/* Keeps the text of a value that was read, for another document. cJSON takes all control characters
- * for blanks; others do not. */
-static enum srcfind_status keep_text(const struct json *j, const char *begin, struct string *text,
-                                     struct error *error) {
-    for (const char *c = begin; c < j->at; c++)
+/* Reads a value by cJSON, to be deleted, and keeps its text for another document. cJSON takes all
+ * control characters for blanks; others do not. */
+static enum srcfind_status read_tree_and_text(struct json *j, cJSON **tree, struct string *text,
+                                              struct error *error) {
+    skip_blanks(j);
+    const char *begin = j->at;
+    const enum srcfind_status status = read_tree(j, tree, error);
+    for (const char *c = begin; status == SRCFIND_OK && c < j->at; c++)
         if ((unsigned char)*c < ' ' && !is_blank(*c))
             return wrong(j, "the value before is not valid JSON", error);
     *text = (struct string){begin, (size_t)(j->at - begin)};
-    return SRCFIND_OK;
+    return status;
 }
 
 static enum srcfind_status read_image(struct json *j, struct table_file *table,
                                       struct error *error) {
     cJSON *tree;
-    skip_blanks(j);
-    const char *begin = j->at;
-    enum srcfind_status status = read_tree(j, &tree, error);
+    enum srcfind_status status = read_tree_and_text(j, &tree, &j->image, error);
     if (status == SRCFIND_OK)
         status = take_image(tree, table, error);
-    if (status == SRCFIND_OK)
-        status = keep_text(j, begin, &j->image, error);
     cJSON_Delete(tree);
     return status;
 }
@@ -280,11 +279,7 @@ static enum srcfind_status read_image(struct json *j, struct table_file *table,
 static enum srcfind_status read_member_text(struct json *j, struct string *text,
                                             struct error *error) {
     cJSON *tree;
-    skip_blanks(j);
-    const char *begin = j->at;
-    enum srcfind_status status = read_tree(j, &tree, error);
-    if (status == SRCFIND_OK)
-        status = keep_text(j, begin, text, error);
+    const enum srcfind_status status = read_tree_and_text(j, &tree, text, error);
     cJSON_Delete(tree);
     return status;
 }
