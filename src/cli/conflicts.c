@@ -55,17 +55,13 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
     return true;
 }
 
-/* The file of the merged catalogue; NULL if there is none. */
-static const char *merged_file(const struct cli *cli) {
-    return cli->merge && strcmp(cli->merge, "-") != 0 ? cli->merge : NULL;
-}
-
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
     const char *at = srcfind_options_get(cli->find, "at"); /* valid: no other option is asked for */
     bool ok = add_use(u, cli->files_from, NULL, "the list of images", false) &&
               add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
               add_use(u, cli->report, NULL, "report", true) &&
-              add_use(u, merged_file(cli), NULL, "merged catalogue", true);
+              add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",
+                      true);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false) &&

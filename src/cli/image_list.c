@@ -10,6 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "common/arrays.h"
+#include "common/texts.h"
 
 static bool add_image(struct image_list *list, const char *path) {
     if (!GROW(list->paths, list->capacity, list->n + 1))
@@ -98,22 +99,15 @@ int image_list_read(const struct cli *cli, struct image_list *list) {
                            : messages_usage("no image given: try `srcfind image.fits`, or --help");
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int image_list_check_unique(const struct image_list *list) {
-    int status = EXIT_OK;
+    const char *path;
     char **sorted = malloc((size_t)list->n * sizeof *sorted + 1);
     if (!sorted)
         return messages_no_memory("listing the images");
     memcpy(sorted, list->paths, (size_t)list->n * sizeof *sorted);
-    qsort(sorted, (size_t)list->n, sizeof *sorted, by_text);
-    for (int64_t i = 1; status == EXIT_OK && i < list->n; i++)
-        if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = messages_usage("%s is given twice", sorted[i]);
+    const int64_t n = texts_find_equal(sorted, list->n, &path);
     free(sorted);
-    return status;
+    return n > 1 ? messages_usage("%s is given twice", path) : EXIT_OK;
 }
 
 void image_list_clear(struct image_list *list) {

@@ -157,7 +157,7 @@ static bool is_same_file(const char *a, const char *b) {
 static int check_output(const struct arguments *a, const struct image_list *list,
                         struct merge_options *options) {
     int status = merged_file_choose(a->output, &options->writer);
-    options->path = strcmp(a->output, "-") == 0 ? NULL : a->output;
+    options->path = merged_file_path(a->output);
     for (int64_t i = 0; status == EXIT_OK && options->path && i < list->n; i++)
         if (is_same_file(a->output, list->paths[i]))
             status = messages_usage("%s: the merged catalogue would replace one of those that it "
@@ -215,7 +215,7 @@ static int finish(const struct arguments *a, struct merge *merge, struct threads
                   const struct messages *messages) {
     struct merge_counts counts;
     struct error error;
-    const bool is_held = signals_hold_for(strcmp(a->output, "-") == 0 ? NULL : a->output);
+    const bool is_held = signals_hold_for(merged_file_path(a->output));
     const enum srcfind_status status = merge_finish(merge, threads, &counts, &error);
     if (is_held)
         signals_release();

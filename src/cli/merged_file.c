@@ -8,6 +8,10 @@
 #include "common/path.h"
 #include "output/fits_table.h"
 
+const char *merged_file_path(const char *path) {
+    return strcmp(path, "-") == 0 ? NULL : path;
+}
+
 int merged_file_choose(const char *path, const struct writer **writer) {
     char suffixes[256];
     const bool is_stdout = strcmp(path, "-") == 0;
@@ -35,11 +39,10 @@ void merged_file_say(const struct messages *messages, const char *path,
         messages, "%s: %lld %s%s of %lld %s%s, %lld duplicate%s %s", name, (long long)counts->rows,
         messages->row, plural(counts->rows), (long long)counts->images, of, plural(counts->images),
         (long long)counts->duplicates, plural(counts->duplicates), keep ? "marked" : "left out");
-    if (counts->without_beam > 0 && counts->images > 1)
+    if (counts->without_beam > 1)
         messages_note(messages,
-                      "%s: %lld image%s no beam (%s%s), so duplicates among rows without one are "
+                      "%s: %lld images have no beam (%s, ...), so duplicates among their rows are "
                       "not found: give %s",
-                      name, (long long)counts->without_beam,
-                      counts->without_beam == 1 ? " has" : "s have", counts->first_without_beam,
-                      counts->without_beam == 1 ? "" : ", ...", radius_option);
+                      name, (long long)counts->without_beam, counts->first_without_beam,
+                      radius_option);
 }

@@ -10,6 +10,9 @@
  * such a suffix, or the path has no directory. */
 int merged_file_choose(const char *path, const struct writer **writer);
 
+/* The path for struct merge_options and signals_hold_for: NULL for `-`. */
+const char *merged_file_path(const char *path);
+
 /* Refuses to replace a FITS file that is no catalogue of srcfind. Returns the exit status. */
 int merged_file_check(const char *path);
 

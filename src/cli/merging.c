@@ -30,7 +30,7 @@ int merging_begin(const struct cli *cli, const struct targets *targets, struct m
         return messages_no_memory("merging catalogues");
     m->cli = cli;
     m->targets = targets;
-    const struct merge_options options = {.path = strcmp(cli->merge, "-") == 0 ? NULL : cli->merge,
+    const struct merge_options options = {.path = merged_file_path(cli->merge),
                                           .writer = targets->merge_writer,
                                           .keep_duplicates =
                                               cli->merge_duplicates == DUPLICATES_KEEP};
@@ -135,8 +135,7 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
         return EXIT_IMAGE;
     }
     if (!m->has_failed) {
-        const bool is_held =
-            signals_hold_for(strcmp(m->cli->merge, "-") == 0 ? NULL : m->cli->merge);
+        const bool is_held = signals_hold_for(merged_file_path(m->cli->merge));
         m->status = merge_finish(m->merge, threads, &counts, &m->error);
         if (is_held)
             signals_release();

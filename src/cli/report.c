@@ -165,10 +165,12 @@ static enum srcfind_status read_cells(struct delimited *d, char *cells[REPORT_CO
                      d->path, (long long)line, n, REPORT_COLUMNS);
 }
 
-/* Whether a row repeats the header, as in reports that were joined by `cat` alone. */
+/* Whether a row ends with the header, as in reports that were joined by `cat`: what is before was
+ * cut off, and does not count. */
 static bool is_header(const struct report *r, int64_t start, int64_t end) {
-    return end - start == (int64_t)strlen(REPORT_HEADER) &&
-           memcmp(r->text + start, REPORT_HEADER, strlen(REPORT_HEADER)) == 0;
+    const int64_t length = (int64_t)strlen(REPORT_HEADER);
+    return end - start >= length &&
+           memcmp(r->text + end - length, REPORT_HEADER, (size_t)length) == 0;
 }
 
 static enum srcfind_status add_old_row(struct report *r, int64_t start, int64_t end,
@@ -196,9 +198,10 @@ static enum srcfind_status read_rows(struct report *r, struct error *error) {
         char *cells[REPORT_COLUMNS] = {NULL};
         const int64_t start = d.at - r->text;
         status = read_cells(&d, cells, error);
-        if (status == SRCFIND_OK && is_header(r, start, d.at - r->text))
+        if (is_header(r, start, d.at - r->text)) {
             r->has_headers = true;
-        else if (status == SRCFIND_OK)
+            status = SRCFIND_OK;
+        } else if (status == SRCFIND_OK)
             status = add_old_row(r, start, d.at - r->text, cells, error);
         for (int i = 0; i < REPORT_COLUMNS; i++)
             free(cells[i]);

@@ -16,6 +16,7 @@
 #include "cli/messages.h"
 #include "cli/names.h"
 #include "common/path.h"
+#include "common/texts.h"
 #include "input/table_file.h"
 #include "merge/merge.h"
 #include "output/writer.h"
@@ -178,32 +179,23 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 
 /* --- mask and maps of the noise --- */
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Says if images in different folders, of one name, get one file of a directory: it may be that of
  * one of them only. */
 static int note_shared(const struct cli *cli, const char *option, enum given_kind kind,
                        const struct targets *t) {
     const struct messages messages = messages_for(cli);
+    const char *path;
     char **paths = malloc((size_t)t->n * sizeof *paths + 1);
     if (!paths)
         return messages_no_memory(NAMING);
     for (int64_t i = 0; i < t->n; i++)
         paths[i] = t->target[i].given[kind];
-    qsort(paths, (size_t)t->n, sizeof *paths, by_text);
-    int64_t first = 0, n = 1; /* paths [first, first + n) are one */
-    while (n == 1 && first + n < t->n) {
-        while (first + n < t->n && strcmp(paths[first], paths[first + n]) == 0)
-            n++;
-        first += n == 1;
-    }
+    const int64_t n = texts_find_equal(paths, t->n, &path);
     if (n > 1)
         messages_note(&messages,
                       "--%s: %s is taken for %lld images: if each has its own, put them into "
                       "folders, as the images are",
-                      option, paths[first], (long long)n);
+                      option, path, (long long)n);
     free(paths);
     return EXIT_OK;
 }

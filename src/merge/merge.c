@@ -223,7 +223,7 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
 }
 
 /* Sets a bit for each duplicate. */
-static enum srcfind_status find_duplicates(const struct merge *m, uint64_t *duplicates,
+static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
                                            struct error *error) {
     struct candidates c;
     double *radius = malloc(((size_t)m->n_images + 1) * sizeof *radius);
@@ -235,7 +235,9 @@ static enum srcfind_status find_duplicates(const struct merge *m, uint64_t *dupl
     enum srcfind_status status = SRCFIND_OK;
     if (!candidates_read(&m->spool, m->images, m->n_images, &c))
         status = spool_error(m, error);
-    else if (c.n > 0 && m->options.radius == 0)
+    for (int64_t i = 0; i < c.n; i++)
+        m->metadata.images[c.candidate[i].image].has_candidates = true;
+    if (status == SRCFIND_OK && m->options.radius == 0)
         status = metadata_check_beams(&m->metadata, error);
     if (status == SRCFIND_OK && (!radius || !duplicates_find(c.candidate, c.n, radius, duplicates)))
         status = error_memory(error, MERGING);
@@ -255,10 +257,21 @@ static void count(const struct merge *m, const struct merged_rows *rows, int64_t
         counts->without_beam = metadata_without_beam(&m->metadata, &counts->first_without_beam);
 }
 
+/* Where all images failed, an earlier merged catalogue stays. */
+static enum srcfind_status check_any(const struct merge *m, struct error *error) {
+    for (int64_t i = 0; i < m->n_images; i++)
+        if (m->images[i].name)
+            return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: not written, since no image has a catalogue",
+                     m->options.path ? m->options.path : "the merged catalogue");
+}
+
 enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
                                  struct merge_counts *counts, struct error *error) {
     const int64_t n_words = m->n_rows / 64 + 1;
-    enum srcfind_status status = metadata_check(&m->metadata, error);
+    enum srcfind_status status = check_any(m, error);
+    if (status == SRCFIND_OK)
+        status = metadata_check(&m->metadata, error);
     if (status != SRCFIND_OK)
         return status;
     uint64_t *duplicates = calloc((size_t)n_words, sizeof *duplicates);

@@ -17,7 +17,7 @@ struct merge_options {
 /* What became of the rows. */
 struct merge_counts {
     int64_t images, rows, duplicates;
-    int64_t without_beam;           /* images whose duplicates are not found for want of a beam */
+    int64_t without_beam;           /* images that have no beam to find duplicates by */
     const char *first_without_beam; /* of the merge */
 };
 

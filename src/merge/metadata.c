@@ -94,7 +94,8 @@ bool metadata_add(struct metadata *m, int64_t i, const char *name,
     const int32_t kind = find_kind(m, input);
     if (kind < 0)
         return false;
-    m->images[i] = (struct image_facts){name, kind, image->beam, image->frequency};
+    m->images[i] = (struct image_facts){
+        .name = name, .kind = kind, .beam = image->beam, .frequency = image->frequency};
     return true;
 }
 
@@ -146,6 +147,17 @@ static bool are_one_unit(const char *a, const char *a_spelt, const char *b, cons
     return strcmp(a, b) == 0 || (a_spelt && a_spelt == b_spelt);
 }
 
+/* Without a beam, or outside of radio astronomy, the unit of fluxes is that of the map with
+ * something behind it. */
+static bool have_one_flux_unit(const struct kind *a, const struct kind *b) {
+    const size_t n = strlen(a->unit), m = strlen(b->unit);
+    if (are_one_unit(a->flux_unit, a->flux_unit_spelt, b->flux_unit, b->flux_unit_spelt))
+        return true;
+    return are_one_unit(a->unit, a->unit_spelt, b->unit, b->unit_spelt) &&
+           strncmp(a->flux_unit, a->unit, n) == 0 && strncmp(b->flux_unit, b->unit, m) == 0 &&
+           strcmp(a->flux_unit + n, b->flux_unit + m) == 0;
+}
+
 /* Images without sky coordinates go with all frames. */
 static struct difference compare_kinds(const struct kind *a, const struct kind *b) {
     struct difference d = {0};
@@ -157,7 +169,7 @@ static struct difference compare_kinds(const struct kind *a, const struct kind *
         differ(&d, "coordinates", a->lon_name, b->lon_name);
     else if (!a->knows_image || !b->knows_image)
         return d;
-    else if (!are_one_unit(a->flux_unit, a->flux_unit_spelt, b->flux_unit, b->flux_unit_spelt))
+    else if (!have_one_flux_unit(a, b))
         differ(&d, "units of fluxes", a->flux_unit, b->flux_unit);
     else if (!are_one_unit(a->unit, a->unit_spelt, b->unit, b->unit_spelt))
         differ(&d, "units of maps", a->unit, b->unit);
@@ -186,8 +198,8 @@ static void list_others(const struct metadata *m, int64_t i, int64_t k, const ch
                      m->images[k].name);
         n++;
     }
-    snprintf(text, size, n > 0 ? " (%lld more differ from the first: %s%s)" : "", (long long)n,
-             names, n > MOST_NAMES ? ", ..." : "");
+    snprintf(text, size, n > 0 ? " (and %lld more: %s%s)" : "", (long long)n, names,
+             n > MOST_NAMES ? ", ..." : "");
 }
 
 /* Compares images i and k, which is later. */
@@ -227,7 +239,9 @@ enum srcfind_status metadata_check(const struct metadata *m, struct error *error
 }
 
 enum srcfind_status metadata_check_beams(const struct metadata *m, struct error *error) {
-    const int64_t i = find_image(m, 0, false);
+    int64_t i = find_image(m, 0, false);
+    while (i < m->n_images && !m->images[i].has_candidates)
+        i = find_image(m, i + 1, false);
     if (i == m->n_images)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
@@ -240,7 +254,7 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first) {
     int64_t n = 0;
     for (int64_t i = 0; i < m->n_images; i++) {
         const struct image_facts *image = &m->images[i];
-        if (image->name && *kind_of(m, i)->lon_name && !(image->beam.major > 0) && n++ == 0)
+        if (image->has_candidates && !(image->beam.major > 0) && n++ == 0)
             *first = image->name;
     }
     return n;

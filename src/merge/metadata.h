@@ -13,6 +13,7 @@ struct image_facts {
     int32_t kind;
     struct srcfind_beam beam;
     double frequency;
+    bool has_candidates; /* rows that may be duplicates; set once all rows are read */
 };
 
 struct metadata {
@@ -36,7 +37,7 @@ enum srcfind_status metadata_check(const struct metadata *m, struct error *error
 /* The same where a catalogue does not tell whether its image has a beam. */
 enum srcfind_status metadata_check_beams(const struct metadata *m, struct error *error);
 
-/* The number of images on the sky without a beam; *first is the name of the first of them. */
+/* The number of images without a beam that have candidates; *first is the name of the first one. */
 int64_t metadata_without_beam(const struct metadata *m, const char **first);
 
 /* Sets image and options of the merged catalogue to those of all images, as far as they are the

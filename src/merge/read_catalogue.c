@@ -67,6 +67,8 @@ static void take_options(const struct table_file *table, struct read_catalogue *
         options_default(o);
     o->fit = o->fit || (!table->has_options && table_file_column(table, "E_Maj"));
     o->deblend = o->deblend || (!table->has_options && table_file_column(table, "S_Code"));
+    if (!table->has_options && o->fit && !o->deblend) /* only --at has these columns */
+        snprintf(o->at, sizeof o->at, "a file");
 }
 
 static int64_t integer_at(const struct table_file_column *from, int64_t row, bool *ok) {
@@ -152,6 +154,17 @@ static enum srcfind_status take_rows(const char *path, const struct table_file *
     return status;
 }
 
+/* Images without sky coordinates have the columns, too, but no frame, and empty cells. */
+static void forget_coordinates(struct srcfind_catalogue *c) {
+    for (int64_t i = 0; i < c->n_sources; i++)
+        if (isfinite(c->sources[i].lon))
+            return;
+    if (*c->image.frame)
+        return;
+    *c->image.lon_name = '\0';
+    *c->image.lat_name = '\0';
+}
+
 enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
                                    struct error *error) {
     struct table_file table;
@@ -166,6 +179,8 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
         take_options(&table, read);
         status = take_rows(path, &table, c, error);
     }
+    if (status == SRCFIND_OK)
+        forget_coordinates(c);
     if (status == SRCFIND_OK && !(c->image.path = strdup(table.image ? table.image : "")))
         status = error_memory(error, "reading a catalogue");
     read->entry = table.entry;

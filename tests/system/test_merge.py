@@ -239,16 +239,14 @@ class Merge(t.Case):
 
     def test_options_that_differ(self):
         """They are null; other facts are not."""
-        for i, threshold in enumerate((5, 6)):
-            t.run(self.images[i], "-q", "-n", threshold, "-o", self.path("c%d.fits" % i), check=True)
-        for catalogues, options in (((0, 0), {"threshold": 5}), ((0, 1), None)):
-            if catalogues == (0, 0):
-                t.run(self.images[1], "-q", "-n", "5", "-o", self.path("c00.fits"), check=True)
-            result = merge(self.path("c0.fits"), self.path("c00.fits" if catalogues == (0, 0) else "c1.fits"), "-o", self.path("m.json"), "-q")
+        for image, threshold in ((0, 5), (1, 5), (1, 6)):
+            t.run(self.images[image], "-q", "-n", threshold, "-o", self.path("%d-%d.fits" % (image, threshold)), check=True)
+        for other, expected in (("1-5.fits", 5), ("1-6.fits", None)):
+            result = merge(self.path("0-5.fits"), self.path(other), "-o", self.path("m.json"), "-q")
             self.assertEqual(result.returncode, 0, result.stderr)
             with open(self.path("m.json")) as stream:
-                found = json.load(stream)["options"]
-            self.assertEqual(found and found["threshold"], options and options["threshold"])
+                options = json.load(stream)["options"]
+            self.assertEqual(options and options["threshold"], expected)
 
     def merge_images_binary(self, name, images):
         t.run(*images, "-q", "--merge", self.path(name), check=True)
@@ -305,6 +303,18 @@ class Merge(t.Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("--format votable is only written", result.stderr)
 
+    def test_skipped_images_without_sky(self):
+        """They go with images that have a sky, also when their catalogues are read back."""
+        images = [self.cut("a.fits", 0, 0, BUNIT="Jy/pixel"), self.cut("b.fits", 0, 0, BUNIT="Jy/pixel", CTYPE1=None, CTYPE2=None)]
+        for name in ("csv", "fits", "ecsv", "json"):
+            for order in (images, images[::-1]):
+                shutil.rmtree(self.out, ignore_errors=True)
+                texts = {self.merge_images(*order, "-o", self.out, "-f", name, "--skip-existing") for _ in range(2)}
+                self.assertEqual(len(texts), 1)
+                catalogues = [os.path.join(self.out, os.path.basename(image).replace("fits", name)) for image in order]
+                result = merge(*catalogues, "--radius", "5", "-o", "-", "-q")
+                self.assertEqual([result.returncode, result.stderr, result.stdout.count("\n")], [0, "", texts.pop().count("\n")])
+
     def test_options_of_skipped_images(self):
         """Options are those that catalogues tell; those of the run only where the report says so."""
         for name, options in (("json", {"threshold": "5", "island": "5"}), ("csv", None)):
@@ -344,16 +354,20 @@ class Merge(t.Case):
         with open(self.path("at.csv"), "w") as stream:
             stream.write("RA,DEC\n" + "".join("%s,%s\n" % (row["RA"], row["DEC"]) for row in rows_of(self.merge_images(*self.images))))
         for name in ("csv", "fits"):
-            t.run(*self.images, "-q", "-o", self.out, "-f", name, "--at", self.path("at.csv"), check=True)
-            catalogues = [os.path.join(self.out, "%d.%s" % (i, name)) for i in range(6)]
-            result = merge(*catalogues, "--radius", "5", "-o", self.merged)
-            self.assertRegex(result.stderr, r" rows of 6 catalogues, 0 duplicates left out\n\Z")
+            for options in ([], ["--fit"]):
+                shutil.rmtree(self.out, ignore_errors=True)
+                arguments = [*self.images, "-o", self.out, "-f", name, "--at", self.path("at.csv"), *options, "--skip-existing"]
+                self.assertEqual(len({self.merge_images(*arguments) for _ in range(2)}), 1)
+                catalogues = [os.path.join(self.out, "%d.%s" % (i, name)) for i in range(6)]
+                for radius in (["--radius", "5"], []):
+                    result = merge(*catalogues, *radius, "-o", self.merged)
+                    self.assertRegex(result.stderr, r"\Asrcfind-merge: .* rows of 6 catalogues, 0 duplicates left out\n\Z")
 
     def test_no_beam(self):
         """Duplicates are not found, and a note says so."""
-        images = [self.cut("n%d.fits" % i, 0, 10 * i, BMAJ=None, BMIN=None) for i in range(3)]
-        note = r"2 images have no beam \(%s, \.\.\.\), so duplicates among rows without one are not found: give --%s\n\Z"
-        result = t.run(*images[:2], "-o", self.out, "-f", "fits", "--merge", self.merged)
+        images = [self.cut("n%d.fits" % i, 0, 10 * i, BMAJ=None, BMIN=None) for i in range(2)]
+        note = r"2 images have no beam \(%s, \.\.\.\), so duplicates among their rows are not found: give --%s\n\Z"
+        result = t.run(*images, "-o", self.out, "-f", "fits", "--merge", self.merged)
         self.assertIn(", 0 duplicates left out\n", result.stderr)
         self.assertRegex(result.stderr.split("\nsrcfind: 2 images")[0] + "\n", note % (re.escape(images[0]), "beam"))
         catalogues = [os.path.join(self.out, "n%d.fits" % i) for i in range(2)]
@@ -361,6 +375,11 @@ class Merge(t.Case):
         result = merge(*catalogues, "-o", "-", "--radius", "3")
         self.assertNotIn("no beam", result.stderr)
         self.assertNotIn(" 0 duplicates", result.stderr)
+        # the beam of one of two images suffices
+        images = [self.cut("%s.fits" % beam, 0, 0, BMAJ=beam, BUNIT="Jy/pixel") for beam in (2.5e-3, None)]
+        result = t.run(*images, "--merge", self.merged)
+        self.assertNotIn("have no beam", result.stderr)
+        self.assertRegex(result.stderr, r"\b[1-9]\d* duplicates left out")
 
     def test_program(self):
         """The same bytes, from catalogues of each format, mixed ones, a list; from CSV without the images' JSON."""
@@ -502,6 +521,15 @@ class Merge(t.Case):
         with open(self.merged) as stream:
             self.assertEqual(rows_of(stream.read()), self.expected(self.images)[0])
 
+    def test_all_images_fail(self):
+        """The merged catalogue that was there stays."""
+        text = self.merge_images(*self.images)
+        result = t.run(self.path("none.fits"), self.path("nor this.fits"), "-q", "--merge", self.merged)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("merged.csv: not written, since no image has a catalogue", result.stderr)
+        with open(self.merged) as stream:
+            self.assertEqual(stream.read(), text)
+
     def test_images_that_do_not_go_together(self):
         """The merged catalogue that was there stays."""
         text = self.merge_images(*self.images)
@@ -520,10 +548,12 @@ class Merge(t.Case):
         """However a unit is written; one line has them all."""
         same = [self.cut("s%d.fits" % i, 0, 0, BUNIT=unit) for i, unit in enumerate(("JY/BEAM", "Jy beam-1", "jy/beam"))]
         self.merge_images(*self.images, *same)
+        without_beam = [self.cut("w%d.fits" % i, 0, 0, BUNIT=unit, BMAJ=None, BMIN=None) for i, unit in enumerate(("Jy/beam", "JY/BEAM"))]
+        self.merge_images(*without_beam)
         others = [self.cut("o%d.fits" % i, 0, 0, BUNIT=unit) for i, unit in enumerate(("K", "mJy/beam", None, "K"))]
         result = t.run(*self.images[:1], *others, *same, "-q", "-n", "9", "--merge", self.merged)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("units of fluxes differ: %s has Jy, and %s K.beam (2 more differ from the first: %s, %s): merge images that are alike" % (
+        self.assertIn("units of fluxes differ: %s has Jy, and %s K.beam (and 2 more: %s, %s): merge images that are alike" % (
             self.images[0], others[0], others[2], others[3]), result.stderr)
         for image in (others[0], *others[2:]):
             os.remove(image)

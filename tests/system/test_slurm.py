@@ -207,8 +207,8 @@ class Surveys(t.Case):
         shutil.copy(self.path("tiles/0.fits"), self.path("tiles/another.fits"))
         with open(self.list) as stream:
             tiles = stream.read()
-        with open(self.list, "w") as stream:
-            stream.write("tiles/another.fits\n" + tiles)
+        with open(self.list, "w", newline="") as stream:
+            stream.write("tiles/another.fits\r\n\r\n" + tiles.replace("\n", "\r\n"))
         self.environment.update(SRCFIND=t.COMMAND, SLURM_JOB_ID="77")
         result = self.slurm(os.path.join(SCRIPTS, "survey.sbatch"), "3", "list", "out", "merged.fits", *OPTIONS)
         self.assertEqual([result.returncode, result.stderr], [0, ""])

@@ -325,6 +325,14 @@ static void bad_json(void **state) {
         {"{\"image\":{\"path\":}}", "not valid JSON"},
         {"{\"image\":{\"hdu\":1\033}}", "not valid JSON"},
         {"{\"background\":{\"n\":1\033}}", "not valid JSON"},
+        {"{\"background\":{\"n\":\0331}}", "not valid JSON"},
+        {"{\"background\":{\"n\":01}}", "not valid JSON"},
+        {"{\"background\":{\"n\":1.}}", "not valid JSON"},
+        {"{\"background\":{\"n\":-.5}}", "not valid JSON"},
+        {"{\"background\":{\"n\":1.e7}}", "not valid JSON"},
+        {"{\"background\":{\"n\":1e}}", "not valid JSON"},
+        {"{\"background\":{\"n\":+1}}", "not valid JSON"},
+        {"{\"background\":{\"n\":[-1.5e-7,0,0.25E+3,null,true,1.}}", "not valid JSON"},
         {"{\"image\":{\"path\":\"a\nb\"}}", "a string has a control character"},
     };
     char deep[2000] = "{\"a\":";

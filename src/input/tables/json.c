@@ -146,7 +146,39 @@ static bool is_word(struct string string, const char *word) {
     return string.length == strlen(word) && memcmp(string.text, word, string.length) == 0;
 }
 
-/* Goes behind a value of any kind, of which the brackets alone are looked at. */
+static bool skip_digits(const char **c, const char *end) {
+    const char *begin = *c;
+    while (*c < end && isdigit((unsigned char)**c))
+        ++*c;
+    return *c > begin;
+}
+
+/* Whether a word may stand in JSON (RFC 8259). cJSON takes more: 01, 1., and control characters for
+ * blanks. */
+static bool is_value(struct string word) {
+    const char *c = word.text, *end = c + word.length;
+    if (is_word(word, "null") || is_word(word, "true") || is_word(word, "false"))
+        return true;
+    c += c < end && *c == '-';
+    if (c < end && *c == '0')
+        c++;
+    else if (!skip_digits(&c, end))
+        return false;
+    if (c < end && *c == '.') {
+        c++;
+        if (!skip_digits(&c, end))
+            return false;
+    }
+    if (c < end && (*c == 'e' || *c == 'E')) {
+        c++;
+        c += c < end && (*c == '+' || *c == '-');
+        if (!skip_digits(&c, end))
+            return false;
+    }
+    return c == end;
+}
+
+/* Goes behind a value of any kind. How commas and colons stand is not looked at. */
 static enum srcfind_status skip_value(struct json *j, struct error *error) {
     int64_t depth = 0;
     do {
@@ -166,8 +198,8 @@ static enum srcfind_status skip_value(struct json *j, struct error *error) {
             j->at++;
         } else if (depth > 0 && strchr(",:", *j->at)) {
             j->at++;
-        } else if (read_word(j).length == 0) {
-            return wrong(j, "a value is missing", error);
+        } else if (!is_value(read_word(j))) {
+            return wrong(j, "a value is missing, or is not valid JSON", error);
         }
         if (depth > MOST_DEPTH || depth < 0)
             return wrong(j, "brackets are nested too deeply, or do not match", error);
@@ -251,16 +283,12 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
                : error_memory(error, "reading a catalogue");
 }
 
-/* Reads a value by cJSON, to be deleted, and keeps its text for another document. cJSON takes all
- * control characters for blanks; others do not. */
+/* Reads a value by cJSON, to be deleted, and keeps its text for another document. */
 static enum srcfind_status read_tree_and_text(struct json *j, cJSON **tree, struct string *text,
                                               struct error *error) {
     skip_blanks(j);
     const char *begin = j->at;
     const enum srcfind_status status = read_tree(j, tree, error);
-    for (const char *c = begin; status == SRCFIND_OK && c < j->at; c++)
-        if ((unsigned char)*c < ' ' && !is_blank(*c))
-            return wrong(j, "the value before is not valid JSON", error);
     *text = (struct string){begin, (size_t)(j->at - begin)};
     return status;
 }
