@@ -617,7 +617,7 @@ class Merge(t.Case):
                                    ([*self.images, "--merge", "a.reg"], "no format of merged catalogues has this suffix"),
                                    ([*self.images, "--merge", ""], "--merge"),
                                    ([self.images[0], self.images[0], "--merge", "a.csv"], "0.fits is given twice"),
-                                   ([self.images[0], self.images[0], "--report", "a.csv"], "0.fits is given twice"),
+                                   ([self.images[1], self.images[0], self.images[1], "--report", "a.csv"], "1.fits is given twice"),
                                    ([*self.images, "--merge-duplicates", "keep", "-o", self.out], "--merge"),
                                    ([self.images[0], "-o", "-", "--merge", "-"], "leave it out"), ([*self.images, "--merge", "a.csv", "--compare-cpu"], "--merge"),
                                    ([self.images[0], "--merge", "a.csv", "--bench"], "--merge"),
