@@ -11,8 +11,9 @@
 #include "input/table_file.h"
 #include "merge/read_catalogue.h"
 #include "target.h"
+#include "temporary.h"
 
-static char path[64], directory[] = "/tmp/srcfind-fuzz-XXXXXX";
+static char directory[TEMPORARY_PATH], path[TEMPORARY_PATH + 16];
 
 static void remove_directory(void) {
     rmdir(directory);
@@ -20,7 +21,7 @@ static void remove_directory(void) {
 
 static void write_file(const uint8_t *data, size_t size) {
     static const char *const suffixes[] = {".csv", ".ecsv", ".json", ".fits"};
-    if (!*path && (!mkdtemp(directory) || atexit(remove_directory) != 0))
+    if (!*path && (!temporary_directory(directory) || atexit(remove_directory) != 0))
         abort();
     snprintf(path, sizeof path, "%s/a%s", directory, suffixes[data[0] % 4]);
     FILE *stream = fopen(path, "wb");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "catalogues.h"
+#include "temporary.h"
 
 /* Every member of a row has its own column, under its name. */
 static void cells_of_a_row(void **state) {
@@ -222,12 +223,9 @@ static char *text_at(const char *path) {
 static void saved_files(void **state) {
     struct srcfind_catalogue *c = catalogue_of(600, "image.fits");
     struct srcfind *finder;
-    const char *temporary = getenv("TMPDIR");
-    char directory[256], path[300], link[300], to[64];
+    char directory[TEMPORARY_PATH], path[300], link[300], to[64];
     (void)state;
-    snprintf(directory, sizeof directory, "%.200s/srcfind-test-%ld", temporary ? temporary : "/tmp",
-             (long)getpid());
-    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_true(temporary_directory(directory));
     snprintf(path, sizeof path, "%s/a.csv", directory);
     snprintf(link, sizeof link, "%s/b.csv", directory);
     assert_int_equal(symlink("a.csv", link), 0);

@@ -10,8 +10,11 @@
 #include "catalogues.h"
 #include "input/positions.h"
 #include "input/table_file.h"
+#include "temporary.h"
 
-static char directory[] = "/tmp/srcfind-tables-XXXXXX";
+enum { FILE_PATH = TEMPORARY_PATH + 16 };
+
+static char directory[TEMPORARY_PATH];
 
 static int calls_left = -1; /* until memory runs out for one call; -1: never */
 
@@ -32,7 +35,7 @@ WRAP(char *, strdup, (const char *s), (s))
 WRAP(char *, strndup, (const char *s, size_t n), (s, n))
 
 static const char *path_of(const char *name) {
-    static char path[128];
+    static char path[FILE_PATH];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     return path;
 }
@@ -536,7 +539,7 @@ static void frames(void **state) {
 /* Wherever memory runs out, it is an error, and nothing is lost or freed twice. */
 static void assert_needs_memory(const char *name) {
     enum srcfind_status status = SRCFIND_ERROR_MEMORY;
-    char path[128];
+    char path[FILE_PATH];
     int n = 0;
     for (snprintf(path, sizeof path, "%s", path_of(name)); status != SRCFIND_OK; n++) {
         struct positions positions;
@@ -572,7 +575,7 @@ static void little_memory(void **state) {
 
 static int make_directory(void **state) {
     (void)state;
-    return mkdtemp(directory) ? 0 : -1;
+    return temporary_directory(directory) ? 0 : -1;
 }
 
 static int remove_directory(void **state) {
