@@ -151,15 +151,13 @@ struct reading {
     bool *has_failed;
 };
 
-/* The first margin that begins in row y or later. One without a run is that of an island as large
- * as the image, which is the only one; or all have none, where the beam is narrower than two
- * pixels. */
-static int64_t first_from(const struct reading *r, int64_t y) {
-    int64_t low = 0, high = r->n;
+/* The first of n things, which are in order, that is not before row y. */
+static int64_t first_not_before(const void *things, int64_t n, int64_t y,
+                                bool (*is_before)(const void *things, int64_t i, int64_t y)) {
+    int64_t low = 0, high = n;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        const struct margin *m = &r->margins[middle];
-        if (m->n_runs == 0 || m->runs[0].run.y < y)
+        if (is_before(things, middle, y))
             low = middle + 1;
         else
             high = middle;
@@ -167,30 +165,20 @@ static int64_t first_from(const struct reading *r, int64_t y) {
     return low;
 }
 
-/* The first margin from which on one may reach row y. */
-static int64_t first_reaching(const struct reading *r, int64_t y) {
-    int64_t low = 0, high = r->n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (r->last[middle] < y)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/* Whether a margin begins before row y. One without a run is that of an island as large as the
+ * image, which is the only one; or all have none, where the beam is narrower than two pixels. */
+static bool begins_before(const void *margins, int64_t i, int64_t y) {
+    const struct margin *m = (const struct margin *)margins + i;
+    return m->n_runs == 0 || m->runs[0].run.y < y;
 }
 
-/* The first run of a margin in row y or later. */
-static int64_t first_run_from(const struct margin *m, int64_t y) {
-    int64_t low = 0, high = m->n_runs;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (m->runs[middle].run.y < y)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/* Whether a margin, and all earlier ones, end before row y: `last` of a reading. */
+static bool ends_before(const void *last, int64_t i, int64_t y) {
+    return ((const int32_t *)last)[i] < y;
+}
+
+static bool run_is_before(const void *runs, int64_t i, int64_t y) {
+    return ((const struct margin_run *)runs)[i].run.y < y;
 }
 
 /* The margins [begin, end) that may have pixels in rows y0 ... y1. */
@@ -200,7 +188,8 @@ struct margin_range {
 
 static struct margin_range margins_in(const struct reading *r, int64_t first, int64_t count) {
     const int64_t y0 = first / r->source->width, y1 = (first + count - 1) / r->source->width;
-    return (struct margin_range){first_reaching(r, y0), first_from(r, y1 + 1), y0, y1};
+    return (struct margin_range){first_not_before(r->last, r->n, y0, ends_before),
+                                 first_not_before(r->margins, r->n, y1 + 1, begins_before), y0, y1};
 }
 
 static bool is_wanted(void *context, int64_t first, int64_t count) {
@@ -228,8 +217,8 @@ static void copy_values(const struct reading *r, const struct chunk *chunk,
     const struct margin_range range = margins_in(r, chunk->first, chunk->count);
     for (int64_t k = range.begin; k < range.end; k++) {
         struct margin *m = &r->margins[k];
-        for (int64_t i = first_run_from(m, range.y0); i < m->n_runs && m->runs[i].run.y <= range.y1;
-             i++)
+        for (int64_t i = first_not_before(m->runs, m->n_runs, range.y0, run_is_before);
+             i < m->n_runs && m->runs[i].run.y <= range.y1; i++)
             copy_run(r, chunk, given, &m->runs[i], m);
     }
 }

@@ -24,28 +24,22 @@ static struct cells cells_of(const struct model *m, const struct gaussian *g) {
                           cell_at(g->y - height, m->n_y), cell_at(g->y + height, m->n_y)};
 }
 
-/* Counts the Gaussians of each cell i in first[i + 2]. */
-static void count(struct model *m, int64_t n) {
+/* Goes through the cells of all Gaussians: counts those of cell i in first[i + 2]; or, once there
+ * is `reaching`, puts them there: first[i + 1] is where cell i begins, and then where it ends. */
+static void go_through_cells(struct model *m, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (m->gaussians[k].peak == 0)
             continue;
         const struct cells c = cells_of(m, &m->gaussians[k]);
-        for (int64_t y = c.y0; y <= c.y1; y++)
-            for (int64_t x = c.x0; x <= c.x1; x++)
-                m->first[y * m->n_x + x + 2]++;
-    }
-}
-
-/* Adds the Gaussians to their cells; first[i + 1] is where cell i begins, and then where it ends.
- */
-static void fill(struct model *m, int64_t n) {
-    for (int64_t k = 0; k < n; k++) {
-        if (m->gaussians[k].peak == 0)
-            continue;
-        const struct cells c = cells_of(m, &m->gaussians[k]);
-        for (int64_t y = c.y0; y <= c.y1; y++)
-            for (int64_t x = c.x0; x <= c.x1; x++)
-                m->reaching[m->first[y * m->n_x + x + 1]++] = (int32_t)k;
+        for (int64_t y = c.y0; y <= c.y1; y++) {
+            for (int64_t x = c.x0; x <= c.x1; x++) {
+                int64_t *first = &m->first[y * m->n_x + x];
+                if (m->reaching)
+                    m->reaching[first[1]++] = (int32_t)k;
+                else
+                    first[2]++;
+            }
+        }
     }
 }
 
@@ -58,13 +52,13 @@ bool model_make(struct model *model, const struct gaussian *gaussians, int64_t n
     model->first = calloc((size_t)n_cells + 2, sizeof *model->first);
     if (!model->first)
         return false;
-    count(model, n);
+    go_through_cells(model, n);
     for (int64_t i = 0; i < n_cells; i++)
         model->first[i + 2] += model->first[i + 1];
     model->reaching = malloc((size_t)model->first[n_cells + 1] * sizeof *model->reaching + 1);
     if (!model->reaching)
         return false;
-    fill(model, n);
+    go_through_cells(model, n);
     return true;
 }
 
