@@ -144,6 +144,20 @@ static void assert_inverse(struct wcs *wcs) {
         assert_within(x_again[i], x[i], 1e-9);
 }
 
+/* Opens plane 4, 2 of a cube with four axes. */
+static struct wcs *wcs_of_cube(const char *cards, struct srcfind_image *image) {
+    struct header header = header_of(cards);
+    struct wcs *wcs;
+    struct error error;
+    *image = image_empty_metadata();
+    image->n_axes = 4;
+    image->plane[0] = 3;
+    image->plane[1] = 1;
+    assert_int_equal(wcs_open(&header, image, &wcs, &error), SRCFIND_OK);
+    header_clear(&header);
+    return wcs;
+}
+
 /* All projections, frames, orders of the axes; planes of cubes, whose further axes may turn with
  * the first ones. */
 static void pixels_of_positions(void **state) {
@@ -160,16 +174,9 @@ static void pixels_of_positions(void **state) {
         wcs_close(wcs);
     }
     for (size_t i = 0; i < sizeof cubes / sizeof *cubes; i++) {
-        struct header header = header_of(cubes[i]);
-        struct srcfind_image image = image_empty_metadata();
-        struct wcs *wcs;
-        struct error error;
-        image.n_axes = 4;
-        image.plane[0] = 3;
-        image.plane[1] = 1;
-        assert_int_equal(wcs_open(&header, &image, &wcs, &error), SRCFIND_OK);
+        struct srcfind_image image;
+        struct wcs *wcs = wcs_of_cube(cubes[i], &image);
         assert_inverse(wcs);
-        header_clear(&header);
         wcs_close(wcs);
     }
 }
@@ -278,16 +285,9 @@ static void frequencies(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct header header = header_of(known[i].cards);
-        struct srcfind_image image = image_empty_metadata();
-        struct wcs *wcs;
-        struct error error;
-        image.n_axes = 4;
-        image.plane[0] = 3;
-        image.plane[1] = 1;
-        assert_int_equal(wcs_open(&header, &image, &wcs, &error), SRCFIND_OK);
+        struct srcfind_image image;
+        struct wcs *wcs = wcs_of_cube(known[i].cards, &image);
         assert_within(image.frequency, known[i].frequency, 1e-3);
-        header_clear(&header);
         wcs_close(wcs);
     }
 }
