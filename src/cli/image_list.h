@@ -9,9 +9,9 @@ struct image_list {
     int64_t n, capacity;
 };
 
-/* Reads the paths of all images, one or more. Returns the exit status; on an error the reason is on
+/* Reads the paths of all images, one or more; messages call them `what`. Returns the exit status; on an error the reason is on
  * standard error. Clear the list also after an error. */
-int image_list_read(const struct cli *cli, struct image_list *list);
+int image_list_read(const struct cli *cli, const char *what, struct image_list *list);
 
 /* Refuses a path that is given twice. Returns the exit status. */
 int image_list_check_unique(const struct image_list *list);

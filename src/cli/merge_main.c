@@ -158,6 +158,11 @@ static int check_output(const struct arguments *a, const struct image_list *list
                         struct merge_options *options) {
     int status = merged_file_choose(a->output, &options->writer);
     options->path = merged_file_path(a->output);
+    if (status == EXIT_OK && options->path && a->cli.files_from &&
+        is_same_file(a->output, a->cli.files_from))
+        status = messages_usage("%s: the merged catalogue would replace the list of catalogues: "
+                                "name another file",
+                                a->output);
     for (int64_t i = 0; status == EXIT_OK && options->path && i < list->n; i++)
         if (is_same_file(a->output, list->paths[i]))
             status = messages_usage("%s: the merged catalogue would replace one of those that it "
@@ -255,7 +260,7 @@ static int run(const struct arguments *a) {
     struct image_list list;
     struct merge_options options = {.radius = a->radius, .keep_duplicates = a->keep};
     signals_watch();
-    int status = image_list_read(&a->cli, &list);
+    int status = image_list_read(&a->cli, "catalogue", &list);
     if (status == EXIT_OK)
         status = image_list_check_unique(&list);
     if (status == EXIT_OK)

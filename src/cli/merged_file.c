@@ -39,6 +39,13 @@ void merged_file_say(const struct messages *messages, const char *path,
         messages, "%s: %lld %s%s of %lld %s%s, %lld duplicate%s %s", name, (long long)counts->rows,
         messages->row, plural(counts->rows), (long long)counts->images, of, plural(counts->images),
         (long long)counts->duplicates, plural(counts->duplicates), keep ? "marked" : "left out");
+    if (counts->without_sky > 0 && counts->images > 1)
+        messages_note(messages,
+                      "%s: %lld of them %s no sky coordinates (%s%s), so duplicates of their rows "
+                      "are not found",
+                      name, (long long)counts->without_sky,
+                      counts->without_sky == 1 ? "has" : "have", counts->first_without_sky,
+                      counts->without_sky == 1 ? "" : ", ...");
     if (counts->without_beam > 1)
         messages_note(messages,
                       "%s: %lld images have no beam (%s, ...), so duplicates among their rows are "

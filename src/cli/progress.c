@@ -57,7 +57,7 @@ static void add_rate(char *line, const struct totals *done, int64_t n, double se
     if (searched < 1 || !(seconds > 0))
         return;
     const double rate = (double)searched / seconds;
-    add(line, rate < 1 ? ", %.2f/s" : ", %.0f/s", rate);
+    add(line, rate < 1 ? ", %.2f images/s" : ", %.0f images/s", rate);
     add_time(line, (double)(n - done->images) / rate);
 }
 

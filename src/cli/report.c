@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/digest.h"
+#include "cli/directories.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
@@ -71,6 +72,9 @@ static int open_locked(const char *path, int *descriptor) {
     struct stat info;
     if (strcmp(path, "-") == 0)
         return messages_usage("--report: a report is a file: name one");
+    const int status = directory_check_for(path, "report");
+    if (status != EXIT_OK)
+        return status;
     do {
         *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
         if (*descriptor < 0)

@@ -62,7 +62,7 @@ static bool take_images(struct image_list *list, struct targets *t) {
 
 static int list_images(const struct cli *cli, struct targets *t) {
     struct image_list list;
-    int status = image_list_read(cli, &list);
+    int status = image_list_read(cli, "image", &list);
     if (status == EXIT_OK && (cli->merge || cli->report)) /* each image has one row of a report */
         status = image_list_check_unique(&list);
     if (status == EXIT_OK && !take_images(&list, t))
@@ -89,10 +89,10 @@ static int refuse_file(const char *path, const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++)
         if (stat(t->target[i].image, &info) != 0)
             return messages_usage(
-                "%s: several images need a directory, and this is the name of a file; "
+                "%s: several images, or a list, need a directory, and this is a file; "
                 "there is no image %s",
                 path, t->target[i].image);
-    return messages_usage("%s: several images need a directory, and this is the name of a file",
+    return messages_usage("%s: several images, or a list, need a directory, and this is a file",
                           path);
 }
 

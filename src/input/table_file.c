@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "common/path.h"
+#include "input/fits/file.h"
 #include "input/tables/readers.h"
 #include "input/tables/text_file.h"
 
@@ -37,6 +38,11 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
                                     struct error *error) {
     *table = (struct table_file){
         .beam = {NAN, NAN, NAN}, .equinox = NAN, .frequency = NAN, .width = NAN, .height = NAN};
+    struct fits_file file; /* what is no file is no catalogue, whatever its suffix */
+    const enum srcfind_status opened = fits_file_open_any(&file, path, error);
+    fits_file_close(&file);
+    if (opened != SRCFIND_OK)
+        return opened;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (!path_ends_with(path, formats[i].suffix) && !path_ends_with(path, formats[i].packed))
             continue;

@@ -58,7 +58,7 @@ void merge_list_suffixes(char *text, size_t size) {
 
 static enum srcfind_status spool_error(const struct merge *m, struct error *error) {
     return error_set(error, SRCFIND_ERROR_OUTPUT,
-                     "%s: the rows of the merged catalogue cannot be kept beside it: %s",
+                     "%s: the merged catalogue, or its rows beside it, cannot be written: %s",
                      m->options.path ? m->options.path : "standard output", strerror(errno));
 }
 
@@ -140,7 +140,10 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
     m->n_rows += c->n_sources;
-    return metadata_add(&m->metadata, i, name, input) ? SRCFIND_OK : error_memory(error, MERGING);
+    const char *of_catalogue = m->images[i].other_name; /* which the user named */
+    return metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : name, input)
+               ? SRCFIND_OK
+               : error_memory(error, MERGING);
 }
 
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
@@ -253,6 +256,7 @@ static void count(const struct merge *m, const struct merged_rows *rows, int64_t
         counts->images += m->images[i].name != NULL;
     for (int64_t i = 0; i < n_words; i++)
         counts->duplicates += __builtin_popcountll(rows->duplicates[i]);
+    counts->without_sky = metadata_without_sky(&m->metadata, &counts->first_without_sky);
     if (m->options.radius == 0)
         counts->without_beam = metadata_without_beam(&m->metadata, &counts->first_without_beam);
 }

@@ -19,6 +19,8 @@ struct merge_counts {
     int64_t images, rows, duplicates;
     int64_t without_beam;           /* images that have no beam to find duplicates by */
     const char *first_without_beam; /* of the merge */
+    int64_t without_sky;            /* images that have no sky coordinates to find them by */
+    const char *first_without_sky;
 };
 
 struct merge;

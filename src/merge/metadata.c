@@ -260,6 +260,15 @@ int64_t metadata_without_beam(const struct metadata *m, const char **first) {
     return n;
 }
 
+int64_t metadata_without_sky(const struct metadata *m, const char **first) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->n_images; i++)
+        if (m->images[i].name && !*kind_of(m, i)->lon_name && !*kind_of(m, i)->options->at &&
+            n++ == 0)
+            *first = m->images[i].name;
+    return n;
+}
+
 /* --- what is said of all --- */
 
 /* Takes from an image what all have in common, as far as it is known. */

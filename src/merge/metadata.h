@@ -40,6 +40,9 @@ enum srcfind_status metadata_check_beams(const struct metadata *m, struct error 
 /* The number of images without a beam that have candidates; *first is the name of the first one. */
 int64_t metadata_without_beam(const struct metadata *m, const char **first);
 
+/* The same for images without sky coordinates. */
+int64_t metadata_without_sky(const struct metadata *m, const char **first);
+
 /* Sets image and options of the merged catalogue to those of all images, as far as they are the
  * same. */
 void metadata_describe(const struct metadata *m, struct srcfind_catalogue *c);

@@ -147,7 +147,7 @@ class Batches(t.Case):
         lines = self.run_into("out", images, "--progress", "always", "--threads", "1", "-q").stderr
         sources = len(contents(self.path("out"))["00.csv"].splitlines()) - 1
         self.assertRegex(lines, r"\[1/8\] \S+%s" % os.path.basename(images[0]))
-        self.assertRegex(lines, r"\[2/8\] %d sources, [0-9.]+/s, \d+ s left \S+missing\.fits" % sources)
+        self.assertRegex(lines, r"\[2/8\] %d sources, [0-9.]+ images/s, \d+ s left \S+missing\.fits" % sources)
         self.assertRegex(lines, r"\[3/8\] 1 failed, %d sources, " % sources)
         self.assertRegex(lines, r"\[8/8\] 2 failed, ")
         for line in re.findall(r"\[\d/8\][^\r\n]*", lines):

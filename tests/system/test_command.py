@@ -166,7 +166,7 @@ class Command(t.Case):
         path = self.write("image.fits", t.noise(30, 40))
         result = t.run("-l", "60", path, "-o", self.path("c.csv"))
         self.assertEqual([result.returncode, result.stdout], [2, ""])
-        self.assertIn("this is the name of a file; there is no image 60\n", result.stderr)
+        self.assertIn("this is a file; there is no image 60\n", result.stderr)
 
     def test_skip_existing(self):
         """Catalogues that are whole are left as they are; what a power cut leaves of one is not."""

@@ -164,6 +164,8 @@ class Merge(t.Case):
         one = rows_of(t.run(images[0], "-q").stdout)
         merged = rows_of(self.merge_images(*images))
         self.assertEqual([len(merged), merged[-1]["RA"]], [2 * len(one), ""])
+        self.assertRegex(t.run(*images, "--merge", self.merged).stderr,
+                         r"2 of them have no sky coordinates \(%s, \.\.\.\), so duplicates of their rows are not found\n" % re.escape(images[0]))
         # they go with images that have a sky
         others = [self.cut("%s.fits" % name, 0, 0, BUNIT="Jy/pixel") for name in "cd"]
         n_others = len(rows_of(t.run(others[0], "-q").stdout))
@@ -371,7 +373,7 @@ class Merge(t.Case):
         self.assertIn(", 0 duplicates left out\n", result.stderr)
         self.assertRegex(result.stderr.split("\nsrcfind: 2 images")[0] + "\n", note % (re.escape(images[0]), "beam"))
         catalogues = [os.path.join(self.out, "n%d.fits" % i) for i in range(2)]
-        self.assertRegex(merge(*catalogues, "-o", "-").stderr, note % (re.escape(images[0]), "radius"))
+        self.assertRegex(merge(*catalogues, "-o", "-").stderr, note % (re.escape(catalogues[0]), "radius"))
         result = merge(*catalogues, "-o", "-", "--radius", "3")
         self.assertNotIn("no beam", result.stderr)
         self.assertNotIn(" 0 duplicates", result.stderr)
@@ -450,6 +452,14 @@ class Merge(t.Case):
                 self.assertEqual(result.stderr.count("\n"), 1)
                 self.assertIn(message, result.stderr)
         self.assertFalse(os.path.exists(self.path("a.csv")))
+        with open(self.path("list.csv"), "w") as stream:  # whatever is merged, its list stays
+            stream.write(catalogue + "\n")
+        result = merge("--files-from", self.path("list.csv"), "-o", self.path("list.csv"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("would replace the list of catalogues", result.stderr)
+        for arguments, message in ((["-"], "-: catalogues are read from files"), ([""], "an empty name is no catalogue"),
+                                   (["none"], "none: No such file"), (["."], ".: a directory, not a file")):
+            self.assertIn(message, merge(*arguments, "-o", "a.csv", cwd=self.directory.name).stderr)
         for option, text in (("--help", "Usage: srcfind-merge"), ("-V", "srcfind ")):
             result = merge(option)
             self.assertEqual([result.returncode, result.stderr, result.stdout.startswith(text)], [0, "", True])

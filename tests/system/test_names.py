@@ -110,7 +110,9 @@ class Names(t.Case):
         for option in ("-0", "--null"):
             self.assertEqual(self.made("--files-from", "-", option, input="%s\0%s\0\0" % (odd, NAMES[2])), ["a\nb .csv", "other.csv"])
         self.assertEqual(self.made("-0", "--files-from", "-", input=NAMES[0]), ["mosaic.csv"])
-        for arguments, words in ((["-0", NAMES[0]], "--files-from"), (["--files-from", "-"], "add -0")):
+        with open(self.path("list"), "w") as stream:
+            stream.write("".join(name + "\n" for name in NAMES))
+        for arguments, words in ((["-0", NAMES[0]], "--files-from"), (["--files-from", "-"], "add -0"), (["-0", "--files-from", "list"], "list: the list has lines")):
             result = self.run_here(*arguments, "-o", "out", input=odd + "\0")
             self.assertEqual([result.returncode, result.stdout], [2, ""])
             self.assertIn(words, result.stderr)
@@ -132,7 +134,7 @@ class Names(t.Case):
     def test_shard_without_an_image(self):
         result = self.run_here(*NAMES, "-o", "out", "--shard", "4/4")
         self.assertEqual([result.returncode, result.stdout, result.stderr],
-                         [0, "", "srcfind: --shard 4/4: nothing to do, there are 3 images\n"])
+                         [0, "", "srcfind: --shard 4/4: nothing to do, of 3 images\n"])
         self.assertEqual(self.run_here(NAMES[0], "-q", "--shard", "2/2").stderr, "")
 
     def test_wrong_shards(self):
