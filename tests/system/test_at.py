@@ -517,7 +517,7 @@ class At(t.Case):
         with open(self.path("p.dat"), "w") as stream:
             stream.write("Xposn,Yposn\n1,2\n")
         t.run(self.image, "-q", "-o", self.path("c.vot"), check=True)
-        for name, words in (("none.csv", "No such file"), ("p.dat", ".ecsv"), ("c.vot", ".ecsv"), ("short.csv", "line 3"), ("", "catalogues are read from")):
+        for name, words in (("none.csv", "No such file"), ("p.dat", ".ecsv"), ("c.vot", ".ecsv"), ("short.csv", "line 3"), ("", "a directory, not a file")):
             message = self.assert_wrong(2, words, *images, "--at", self.path(name), "-o", self.path("out"))
             self.assertTrue(message.startswith("srcfind: " + self.path(name) + ": "), message)
             self.assertFalse(os.path.exists(self.path("out")))

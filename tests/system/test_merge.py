@@ -250,6 +250,19 @@ class Merge(t.Case):
                 options = json.load(stream)["options"]
             self.assertEqual(options and options["threshold"], expected)
 
+    def test_long_options(self):
+        """FITS breaks them over several cards; they are read back whole."""
+        beam = "6.123456789012345,5.123456789012345,123.4567890123456"
+        for name in ("fits", "json"):
+            t.run(self.images[0], "-q", "--beam", beam, "-o", self.path("c." + name), check=True)
+        found = []
+        for name in ("fits", "json"):
+            self.assertEqual(merge(self.path("c." + name), "-q", "-o", self.path("m.json")).returncode, 0)
+            with open(self.path("m.json")) as stream:
+                found.append(json.load(stream)["options"])
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0]["beam"], beam)
+
     def merge_images_binary(self, name, images):
         t.run(*images, "-q", "--merge", self.path(name), check=True)
 

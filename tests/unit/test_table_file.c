@@ -323,6 +323,9 @@ static void bad_json(void **state) {
         {"{" COLUMNS
          ",\"sources\":[{\"i\":1,\"r\":1,\"t\":\"\"},{\"i\":\"x\",\"r\":1,\"t\":\"\"}]}",
          "has strings and numbers"},
+        {"{" COLUMNS
+         ",\"sources\":[{\"i\":\"x\",\"r\":1,\"t\":\"\"},{\"i\":1,\"r\":1,\"t\":\"\"}]}",
+         "has strings and numbers"},
         {"{\"a\":[1,2}}", "no member `sources`"},
         {"{\"a\":]}", "do not match"},
         {"{\"image\":{\"path\":}}", "not valid JSON"},

@@ -9,6 +9,7 @@
 #include "input/fits/table.h"
 #include "input/table_facts.h"
 #include "input/tables/readers.h"
+#include "options/options.h"
 
 /* A column whose cells are one number or text, and how its stored numbers become its values. */
 struct scalar {
@@ -297,17 +298,37 @@ static bool read_long_text(const struct header *header, const char *keyword, cha
     return true;
 }
 
-/* Takes the options from HISTORY cards: `srcfind option NAME: VALUE`, cut into cards of 72
- * characters. False where memory ran out. */
+enum { HISTORY_TEXT = OPTIONS_TEXT + CARD };
+
+/* The next line of HISTORY, without blanks at its end. cards_add_history breaks lines of more than
+ * 72 characters over several cards. False at the end of the header. */
+static bool next_line(const struct header *header, int64_t *i, char text[HISTORY_TEXT]) {
+    const char *card = header_next(header, "HISTORY", i);
+    size_t length = 0;
+    if (!card)
+        return false;
+    while (card) {
+        int64_t next = *i;
+        snprintf(text + length, HISTORY_TEXT - length, "%.*s", CARD - 8, card + 8);
+        length += CARD - 8;
+        card = card[CARD - 1] != ' ' ? header_next(header, "HISTORY", &next) : NULL;
+        if (!card || strncmp(card + 8, "srcfind ", 8) == 0 || length + CARD > HISTORY_TEXT)
+            break;
+        *i = next;
+    }
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
+    return true;
+}
+
+/* Takes the options from lines of HISTORY: `srcfind option NAME: VALUE`. False where memory ran
+ * out. */
 static bool take_options(const struct header *header, struct table_file *table) {
     static const char begin[] = "srcfind option ";
+    char text[HISTORY_TEXT];
     int64_t i = 0;
     bool ok = true;
-    for (const char *card; ok && (card = header_next(header, "HISTORY", &i));) {
-        char text[CARD + 1];
-        snprintf(text, sizeof text, "%.*s", CARD - 8, card + 8);
-        for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
-            text[n - 1] = '\0';
+    while (ok && next_line(header, &i, text)) {
         const char *option = text + strspn(text, " ");
         char *colon = strchr(option, ':');
         if (strncmp(option, begin, strlen(begin)) != 0 || !colon)

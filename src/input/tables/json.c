@@ -375,6 +375,9 @@ static enum srcfind_status read_cell(struct json *j, int64_t column, struct erro
             (cell.length == 0 || !(isdigit((unsigned char)*cell.text) || *cell.text == '-') ||
              parse_number(cell.text, cell.length).kind == NUMBER_NONE))
             return wrong(j, "a cell is not a number, a string or null", error);
+        if (!is_null && j->builder.columns[column].has_values &&
+            j->builder.columns[column].cells.kind == SRCFIND_STRING)
+            return wrong(j, "a column of `sources` has strings and numbers", error);
         result = builder_set(&j->builder, column, cell.text, is_null ? 0 : cell.length);
     }
     return result == BUILDER_OK ? SRCFIND_OK : error_memory(error, "reading a catalogue");
