@@ -15,8 +15,8 @@ struct sources {
     struct fit_frame frame; /* of the image */
 };
 
-/* What sources are made of. `source` has the pixels again, and is not read unless islands are
- * fitted. */
+/* What sources are made of. `source` has the pixels again: it is read only for fits and for
+ * positions that are given. */
 struct sources_from {
     const struct options *options;
     const struct pixel_source *source;

@@ -78,6 +78,8 @@ struct noise_given {
     float background, rms;
 };
 
+enum { NOISE_RANGE = 64 }; /* pixels of which the CPU computes the noise at a time */
+
 /* Writes the noise at n pixels of row y, from pixel x on, where maps may be given. given is NULL if
  * none are. */
 EXACT_FUNCTION void noise_row(const struct noise_map *map, int64_t y, int64_t x, int64_t n,

@@ -9,8 +9,8 @@ struct image_list {
     int64_t n, capacity;
 };
 
-/* Reads the paths of all images, one or more; messages call them `what`. Returns the exit status; on an error the reason is on
- * standard error. Clear the list also after an error. */
+/* Reads the paths of all images, one or more; messages call them `what`. Returns the exit status;
+ * on an error the reason is on standard error. Clear the list also after an error. */
 int image_list_read(const struct cli *cli, const char *what, struct image_list *list);
 
 /* Refuses a path that is given twice. Returns the exit status. */

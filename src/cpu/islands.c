@@ -8,8 +8,6 @@
 #include "common/arrays.h"
 #include "cpu/runs.h"
 
-enum { NOISE_RANGE = 64 }; /* pixels whose local noise is computed at a time */
-
 /* The box, size and peak of an island. They decide whether the island counts, that is, whether the
  * catalogue has it. */
 struct extent {

@@ -351,8 +351,6 @@ static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t 
 
 /* --- maps of the noise --- */
 
-enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
-
 /* Picks the candidates and the blanks among n <= NOISE_RANGE pixels of a row. */
 static void pick_piece(const struct scan_worker *w, const struct row_part *part,
                        const struct noise_given *given, struct picked *picked) {

@@ -5,8 +5,6 @@
 
 #include "cpu/runs.h"
 
-enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
-
 /* Whether a pixel of a run is above the local noise by the detection threshold. */
 static bool has_local_peak(const struct noise_thresholds *t, const struct run *run,
                            const float *values, const struct noise_given *given) {

@@ -9,8 +9,8 @@ enum given_kind { GIVEN_MASK, GIVEN_RMS, GIVEN_BACKGROUND, GIVEN_KINDS };
 
 /* The path of what a kind of option gives for an image, to be freed: the path itself or, if it is a
  * directory, that of STEM.rms.fits (STEM.background.fits, STEM.mask.fits) in it or, where there is
- * none, of STEM.fits. For an image P1/STEM.fits it looks for P1/STEM... first. NULL where memory
- * ran out. */
+ * none, of STEM.fits. It tries ever shorter ends of the image's path: for A/B/STEM.fits A/B/STEM,
+ * B/STEM and STEM; nothing before the last `..` counts. NULL where memory ran out. */
 char *given_path(enum given_kind kind, const char *path, const char *image);
 
 /* Opens what the options give for an image, if anything, and makes the pixels of image->source NaN

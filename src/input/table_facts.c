@@ -74,11 +74,12 @@ void table_facts_set_number(struct table_file *table, const char *name, double n
 
 bool table_facts_set_option(struct table_file *table, const char *name, const char *value) {
     struct error ignored; /* an option of another version */
-    if (!table->options && !(table->options = malloc(sizeof *table->options)))
-        return false;
-    if (!table->has_options)
+    if (!table->options) {
+        table->options = malloc(sizeof *table->options);
+        if (!table->options)
+            return false;
         options_default(table->options);
-    table->has_options = true;
+    }
     options_set(table->options, name, value, &ignored);
     return true;
 }

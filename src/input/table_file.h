@@ -31,8 +31,7 @@ struct table_file {
     char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
     char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
     char *image;                                      /* the path of the image */
-    struct options *options; /* that it was made with, and others at their defaults */
-    bool has_options;
+    struct options *options; /* that it was made with; NULL: it does not tell them */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include "backend/moments.h"
-#include "common/arrays.h"
 #include "measure/island_fit.h"
 
 enum {
-    NOISE_RANGE = 64,      /* pixels whose noise is computed at a time */
     ISLANDS_A_PART = 32,   /* that a thread takes at a time */
     BATCH_ISLANDS = 16384, /* most islands of a batch, */
     BATCH_PIXELS = 1 << 21 /* and their pixels, with margins, unless one island has more */
@@ -309,7 +307,6 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .highest = highest,
                                            .noise = noise,
                                            .is_alone = sources.n == 1,
-                                           .is_subtracted = sources.n > 1,
                                            .residual_rms = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->dividing->fitter)

@@ -12,8 +12,8 @@ struct component {
     struct island pixels;  /* extent and moments of its own pixels; n_pixels 0: it has none */
     int64_t highest;       /* its highest pixel, or the island's where it has none: an index */
     struct noise_at noise; /* there */
-    bool is_alone;         /* the island's only source: `pixels` are those of the island */
-    bool is_subtracted;    /* the moments are those of value - background */
+    bool is_alone;         /* the island's only source: `pixels` are those of the island; else
+                              their moments are those of value - background */
     bool is_fitted, has_beam_shape;
     struct gaussian gaussian; /* if fitted, in the map's unit */
     double residual_rms;      /* of the island; NAN without a fit */

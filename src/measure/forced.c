@@ -44,7 +44,7 @@ struct measuring {
 
 enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
 
-/* Sets x and y of all rows, and lon and lat where the positions have them. */
+/* Sets x and y of all rows. */
 static enum srcfind_status locate(const struct forced *f, struct srcfind_source *rows,
                                   struct error *error) {
     const struct positions *p = f->positions;
@@ -52,11 +52,13 @@ static enum srcfind_status locate(const struct forced *f, struct srcfind_source 
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
         const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
-        memcpy(x, p->x + first, (size_t)n * sizeof *x);
-        memcpy(y, p->y + first, (size_t)n * sizeof *y);
-        if (p->celestial)
+        if (p->celestial) {
             status = wcs_pixels(f->wcs, n, p->x + first, p->y + first, x, y, error);
-        for (int i = 0; i < n; i++) {
+        } else {
+            memcpy(x, p->x + first, (size_t)n * sizeof *x);
+            memcpy(y, p->y + first, (size_t)n * sizeof *y);
+        }
+        for (int i = 0; status == SRCFIND_OK && i < n; i++) {
             rows[first + i].x = x[i];
             rows[first + i].y = y[i];
         }
@@ -326,14 +328,11 @@ static struct srcfind_source row_of_entry(int64_t id) {
     struct srcfind_source row = setting_empty_row(id);
     double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
                              &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
-                             &row.peak_flux,  &row.e_peak_flux,  &row.pixel_sum,
-                             &row.isl_rms,    &row.isl_mean,     &row.snr};
-    int64_t *const none[] = {&row.x_peak, &row.y_peak, &row.n_pixels, &row.x_min,
-                             &row.x_max,  &row.y_min,  &row.y_max};
+                             &row.peak_flux,  &row.e_peak_flux,  &row.isl_rms,
+                             &row.isl_mean,   &row.snr};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         *empty[i] = NAN;
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        *none[i] = SRCFIND_EMPTY;
+    setting_empty_pixels(&row);
     return row;
 }
 

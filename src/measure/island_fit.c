@@ -12,8 +12,6 @@ static void add_own_pixels(struct island_fit *f) {
     f->n_own = f->n_pixels;
 }
 
-enum { NOISE_RANGE = 64 }; /* pixels whose noise is computed at a time */
-
 /* Adds the pixels of a run of the margin. */
 static void add_margin_run(struct island_fit *f, const struct noise_map *map, double threshold,
                            const struct run *run, const float *values,

@@ -166,7 +166,7 @@ static int64_t first_not_before(const void *things, int64_t n, int64_t y,
 }
 
 /* Whether a margin begins before row y. One without a run is that of an island as large as the
- * image, which is the only one; or all have none, where the beam is narrower than two pixels. */
+ * image, which is the only one. */
 static bool begins_before(const void *margins, int64_t i, int64_t y) {
     const struct margin *m = (const struct margin *)margins + i;
     return m->n_runs == 0 || m->runs[0].run.y < y;
@@ -284,7 +284,7 @@ enum srcfind_status margins_read(struct margin *margins, int64_t n,
     struct reading r = {.source = source, .maps = maps, .margins = margins, .n = n};
     const enum srcfind_status status = allocate(&r, threads_count(threads))
                                            ? read_margins(&r, threads, error)
-                                           : error_memory(error, "reading around islands");
+                                           : error_memory(error, "reading pixels again");
     free(r.last);
     free(r.errors);
     free(r.has_failed);

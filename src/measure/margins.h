@@ -29,8 +29,9 @@ bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_
                  int64_t height, struct margin *margin);
 void margin_clear(struct margin *margin);
 
-/* Reads the values of n margins, of islands in the order of their first pixels, in one pass over
- * the parts of the image where they are. */
+/* Reads the values of n margins in one pass over the parts of the image where they are. They are
+ * sorted by the row of their first run; runs may be empty (x0 > x1). A margin has no run only if
+ * its island is the whole image. */
 enum srcfind_status margins_read(struct margin *margins, int64_t n,
                                  const struct pixel_source *source,
                                  const struct noise_sources *maps, struct threads *threads,

@@ -139,11 +139,7 @@ static struct peak_noise noise_at(const struct setting *s, const struct island *
 /* Empties the columns of the pixels of a source that has none. */
 static void empty_pixels(const struct component *c, const struct setting *s,
                          struct srcfind_source *row) {
-    int64_t *const cells[] = {&row->n_pixels, &row->x_min,  &row->x_max, &row->y_min,
-                              &row->y_max,    &row->x_peak, &row->y_peak};
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        *cells[i] = SRCFIND_EMPTY;
-    row->pixel_sum = NAN;
+    setting_empty_pixels(row);
     row->flags = s->flags | (c->pixels.edge ? SRCFIND_FLAG_EDGE : 0);
 }
 
@@ -190,8 +186,7 @@ static void measure_component(const struct component *c, const struct island *is
     row->isl_mean = c->noise.background;
     if (c->pixels.n_pixels > 0) {
         copy_extent(&c->pixels, s->flags, row);
-        measure_island(&c->pixels, &l, c->is_subtracted ? 0 : base_of_islands(s, &l), s, row,
-                       shape);
+        measure_island(&c->pixels, &l, c->is_alone ? base_of_islands(s, &l) : 0, s, row, shape);
     } else {
         empty_pixels(c, s, row);
     }

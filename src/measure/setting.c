@@ -41,3 +41,11 @@ struct srcfind_source setting_empty_row(int64_t id) {
                                    .e_dc_angle = NAN,
                                    .resid_isl_rms = NAN};
 }
+
+void setting_empty_pixels(struct srcfind_source *row) {
+    int64_t *const cells[] = {&row->n_pixels, &row->x_min,  &row->x_max, &row->y_min,
+                              &row->y_max,    &row->x_peak, &row->y_peak};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        *cells[i] = SRCFIND_EMPTY;
+    row->pixel_sum = NAN;
+}

@@ -24,4 +24,7 @@ struct setting setting_make(const struct detection_result *result,
 /* A row whose columns do not apply, but for its number, which is its island's, too. */
 struct srcfind_source setting_empty_row(int64_t id);
 
+/* Empties the columns of a row's pixels, for a source that has none. */
+void setting_empty_pixels(struct srcfind_source *row);
+
 #endif

@@ -60,14 +60,14 @@ static void take_image(const struct table_file *table, struct read_catalogue *re
 /* What the columns tell of the options, where nothing else does. */
 static void take_options(const struct table_file *table, struct read_catalogue *read) {
     struct options *o = &read->catalogue.options;
-    read->knows_options = table->has_options;
-    if (table->has_options)
+    read->knows_options = table->options;
+    if (table->options)
         *o = *table->options;
     else
         options_default(o);
-    o->fit = o->fit || (!table->has_options && table_file_column(table, "E_Maj"));
-    o->deblend = o->deblend || (!table->has_options && table_file_column(table, "S_Code"));
-    if (!table->has_options && o->fit && !o->deblend) /* only --at has these columns */
+    o->fit = o->fit || (!table->options && table_file_column(table, "E_Maj"));
+    o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
+    if (!table->options && o->fit && !o->deblend) /* only --at has these columns */
         snprintf(o->at, sizeof o->at, "a file");
 }
 

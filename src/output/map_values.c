@@ -8,8 +8,6 @@
 
 /* --- quantities --- */
 
-enum { NOISE_RANGE = 64 }; /* pixels that are computed at a time */
-
 /* In double, and rounded once. */
 static float quantity_at(enum quantity quantity, struct noise_at noise, double model, float pixel) {
     const double above = (double)pixel - noise.background;

@@ -1,11 +1,7 @@
 #include "input/tables/text_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/arrays.h"
 #include "common/utf8.h"
