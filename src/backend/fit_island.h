@@ -13,8 +13,10 @@ static const double FIT_COVERED = 0.25;   /* of a component, that is on pixels o
 static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
 static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
 static const double FIT_APART = 1.4;      /* beam sigmas between them */
-static const double FIT_CORE = 0.02;      /* least weight of a pixel of the core */
-static const double FIT_WORSE = 20;       /* chi^2 a beam and component, by which it may be worse */
+static const double FIT_WIDER = 2;    /* errors, by which a point's width may pass the beam's, */
+static const double FIT_NARROWER = 3; /* and by which it may fall short of it */
+static const double FIT_CORE = 0.02;  /* least weight of a pixel of the core */
+static const double FIT_WORSE = 20;   /* chi^2 a beam and component, by which it may be worse */
 
 enum { FIT_PIXELS_A_SOURCE = 7 /* of the core, at least */ };
 
@@ -191,7 +193,7 @@ FIT_FUNCTION double fit_add_residuals(const struct fit_space *s, int n_inside, d
         fit_copy_set(&m->kept, &m->now);
         fit_append(&m->now, highest.rest, s->u[highest.pixel], s->v[highest.pixel]);
         const struct fit_end end = fit_minimise(s, &m->now);
-        if (!fit_may_stay(s, &m->now)) {
+        if (!(end.chi2 < chi2) || !fit_may_stay(s, &m->now)) {
             fit_copy_set(&m->now, &m->kept);
             break;
         }
@@ -246,8 +248,8 @@ FIT_FUNCTION bool fit_are_two(const struct fit_set *set, int i, int j) {
            sqrt(u * u + v * v) > FIT_APART;
 }
 
-/* Step 3: two points in place of an elongated component. */
-FIT_FUNCTION void fit_divide_elongated(const struct fit_space *s, double chi2) {
+/* Step 3: two points in place of an elongated component. Returns chi^2. */
+FIT_FUNCTION double fit_divide_elongated(const struct fit_space *s, double chi2) {
     struct fit_memory *m = s->memory;
     const int n = m->now.n;
     for (int k = 0; k < n && m->now.n < FIT_GROUP; k++) {
@@ -266,6 +268,7 @@ FIT_FUNCTION void fit_divide_elongated(const struct fit_space *s, double chi2) {
         else
             fit_copy_set(&m->now, &m->kept);
     }
+    return chi2;
 }
 
 /* Relative errors of the axes of a component: sqrt(2) / rho of Condon 1997, PASP 109, 166, with the
@@ -277,21 +280,39 @@ FIT_FUNCTION struct fit_widths fit_errors_of_widths(const struct fit_widths *w, 
     return errors;
 }
 
-/* Step 4: a component whose widths are the beam's within two errors gets the beam's shape. */
-FIT_FUNCTION void fit_test_beam(struct fit_memory *m) {
+/* Whether a width is the beam's, but for its error. */
+FIT_FUNCTION bool fit_is_beam_width(double width, double relative_error) {
+    const double error = width * relative_error;
+    return width - 1 < FIT_WIDER * error && 1 - width < FIT_NARROWER * error;
+}
+
+/* Gives the beam's shape to the components whose widths are the beam's, but for their errors. */
+FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set) {
     FIT_SYNC();
-    FIT_EACH (i, m->now.n) {
-        double *const c = m->now.value[i];
+    FIT_EACH (i, set->n) {
+        double *const c = set->value[i];
         const struct fit_widths w = fit_widths_of(c);
         const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
-        if (m->now.is_free[i] && w.major - 1 < 2 * w.major * e.major &&
-            w.minor - 1 < 2 * w.minor * e.minor) {
+        if (set->is_free[i] && fit_is_beam_width(w.major, e.major) &&
+            fit_is_beam_width(w.minor, e.minor)) {
             c[FIT_P] = c[FIT_R] = 1;
             c[FIT_Q] = 0;
-            m->now.is_free[i] = false;
+            set->is_free[i] = false;
         }
     }
     FIT_SYNC();
+}
+
+/* Step 4: components that look like points get the beam's shape, unless the pixels then contradict:
+ * chi^2 passes `most`. The space has the result's Gaussians. */
+FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most) {
+    struct fit_memory *m = s->memory;
+    fit_copy_set(&m->kept, &m->now);
+    fit_set_beam_shapes(&m->now);
+    if (fit_evaluate(s, &m->now) <= most)
+        return;
+    fit_copy_set(&m->now, &m->kept);
+    fit_evaluate(s, &m->now);
 }
 
 /* --- points and core --- */
@@ -331,23 +352,39 @@ FIT_FUNCTION double fit_improve(struct fit_space *s, struct fit_set *set) {
     return fit_evaluate(s, set);
 }
 
-/* Step 5: the fit that is reported, of the core. If it describes all pixels much worse than the fit
- * before, the source is no Gaussian, and the core does not tell what is around it: then all pixels
- * are fitted. */
-FIT_FUNCTION void fit_core(struct fit_space *s) {
+/* Step 5: the fit that is reported, of the core. If chi^2 of all pixels then passes `most`, the
+ * source is no Gaussian, and the core does not tell what is around it: then all pixels are fitted.
+ * The space has the set's Gaussians. */
+FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
     struct fit_memory *m = s->memory;
-    const double chi2 = fit_evaluate(s, &m->now);
-    const double worse = FIT_WORSE * m->now.n * 2 * 3.141592653589793 / s->pixel_area;
     fit_weigh_core(s, &m->now);
     if (s->n_used < FIT_PIXELS_A_SOURCE * m->now.n) {
         fit_weigh_all(s);
         return;
     }
     fit_copy_set(&m->wide, &m->now);
-    if (fit_improve(s, &m->now) <= chi2 + worse)
+    if (fit_improve(s, &m->now) <= most)
         return;
     fit_copy_set(&m->now, &m->wide);
     fit_improve(s, &m->now);
+}
+
+/* Steps 2 to 5. chi2: that of step 1. */
+FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, bool has_beam,
+                             double chi2) {
+    struct fit_memory *m = s->memory;
+    if (has_beam) {
+        chi2 = fit_add_residuals(s, job->n_inside, chi2);
+        chi2 = fit_divide_elongated(s, chi2);
+    }
+    /* Steps 4 and 5 choose what is likely, not what fits best: chi^2 may rise by no more. */
+    const double beam_pixels = 2 * 3.141592653589793 / s->pixel_area;
+    const double most = chi2 + FIT_WORSE * beam_pixels * m->now.n;
+    if (has_beam)
+        fit_test_beam(s, most);
+    else
+        fit_evaluate(s, &m->now);
+    fit_core(s, most);
 }
 
 FIT_FUNCTION bool fit_is_finite(const struct fit_set *set) {
@@ -369,14 +406,9 @@ FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
     if (is_enough) {
         fit_load(s, frame, pixels + job->first);
         fit_copy_set(&m->now, &job->set);
-        double chi2 = fit_sources(s, &job->set, frame->has_beam);
-        if (!job->is_first && frame->has_beam && m->now.n > 0) {
-            chi2 = fit_add_residuals(s, job->n_inside, chi2);
-            fit_divide_elongated(s, chi2);
-            fit_test_beam(m);
-        }
+        const double chi2 = fit_sources(s, &job->set, frame->has_beam);
         if (!job->is_first && m->now.n > 0)
-            fit_core(s);
+            fit_refine(s, job, frame->has_beam, chi2);
     }
     const bool is_fitted = is_enough && m->now.n > 0 && fit_is_finite(&m->now);
     if (is_fitted)

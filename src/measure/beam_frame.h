@@ -4,12 +4,17 @@
 
 #include "backend/fit.h"
 #include "input/image.h"
+#include "measure/tensor.h"
 
 /* The frame of an image, by its beam and its Jacobian at the reference pixel, where the beam was
  * defined. Without a beam the unit circle has a FWHM of three pixels. Errors: of WCSLIB or memory.
  */
 enum srcfind_status beam_frame_make(const struct image *image, const struct srcfind_image *metadata,
                                     struct fit_frame *frame, struct error *error);
+
+/* The second moments of the beam, pixels^2: the same in the whole image, as those of an
+ * interferometer's map are. NaN without a beam. */
+struct tensor beam_frame_moments(const struct fit_frame *frame);
 
 /* The FWHM of the unit circle, in pixels: the geometric mean of its axes. */
 double beam_frame_fwhm(const struct fit_frame *frame);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/beam_frame.h"
 #include "measure/gaussian.h"
 #include "measure/margins.h"
 #include "measure/world_columns.h"
@@ -104,7 +105,7 @@ static struct footprint make_footprint(const struct fit_frame *frame) {
     if (!frame)
         return f;
     f.form = gaussian_of_fit(frame, round, 1, 0, 0).form;
-    const struct tensor moments = tensor_inverse(&f.form);
+    const struct tensor moments = beam_frame_moments(frame);
     const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
     const double x = reach * sqrt(moments.xx), y = reach * sqrt(moments.yy);
     const double part = fmin(1, MOST_REACH / fmax(x, y));
@@ -212,7 +213,6 @@ static void fill_fluxes(const struct measuring *m, const struct sums *s,
     row->e_peak_flux = s->noise.rms;
     if (m->forced->frame) {
         const double pixels = m->forced->metadata->beam_pixels;
-        const struct srcfind_beam *beam = &m->forced->metadata->beam;
         row->peak_flux = s->value_model / s->model_model;
         /* 4 / 3 is the variance of the amplitude, integrated over the beam; a beam that few pixels
          * sample has that of independent pixels, which is larger */
@@ -220,9 +220,6 @@ static void fill_fluxes(const struct measuring *m, const struct sums *s,
         row->total_flux = row->peak_flux * pixels * setting->to_flux;
         row->e_total_flux = row->e_peak_flux * pixels * setting->to_flux;
         row->flags |= SRCFIND_FLAG_BEAM_SHAPE;
-        row->major = beam->major;
-        row->minor = beam->minor;
-        row->angle = beam->angle;
     }
     row->snr = row->peak_flux / s->noise.rms;
 }
@@ -295,32 +292,36 @@ static enum srcfind_status measure_places(struct measuring *m, int64_t n, struct
     return status;
 }
 
-/* Sets lon and lat of n rows, from the first on, to those of their pixels. */
-static enum srcfind_status find_sky(const struct forced *f, int64_t first, int n,
-                                    struct srcfind_source *rows, struct error *error) {
-    double lon[AT_ONCE], lat[AT_ONCE];
+/* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
+ * or else those of the pixels; a shape is the beam's, which is constant in pixels. */
+static enum srcfind_status fill_sky(const struct forced *f, const struct tensor *beam,
+                                    int64_t first, int n, struct srcfind_source *rows,
+                                    struct error *error) {
+    const struct tensor unknown = {NAN, NAN, NAN};
+    const struct positions *p = f->positions;
+    struct pixel_shape shapes[AT_ONCE] = {0};
+    for (int i = 0; i < n; i++) {
+        const bool has_beam_shape = rows[first + i].flags & SRCFIND_FLAG_BEAM_SHAPE;
+        shapes[i] =
+            (struct pixel_shape){.position = unknown, .second = has_beam_shape ? *beam : unknown};
+    }
     const enum srcfind_status status =
-        wcs_positions(f->wcs, n, f->positions->x + first, f->positions->y + first, lon, lat, error);
-    for (int i = 0; status == SRCFIND_OK && i < n; i++) {
-        rows[first + i].lon = lon[i];
-        rows[first + i].lat = lat[i];
+        world_columns_fill(f->wcs, f->metadata, beam, n, shapes, rows + first, error);
+    for (int64_t i = first; p->celestial && i < first + n; i++) {
+        rows[i].lon = p->x[i];
+        rows[i].lat = p->y[i];
+        world_columns_name(f->metadata, &rows[i]);
     }
     return status;
 }
 
-/* Sky coordinates are those that were given, or else those of the pixels. */
 static enum srcfind_status fill_world(const struct forced *f, struct srcfind_source *rows,
                                       struct error *error) {
-    const struct positions *p = f->positions;
+    const struct tensor beam = f->frame ? beam_frame_moments(f->frame) : (struct tensor){0};
+    const int64_t n = f->positions->n;
     enum srcfind_status status = SRCFIND_OK;
-    for (int64_t i = 0; p->celestial && i < p->n; i++) {
-        rows[i].lon = p->x[i];
-        rows[i].lat = p->y[i];
-    }
-    for (int64_t i = 0; f->wcs && !p->celestial && status == SRCFIND_OK && i < p->n; i += AT_ONCE)
-        status = find_sky(f, i, (int)(p->n - i < AT_ONCE ? p->n - i : AT_ONCE), rows, error);
-    for (int64_t i = 0; status == SRCFIND_OK && i < p->n; i++)
-        world_columns_name(f->metadata, &rows[i]);
+    for (int64_t i = 0; f->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
+        status = fill_sky(f, &beam, i, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), rows, error);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "backend/double_double.h"
 #include "common/arrays.h"
+#include "measure/beam_frame.h"
 #include "measure/setting.h"
 #include "measure/uncertainty.h"
 #include "measure/world_columns.h"
@@ -210,6 +211,7 @@ struct worker {
 
 struct measurer {
     struct setting setting;
+    struct tensor beam; /* its second moments, pixels^2 */
     const struct srcfind_image *metadata;
     struct threads *threads;
     int n_workers;
@@ -250,8 +252,8 @@ static void measure_range(void *context, int i) {
     for (int64_t k = first; k < end; k++)
         measure_row(b, k, &w->shapes[k - first]);
     if (w->wcs)
-        w->status = world_columns_fill(w->wcs, b->measurer->metadata, end - first, w->shapes,
-                                       b->rows + first, &w->error);
+        w->status = world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
+                                       end - first, w->shapes, b->rows + first, &w->error);
 }
 
 static enum srcfind_status measure_batch(struct batch *b, struct error *error) {
@@ -298,6 +300,7 @@ struct measurer *measurer_make(const struct detection_result *result,
     if (!m)
         return NULL;
     *m = (struct measurer){.setting = setting_make(result, detection, image, metadata, frame),
+                           .beam = beam_frame_moments(frame),
                            .metadata = metadata,
                            .threads = threads,
                            .n_workers = threads_parts(threads, result->segments.n, BLOCK / 4)};

@@ -125,22 +125,21 @@ static double error_of_angle(const struct axes *axes, double mixed) {
 }
 
 /* Errors of the size, and the size without the beam: second moments of Gaussians that are convolved
- * add up (Wild 1970, Aust. J. Phys. 23, 113). */
-static void measure_fitted_size(const struct srcfind_image *image, const struct jacobian *j,
-                                const struct tensor *second, const struct pixel_shape *shape,
+ * add up (Wild 1970, Aust. J. Phys. 23, 113). The beam is taken out in pixels, where it is the same
+ * in the whole image; what is left is turned to the sky. */
+static void measure_fitted_size(const struct jacobian *j, const struct tensor *second,
+                                const struct tensor *beam, const struct pixel_shape *shape,
                                 struct srcfind_source *row) {
     const struct axes axes = tensor_axes(second);
     const struct moment_errors e = moment_errors(j, &shape->error, direction_of(&axes));
     row->e_major = error_of_size(axes.major, e.along);
     row->e_minor = error_of_size(axes.minor, e.across);
     row->e_angle = error_of_angle(&axes, e.mixed);
-    if (isnan(image->beam.major))
+    if (isnan(beam->xx))
         return;
-    const struct tensor beam =
-        jacobian_ellipse(image->beam.major / FIT_FWHM, image->beam.minor / FIT_FWHM,
-                         isnan(image->beam.angle) ? 0 : image->beam.angle);
-    const struct tensor without = {second->xx - beam.xx, second->yy - beam.yy,
-                                   second->xy - beam.xy};
+    const struct tensor in_pixels = {shape->second.xx - beam->xx, shape->second.yy - beam->yy,
+                                     shape->second.xy - beam->xy};
+    const struct tensor without = jacobian_apply(j, &in_pixels);
     struct axes own = tensor_axes(&without);
     const struct moment_errors own_e = moment_errors(j, &shape->error, direction_of(&own));
     const bool is_resolved = !shape->has_beam_shape && own.major > 0;
@@ -155,7 +154,8 @@ static void measure_fitted_size(const struct srcfind_image *image, const struct 
 }
 
 static void fill_row(const struct srcfind_image *image, const double *lon, const double *lat,
-                     double step, const struct pixel_shape *shape, struct srcfind_source *row) {
+                     double step, const struct tensor *beam, const struct pixel_shape *shape,
+                     struct srcfind_source *row) {
     row->lon = lon[0];
     row->lat = lat[0];
     world_columns_name(image, row);
@@ -166,14 +166,15 @@ static void fill_row(const struct srcfind_image *image, const double *lon, const
     row->e_lat = sqrt(position.yy);
     measure_size(&second, row);
     if (shape->is_fitted)
-        measure_fitted_size(image, &j, &second, shape, row);
+        measure_fitted_size(&j, &second, beam, shape, row);
 }
 
 struct batch {
     double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
 };
 
-static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_image *image, int n,
+static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_image *image,
+                                      const struct tensor *beam, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
                                       struct srcfind_source *rows, struct error *error) {
     const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
@@ -186,20 +187,21 @@ static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_imag
     const enum srcfind_status status =
         wcs_positions(wcs, POINTS * n, b->x, b->y, b->lon, b->lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
-        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, &shapes[i], &rows[i]);
+        fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, beam, &shapes[i], &rows[i]);
     return status;
 }
 
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
-                                       int64_t n, const struct pixel_shape *shapes,
+                                       const struct tensor *beam, int64_t n,
+                                       const struct pixel_shape *shapes,
                                        struct srcfind_source *rows, struct error *error) {
     struct batch *batch = malloc(sizeof *batch);
     enum srcfind_status status = SRCFIND_OK;
     if (!batch)
         return error_memory(error, "computing sky coordinates");
     for (int64_t i = 0; status == SRCFIND_OK && i < n; i += BATCH)
-        status = fill_batch(wcs, image, (int)(n - i < BATCH ? n - i : BATCH), shapes + i, batch,
-                            rows + i, error);
+        status = fill_batch(wcs, image, beam, (int)(n - i < BATCH ? n - i : BATCH), shapes + i,
+                            batch, rows + i, error);
     free(batch);
     return status;
 }

@@ -15,9 +15,11 @@ struct pixel_shape {
 };
 
 /* Fills the world columns of n rows, whose x and y are set; shapes[i] belongs to rows[i]. They are
- * NaN, and the name empty, where a pixel has no position. Errors: of WCSLIB or memory. */
+ * NaN, and the name empty, where a pixel has no position. beam: its second moments, pixels^2; NaN
+ * where they are unknown. Errors: of WCSLIB or memory. */
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,
-                                       int64_t n, const struct pixel_shape *shapes,
+                                       const struct tensor *beam, int64_t n,
+                                       const struct pixel_shape *shapes,
                                        struct srcfind_source *rows, struct error *error);
 
 /* Sets the name of a row, from lon and lat: "" if these are not known. */

@@ -11,7 +11,8 @@ import fit_prototype as recipe  # noqa: E402
 
 LEAST_PEAK, COVERED = 1, 0.25  # rms; the share of a component that is on pixels of the fit
 BETTER = 0.8                   # chi^2 of a free shape / of the beam's
-WORSE = 20                     # beam areas of chi^2 a component, by which the core may fit all pixels worse
+WORSE = 20                     # beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
+WIDER, NARROWER = 2, 3         # errors, between which a width is the beam's
 
 
 class Island:
@@ -23,6 +24,9 @@ class Island:
 
     def rest(self, sources):
         return self.data - recipe.model(sources, self.u, self.v)[0]
+
+    def chi2(self, sources):
+        return (self.rest(sources) ** 2).sum()
 
     def fit(self, sources, free, weight=None):
         use = slice(None) if weight is None else weight > 0.02
@@ -61,7 +65,7 @@ def step_2(island, sources, free, chi2):
             break
         more = np.vstack([sources, [rest[k], island.u[k], island.v[k], 1, 0, 1]])
         trial, trial_chi2, _ = island.fit(more, free + [False])
-        if trial[-1, 0] < 5 or island.loose(trial) >= 0:
+        if trial_chi2 >= chi2 or trial[-1, 0] < 5 or island.loose(trial) >= 0:
             break
         sources, free, chi2 = trial, free + [False], trial_chi2
         trial, trial_chi2, _ = island.fit(sources, free[:-1] + [True])
@@ -86,17 +90,23 @@ def step_3(island, sources, free, chi2):
         if trial_chi2 < BETTER * chi2 and min(trial[k, 0], trial[-1, 0]) >= 5 and island.loose(trial) < 0 and \
                 np.hypot(*(trial[k, 1:3] - trial[-1, 1:3])) > 1.4:
             sources, free, chi2 = trial, pair_free, trial_chi2
-    return sources, free
+    return sources, free, chi2
 
 
-def step_4(sources, free):
+def is_beam_width(width, error):
+    return -NARROWER * error < width - 1 < WIDER * error
+
+
+def step_4(island, sources, free, most):
+    before, free_before = sources.copy(), list(free)
     for k, source in enumerate(sources):
         major, minor = recipe.widths(source)
         size = major * minor / 4 * source[0] ** 2
         e_major = major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5))
         e_minor = minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5))
-        if free[k] and major - 1 < 2 * e_major and minor - 1 < 2 * e_minor:
+        if free[k] and is_beam_width(major, e_major) and is_beam_width(minor, e_minor):
             sources[k], free[k] = recipe.beam_shaped(source), False
+    return (sources, free) if island.chi2(sources) <= most else (before, free_before)
 
 
 def improve(island, sources, free, weight=None):
@@ -104,14 +114,13 @@ def improve(island, sources, free, weight=None):
     return sources if hit or island.loose(trial) >= 0 else trial
 
 
-def step_5(island, sources, free):
+def step_5(island, sources, free, most):
     shapes = [recipe.model([[1, *s[1:]]], island.u, island.v)[0] for s in sources]
     core = np.max(shapes, axis=0) ** 2
     if (core > 0.02).sum() < 7 * len(sources):
         return sources
     narrow = improve(island, sources, free, core)
-    worse = (island.rest(narrow) ** 2).sum() - (island.rest(sources) ** 2).sum()
-    return narrow if worse <= WORSE * len(sources) * 2 * np.pi / island.pixel_area else improve(island, sources, free)
+    return narrow if island.chi2(narrow) <= most else improve(island, sources, free)
 
 
 def fit_island(u, v, data, inside, start):
@@ -121,9 +130,10 @@ def fit_island(u, v, data, inside, start):
     sources, free, chi2 = step_1(island, start)
     if len(sources):
         sources, free, chi2 = step_2(island, sources, free, chi2)
-        sources, free = step_3(island, sources, free, chi2)
-        step_4(sources, free)
-        sources = step_5(island, sources, free)
+        sources, free, chi2 = step_3(island, sources, free, chi2)
+        most = chi2 + WORSE * len(sources) * 2 * np.pi / island.pixel_area
+        sources, free = step_4(island, sources, free, most)
+        sources = step_5(island, sources, free, most)
     return sources, free
 
 

@@ -9,6 +9,7 @@ import unittest
 
 import numpy as np
 from astropy import units as u
+from astropy.coordinates import SkyCoord
 from astropy.io import fits
 from astropy.table import Table
 from astropy.wcs import WCS
@@ -193,8 +194,24 @@ class At(t.Case):
             with self.subTest(option):
                 rows = self.rows(self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option)
                 self.assert_fitted(rows, x, y, self.data, 0, 1, beam)
-                self.assertAlmostEqual(rows[0]["Maj"] * 3600, beam[0] * 1.8, delta=1e-9)
+                self.assertAlmostEqual(rows[0]["Maj"] * 3600, beam[0] * 1.8, delta=1e-6 * beam[0])
                 self.assertEqual([rows[0]["DC_Maj"], rows[0]["E_Maj"], rows[0]["Resid_Isl_rms"]], [None] * 3)
+
+    def test_beam_at_a_pole(self):
+        """The beam is constant in pixels: at each position Maj and PA tell the same step in pixels."""
+        x, y = self.pixels(40)
+        header = t.sky_header(CRVAL1=30.0, CRVAL2=90.0, BMAJ=5e-3, BMIN=2.5e-3, BPA=40.0)
+        wcs = WCS(header)
+        rows = self.rows(self.write("pole.fits", self.data, header), self.catalogue(Xposn=x, Yposn=y), "--fit")
+        measured = [row for row in rows if row["Maj"] is not None]
+        for row in measured:
+            place = SkyCoord(row["RA"], row["DEC"], unit="deg")
+            ends = place.directional_offset_by([row["PA"], row["PA"] + 90] * u.deg, [row["Maj"], row["Min"]] * u.deg)
+            steps = np.array(wcs.world_to_pixel(ends)) - np.array([[row["Xposn"]], [row["Yposn"]]])
+            for (right, up), length, angle in zip(steps.T, (10, 5), (40, 130)):
+                expected = length * np.array([-math.sin(math.radians(angle)), math.cos(math.radians(angle))])
+                self.assertLess(min(np.hypot(*(expected - (right, up))), np.hypot(*(expected + (right, up)))), 0.01)
+        self.assertGreater(len(measured), 20)
 
     def test_narrow_and_wide_beams(self):
         """A beam that has no pixel within one FWHM takes the nearest one, unless that is more than three sigma away; one larger than

@@ -291,7 +291,7 @@ static bool add_component(struct fit *f, int highest, double *chi2, struct fit_s
     bool hit;
     append(set, f->rest[highest], f->u[highest], f->v[highest]);
     const double with_beam = minimise(f, set, &hit);
-    if (!may_stay(f, set)) {
+    if (!(with_beam < *chi2) || !may_stay(f, set)) {
         *set = before;
         return false;
     }
@@ -337,7 +337,7 @@ static void divide(struct fit_set *set, int k) {
     set->is_free[k] = false;
 }
 
-static void divide_elongated(struct fit *f, double chi2, struct fit_set *set) {
+static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) {
     const int n = set->n;
     for (int k = 0; k < n && set->n < 8; k++) {
         double major, minor;
@@ -356,9 +356,10 @@ static void divide_elongated(struct fit *f, double chi2, struct fit_set *set) {
         else
             *set = before;
     }
+    return chi2;
 }
 
-static void test_beam(struct fit_set *set) {
+static void set_beam_shapes(struct fit_set *set) {
     for (int i = 0; i < set->n; i++) {
         double *c = set->value[i], major, minor;
         widths_of(c, &major, &minor);
@@ -366,11 +367,21 @@ static void test_beam(struct fit_set *set) {
         const double common = 8 / (major * minor * c[FIT_PEAK] * c[FIT_PEAK] * sqrt(a * b));
         const double e_major = major * sqrt(common / (a * a));
         const double e_minor = minor * sqrt(common / (b * b));
-        if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor))
+        if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor) ||
+            !(1 - major < 3 * e_major) || !(1 - minor < 3 * e_minor))
             continue;
         c[FIT_P] = c[FIT_R] = 1;
         c[FIT_Q] = 0;
         set->is_free[i] = false;
+    }
+}
+
+static void test_beam(struct fit *f, double most, struct fit_set *set) {
+    const struct fit_set before = *set;
+    set_beam_shapes(set);
+    if (!(evaluate(f, set) <= most)) {
+        *set = before;
+        evaluate(f, set);
     }
 }
 
@@ -403,13 +414,13 @@ static double improve(struct fit *f, struct fit_set *set) {
     return evaluate(f, set);
 }
 
-static void fit_core(struct fit *f, struct fit_set *set) {
+static void fit_core(struct fit *f, double most, struct fit_set *set) {
     const struct fit_set wide = *set;
-    const double chi2 = evaluate(f, set);
+    evaluate(f, set);
     weigh_core(f, set);
     if (f->n_used < 7 * set->n)
         return;
-    if (improve(f, set) <= chi2 + 20.0 * set->n * 2 * 3.141592653589793 / f->pixel_area)
+    if (improve(f, set) <= most)
         return;
     *set = wide;
     improve(f, set);
@@ -450,11 +461,13 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_limits *limits,
         double chi2 = fit_sources(f, &job->set, frame->has_beam, &set);
         if (!job->is_first && frame->has_beam && set.n > 0) {
             chi2 = add_components(f, job->n_inside, chi2, &set);
-            divide_elongated(f, chi2, &set);
-            test_beam(&set);
+            chi2 = divide_elongated(f, chi2, &set);
         }
+        const double most = chi2 + 20.0 * (2 * 3.141592653589793 / f->pixel_area) * set.n;
+        if (!job->is_first && frame->has_beam && set.n > 0)
+            test_beam(f, most, &set);
         if (!job->is_first && set.n > 0)
-            fit_core(f, &set);
+            fit_core(f, most, &set);
         job->is_fitted = set.n > 0;
         for (int i = 0; i < set.n * FIT_PARAMETERS; i++)
             job->is_fitted =

@@ -72,12 +72,44 @@ static void check_finite(const struct fit_job *job) {
     }
 }
 
+/* The sum of the squares that the components of a job leave. */
+static double chi2_of(const struct fit_scene *s, const struct fit_job *job) {
+    double chi2 = 0;
+    for (int i = 0; i < job->n_pixels; i++) {
+        const struct fit_pixel *p = &s->pixels[job->first + i];
+        const double u = s->frame.ux * p->x + s->frame.uy * p->y, v = s->frame.vy * p->y;
+        double rest = p->value;
+        for (int k = 0; k < job->set.n; k++) {
+            const double *c = job->set.value[k], du = u - c[FIT_U], dv = v - c[FIT_V];
+            const double square = c[FIT_P] * du * du + 2 * c[FIT_Q] * du * dv + c[FIT_R] * dv * dv;
+            rest -= c[FIT_PEAK] * exp(-fmin(square / 2, 100));
+        }
+        chi2 += rest * rest;
+    }
+    return chi2;
+}
+
+/* What is reported leaves at most 20 beams a component more than the free fit does, but for
+ * rounding errors of values like 1e30. */
+static void check_chi2(const struct fit_scene *scene, const struct fit_limits *limits,
+                       const struct fit_job *result) {
+    const double beam = 2 * M_PI / (scene->frame.ux * scene->frame.vy);
+    const struct fit_job nothing = {.first = scene->job.first, .n_pixels = scene->job.n_pixels};
+    struct fit_scene free_fit = *scene;
+    free_fit.job.is_first = true;
+    const struct fit_job first = run(fit_with_2, &free_fit, limits);
+    const double most = chi2_of(scene, &first) + 20 * beam * result->set.n;
+    if (result->is_fitted)
+        assert_true(chi2_of(scene, result) <= most * (1 + 1e-9) + 1e-20 * chi2_of(scene, &nothing));
+}
+
 static void check(const struct fit_scene *scene, const struct fit_limits *limits) {
     fit_kernel *kernels[3];
     const int n = list_kernels(kernels);
     struct fit_job expected = scene->job;
     oracle_fit(&scene->frame, limits, scene->pixels, &expected);
     check_finite(&expected);
+    check_chi2(scene, limits, &expected);
     count_result(&scene->job, &expected);
     for (int i = 0; i < n; i++) {
         const struct fit_job job = run(kernels[i], scene, limits);
@@ -291,6 +323,49 @@ static void beam_shape(void **state) {
     fit_scene_free(&s);
 }
 
+/* A point whose width is not quite the header's beam: a bright one keeps its own, a faint one gets
+ * the beam's. */
+static void not_quite_the_beam(void **state) {
+    static const double scales[] = {0.8, 0.94, 0.98, 1.02, 1.06};
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct truth point = beam;
+        point.peak = i < 5 ? 1000 : 10;
+        point.major *= scales[i % 5];
+        point.minor *= scales[i % 5];
+        struct fit_scene s = scene_of(&point, 1, point.peak / 10, 40, 40);
+        add_start(&s, point.peak, 0, 0);
+        const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+        assert_int_equal(job.set.n, 1);
+        assert_int_equal(job.set.is_free[0], i < 5);
+        if (i < 5)
+            assert_is(&s, &job, 0, &point);
+        fit_scene_free(&s);
+    }
+}
+
+/* A bright core on a patch of half its peak, both narrower or wider than the beam and close to each
+ * other: both come back. */
+static void core_on_a_patch(void **state) {
+    static const double scales[] = {0.94, 1.04};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct truth both[2] = {beam, beam};
+        both[0].peak = 400;
+        both[0].major *= scales[i];
+        both[0].minor *= scales[i];
+        both[1] = (struct truth){200, 6.3, 2.8, 2.2 * both[0].major, 2.2 * both[0].major, 0};
+        struct fit_scene s = scene_of(both, 2, 3, 40, 40);
+        add_start(&s, 500, 0, 0);
+        add_start(&s, 200, 7, 3);
+        const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+        assert_int_equal(job.set.n, 2);
+        assert_is(&s, &job, 0, &both[0]);
+        assert_is(&s, &job, 1, &both[1]);
+        fit_scene_free(&s);
+    }
+}
+
 /* Two points 1.5 beams apart: equal ones from one start, from which a free fit makes one long
  * source; others from one start each. */
 static void two_points(void **state) {
@@ -465,6 +540,8 @@ int main(void) {
         cmocka_unit_test(many_jobs),
         cmocka_unit_test(one_gaussian),
         cmocka_unit_test(beam_shape),
+        cmocka_unit_test(not_quite_the_beam),
+        cmocka_unit_test(core_on_a_patch),
         cmocka_unit_test(two_points),
         cmocka_unit_test(nine_sources),
         cmocka_unit_test(second_extended),

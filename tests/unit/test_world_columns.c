@@ -1,10 +1,13 @@
 /* Positions, errors, sizes and names on the sky, against astropy. */
+#include "measure/beam_frame.h"
 #include "measure/world_columns.h"
 #include "sky.h"
 
 static const struct pixel_shape shape = {{0.04, 0.09, 0.01}, {9, 4, 2}, .is_fitted = false},
                                 no_shape = {
                                     {0.04, 0.09, 0.01}, {NAN, NAN, NAN}, .is_fitted = false};
+
+static const struct tensor no_beam = {NAN, NAN, NAN};
 
 static struct srcfind_source row_of(const char *cards, double x, double y,
                                     const struct pixel_shape *s) {
@@ -13,7 +16,7 @@ static struct srcfind_source row_of(const char *cards, double x, double y,
     struct error error;
     struct wcs *wcs = wcs_of(cards, &image);
     assert_non_null(wcs);
-    assert_int_equal(world_columns_fill(wcs, &image, 1, s, &row, &error), SRCFIND_OK);
+    assert_int_equal(world_columns_fill(wcs, &image, &no_beam, 1, s, &row, &error), SRCFIND_OK);
     wcs_close(wcs);
     return row;
 }
@@ -103,7 +106,8 @@ static void empty_cells(void **state) {
     struct error error;
     struct wcs *wcs = wcs_of(cards, &image);
     (void)state;
-    assert_int_equal(world_columns_fill(wcs, &image, 4, shapes, rows, &error), SRCFIND_OK);
+    assert_int_equal(world_columns_fill(wcs, &image, &no_beam, 4, shapes, rows, &error),
+                     SRCFIND_OK);
     wcs_close(wcs);
     for (int i = 0; i < 4; i++) {
         const struct srcfind_source *r = &rows[i];
@@ -158,29 +162,40 @@ static void many_rows(void **state) {
         shapes[i] = shape;
         shapes[i].second.xx += i;
     }
-    assert_int_equal(world_columns_fill(wcs, &image, N, shapes, rows, &error), SRCFIND_OK);
+    assert_int_equal(world_columns_fill(wcs, &image, &no_beam, N, shapes, rows, &error),
+                     SRCFIND_OK);
     for (int i = 0; i < N; i++) {
         struct srcfind_source alone = row_of(cases[1].cards, i, 2 * i, &shapes[i]);
         ASSERT_SAME(rows[i], alone);
     }
-    assert_int_equal(world_columns_fill(wcs, &image, 0, NULL, NULL, &error), SRCFIND_OK);
+    assert_int_equal(world_columns_fill(wcs, &image, &no_beam, 0, NULL, NULL, &error), SRCFIND_OK);
     wcs_close(wcs);
 }
 
 /* --- fitted sources --- */
 
-/* Where the beam is unknown, the size without it stays what it was: -1. */
+/* A source at a pixel. Where the beam is unknown, the size without it stays what it was: -1. */
+static struct srcfind_source fitted_row_at(const char *cards, const struct srcfind_beam *beam,
+                                           const struct pixel_shape *s, double x, double y) {
+    struct srcfind_source row = {.x = x, .y = y, .dc_major = -1, .e_dc_angle = -1};
+    struct srcfind_image metadata;
+    struct fit_frame frame;
+    struct error error;
+    const struct image image = {.wcs = wcs_of(cards, &metadata)};
+    assert_non_null(image.wcs);
+    metadata.beam = *beam;
+    metadata.beam_pixels = beam->major * beam->minor / metadata.pixel_area;
+    assert_int_equal(beam_frame_make(&image, &metadata, &frame, &error), SRCFIND_OK);
+    const struct tensor moments = beam_frame_moments(&frame);
+    assert_int_equal(world_columns_fill(image.wcs, &metadata, &moments, 1, s, &row, &error),
+                     SRCFIND_OK);
+    wcs_close(image.wcs);
+    return row;
+}
+
 static struct srcfind_source fitted_row(const char *cards, const struct srcfind_beam *beam,
                                         const struct pixel_shape *s) {
-    struct srcfind_source row = {.x = 50, .y = 60, .dc_major = -1, .e_dc_angle = -1};
-    struct srcfind_image image;
-    struct error error;
-    struct wcs *wcs = wcs_of(cards, &image);
-    assert_non_null(wcs);
-    image.beam = *beam;
-    assert_int_equal(world_columns_fill(wcs, &image, 1, s, &row, &error), SRCFIND_OK);
-    wcs_close(wcs);
-    return row;
+    return fitted_row_at(cards, beam, s, 50, 60);
 }
 
 /* t (xx, yy, xy) t^T */
@@ -299,6 +314,32 @@ static void without_the_beam(void **state) {
     }
 }
 
+/* The beam is constant in pixels, so where north turns, the same moments in pixels are the same
+ * size without the beam: round, of 8 pixels, under a beam of 10 by 5. */
+static void beam_far_from_the_reference(void **state) {
+    static const char *const skies[] = {
+        SIN PLACE("30", "90") STEP("0.0005"), SIN PLACE("180", "80") STEP("0.005"),
+        TAN PLACE("0", "-88") STEP("0.001"), TAN PLACE("200", "90") STEP("0.002")};
+    static const double pixels[] = {0.0005, 0.005, 0.001, 0.002}, fwhm_squared = 8 * M_LN2;
+    static const double none[] = {1, 0, 0, 1};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct pixel_shape s = fitted_shape(none, 1, 1, 1e-3);
+        /* the beam points from north, which is y, 30 degrees to the east, which is -x */
+        const double cosine = cos(M_PI / 6), sine = -sin(M_PI / 6);
+        s.second.xx = (64 + 100 * sine * sine + 25 * cosine * cosine) / fwhm_squared;
+        s.second.yy = (64 + 100 * cosine * cosine + 25 * sine * sine) / fwhm_squared;
+        s.second.xy = (100 - 25) * sine * cosine / fwhm_squared;
+        for (int k = 0; k < 8; k++) {
+            const struct srcfind_beam beam = {10 * pixels[i], 5 * pixels[i], 30};
+            const double x = 50 + 200 * cos(k * M_PI / 4), y = 60 + 200 * sin(k * M_PI / 4);
+            const struct srcfind_source row = fitted_row_at(skies[i], &beam, &s, x, y);
+            assert_within(row.dc_major / pixels[i], 8, 0.01);
+            assert_within(row.dc_minor / pixels[i], 8, 0.01);
+        }
+    }
+}
+
 /* A source narrower than the beam along one axis or both, and one of the beam's shape: 0, with the
  * error that the noise makes of 0; an angle of no axis is any angle. */
 static void unresolved(void **state) {
@@ -365,6 +406,7 @@ int main(void) {
         cmocka_unit_test(names),
         cmocka_unit_test(errors_of_sizes),
         cmocka_unit_test(without_the_beam),
+        cmocka_unit_test(beam_far_from_the_reference),
         cmocka_unit_test(unresolved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,11 +80,13 @@ static enum srcfind_status mark_of_source(struct wcs *wcs, const struct srcfind_
     const double minor = has_shape ? s->minor : image->beam.minor;
     const double angle = has_shape ? s->angle : image->beam.angle;
     struct jacobian to_pixels;
+    double x = s->x, y = s->y;
     *mark = mark_box(s);
     if (!wcs || !isfinite(s->lon))
         return SRCFIND_OK;
-    const enum srcfind_status status =
-        jacobian_to_pixels(wcs, image, s->x, s->y, &to_pixels, error);
+    if (!has_shape)
+        wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined */
+    const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
     struct mark shaped = {.x = s->x, .y = s->y};
     if (status == SRCFIND_OK && shape_mark(&to_pixels, 2 * major, 2 * minor, angle, &shaped))
         *mark = shaped;
@@ -164,11 +166,11 @@ enum srcfind_status marks_draw_beam(const struct view *v, struct wcs *wcs,
     const struct cairo *c = v->cairo;
     struct mark mark;
     struct jacobian to_pixels;
+    double x, y;
     if (!wcs || !isfinite(image->beam.major))
         return SRCFIND_OK;
-    const enum srcfind_status status =
-        jacobian_to_pixels(wcs, image, (double)(image->width - 1) / 2,
-                           (double)(image->height - 1) / 2, &to_pixels, error);
+    wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined; in pixels it is constant */
+    const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
     if (status != SRCFIND_OK ||
         !shape_mark(&to_pixels, image->beam.major, image->beam.minor, image->beam.angle, &mark))
         return status;
