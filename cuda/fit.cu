@@ -13,8 +13,7 @@ struct scratch {
 };
 
 /* The space of a job in a warp's memory. */
-static __device__ fit_space space_of(scratch *scratch, const fit_job &job,
-                                     const fit_limits &limits) {
+static __device__ fit_space space_of(scratch *scratch, const fit_job &job) {
     const int n = (job.n_pixels + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
     double *const array = scratch->pixels;
     fit_space s = {};
@@ -25,13 +24,12 @@ static __device__ fit_space space_of(scratch *scratch, const fit_job &job,
     s.weight = array + 3 * n;
     s.rest = array + 4 * n;
     s.g = array + 5 * n;
-    s.limits = limits;
     return s;
 }
 
 /* *next: the next job that no warp has taken. Jobs of too many pixels are left to the host. */
 static __global__ void __launch_bounds__(THREADS)
-    fit_jobs(fit_frame frame, fit_limits limits, const fit_pixel *pixels, fit_job *jobs, int64_t n,
+    fit_jobs(fit_frame frame, const fit_pixel *pixels, fit_job *jobs, int64_t n,
              unsigned long long *next, scratch *scratches) {
     scratch *const own = &scratches[(int64_t)blockIdx.x * WARPS + threadIdx.x / WARP];
     for (;;) {
@@ -41,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS)
             return;
         if (jobs[k].n_pixels > FIT_DEVICE_PIXELS)
             continue;
-        fit_space space = space_of(own, jobs[k], limits);
+        fit_space space = space_of(own, jobs[k]);
         fit_island(&space, &frame, pixels, &jobs[k]);
     }
 }
@@ -61,7 +59,7 @@ cudaError_t launch_fits(const struct fit_launch *l, cudaStream_t stream) {
     cudaError_t code = cudaMemsetAsync(l->next, 0, sizeof *l->next, stream);
     if (!code) {
         fit_jobs<<<(unsigned)(l->n_scratches / WARPS), THREADS, 0, stream>>>(
-            *l->frame, *l->limits, l->pixels, l->jobs, l->n_jobs, l->next, (scratch *)l->scratches);
+            *l->frame, l->pixels, l->jobs, l->n_jobs, l->next, (scratch *)l->scratches);
         code = cudaGetLastError();
     }
     return code;

@@ -17,10 +17,9 @@ enum { FIT_DEVICE_PIXELS = 1024 }; /* most pixels of a job on a device */
 int64_t fit_scratch_size(void);
 cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n);
 
-/* All but frame and limits is in the device's memory. */
+/* All but the frame is in the device's memory. */
 struct fit_launch {
     const struct fit_frame *frame;
-    const struct fit_limits *limits;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n_jobs;

@@ -9,7 +9,6 @@
 struct fitting {
     struct cuda *cuda;
     const struct fit_frame *frame;
-    const struct fit_limits *limits;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n, n_pixels;
@@ -50,7 +49,6 @@ static enum srcfind_status reserve(struct fitting *f) {
         status = cuda_reserve(cuda, BUFFER_FITS, size, f->error);
     char *const memory = cuda->buffers[BUFFER_FITS].memory;
     f->launch.frame = f->frame;
-    f->launch.limits = f->limits;
     f->launch.n_jobs = f->n;
     f->launch.jobs = (void *)memory;
     f->launch.pixels = (void *)(memory + jobs);
@@ -109,7 +107,7 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
     enum srcfind_status status =
         results && large ? start(f) : error_memory(f->error, "fitting sources");
     if (status == SRCFIND_OK) {
-        status = cpu_fit(f->frame, f->limits, f->pixels, large, n_large, threads, f->error);
+        status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
         const enum srcfind_status device = finish(f, results);
         status = status == SRCFIND_OK ? device : status;
     }
@@ -121,16 +119,10 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
 }
 
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_limits *limits, const struct fit_pixel *pixels,
-                             struct fit_job *jobs, int64_t n, struct threads *threads,
-                             struct error *error) {
-    struct fitting f = {.cuda = cuda,
-                        .frame = frame,
-                        .limits = limits,
-                        .pixels = pixels,
-                        .jobs = jobs,
-                        .n = n,
-                        .error = error};
+                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                             struct threads *threads, struct error *error) {
+    struct fitting f = {
+        .cuda = cuda, .frame = frame, .pixels = pixels, .jobs = jobs, .n = n, .error = error};
     for (int64_t i = 0; i < n; i++)
         if (jobs[i].first + jobs[i].n_pixels > f.n_pixels)
             f.n_pixels = jobs[i].first + jobs[i].n_pixels;

@@ -15,7 +15,7 @@ static enum srcfind_status fit(void *context, const struct fit_frame *frame,
                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                                struct threads *threads, struct error *error) {
     (void)context;
-    return cpu_fit(frame, &FIT_LIMITS, pixels, jobs, n, threads, error);
+    return cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
 static enum srcfind_status find(const struct labels_from *from, const struct pixel_source *pixels,

@@ -131,8 +131,7 @@ static enum srcfind_status fit_on_gpu(struct srcfind *finder, const struct fit_f
     *done = status != SRCFIND_OK || context;
     if (!context)
         return status;
-    status =
-        gpu_fit(finder->gpu, context, frame, &FIT_LIMITS, pixels, jobs, n, finder->threads, error);
+    status = gpu_fit(finder->gpu, context, frame, pixels, jobs, n, finder->threads, error);
     gpu_give(finder->gpu, context);
     *done = status != SRCFIND_ERROR_DEVICE || is_requested;
     return status;
@@ -156,7 +155,7 @@ static enum srcfind_status fit(void *context, const struct fit_frame *frame,
         if (done)
             return status;
     }
-    return cpu_fit(frame, &FIT_LIMITS, pixels, jobs, n, threads, error);
+    return cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
 /* Finds the islands once more, with their pixels, if the detection did not return these. */

@@ -40,19 +40,8 @@ struct fit_set {
     int32_t n;
 };
 
-/* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are the
- * island's own and the others its margin. */
-struct fit_job {
-    int64_t first;
-    int32_t n_pixels, n_inside;
-    double widest;      /* bound of the widths, in beam sigmas: see fit_widest */
-    bool is_first;      /* the first of two sweeps over a large island: a free fit, and no more */
-    bool is_fitted;     /* result: false if there are too few pixels, or no fit was found */
-    struct fit_set set; /* the start, and then the result: without what cannot be fitted */
-};
-
 struct fit_limits {
-    int rounds;       /* most iterations of a fit */
+    int32_t rounds;   /* most iterations of a fit */
     double tolerance; /* stops where chi^2 falls by less than this and this part of chi^2 a pixel */
 };
 
@@ -60,6 +49,18 @@ struct fit_limits {
  * twelve: if these are stopped there, one in seven components of real maps ends elsewhere. A third
  * more iterations with a hundredth of this tolerance change no result that matters. */
 static const struct fit_limits FIT_LIMITS = {50, 0.1};
+
+/* A fit of the pixels [first, first + n_pixels) of an array, of which the first n_inside are the
+ * island's own and the others its margin. */
+struct fit_job {
+    int64_t first;
+    int32_t n_pixels, n_inside;
+    double widest;      /* bound of the widths, in beam sigmas: see fit_widest */
+    struct fit_limits limits;
+    bool is_first;      /* the first of two sweeps over a large island: a free fit, and no more */
+    bool is_fitted;     /* result: false if there are too few pixels, or no fit was found */
+    struct fit_set set; /* the start, and then the result: without what cannot be fitted */
+};
 
 /* FWHM of a Gaussian / its sigma: sqrt(8 ln 2) */
 static const double FIT_FWHM = 2.3548200450309493;

@@ -402,6 +402,7 @@ FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
     s->n = job->n_pixels;
     s->n_padded = (s->n + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
     s->widest = job->widest;
+    s->limits = job->limits;
     const bool is_enough = s->n > FIT_PARAMETERS * job->set.n;
     if (is_enough) {
         fit_load(s, frame, pixels + job->first);

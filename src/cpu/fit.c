@@ -11,7 +11,6 @@ enum { JOBS_A_PART = 16, PARTS_A_THREAD = 4 }; /* most jobs that a thread takes 
 
 struct fitting {
     const struct fit_frame *frame;
-    const struct fit_limits *limits;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
     int64_t n, a_part;
@@ -45,15 +44,14 @@ static void fit_part(void *context, int part) {
     if (!memory)
         f->no_memory = true;
     for (int64_t i = first; memory && i < end; i++)
-        f->kernel(f->frame, f->limits, f->pixels, &f->jobs[i], memory);
+        f->kernel(f->frame, f->pixels, &f->jobs[i], memory);
     free(memory);
 }
 
-enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_limits *limits,
-                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                            struct threads *threads, struct error *error) {
+enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
+                            struct fit_job *jobs, int64_t n, struct threads *threads,
+                            struct error *error) {
     struct fitting f = {.frame = frame,
-                        .limits = limits,
                         .pixels = pixels,
                         .jobs = jobs,
                         .n = n,

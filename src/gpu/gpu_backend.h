@@ -53,9 +53,8 @@ enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixe
 
 /* Carries out fits, as cpu_fit does. After an error the jobs are as they were. */
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_limits *limits, const struct fit_pixel *pixels,
-                             struct fit_job *jobs, int64_t n, struct threads *threads,
-                             struct error *error);
+                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                             struct threads *threads, struct error *error);
 
 /* The times of one round, in seconds: a plain read of an image in the device's memory, a copy of as
  * many bytes from pinned host memory, and a search of the image in the device's memory. */

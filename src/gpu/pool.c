@@ -350,10 +350,10 @@ enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context
 }
 
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
-                            const struct fit_frame *frame, const struct fit_limits *limits,
-                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                            struct threads *threads, struct error *error) {
-    return gpu->backend->fit(context->cuda, frame, limits, pixels, jobs, n, threads, error);
+                            const struct fit_frame *frame, const struct fit_pixel *pixels,
+                            struct fit_job *jobs, int64_t n, struct threads *threads,
+                            struct error *error) {
+    return gpu->backend->fit(context->cuda, frame, pixels, jobs, n, threads, error);
 }
 
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,

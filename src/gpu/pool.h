@@ -65,9 +65,9 @@ enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context
                                     const struct device_pixels *pixels, float *values,
                                     struct error *error);
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
-                            const struct fit_frame *frame, const struct fit_limits *limits,
-                            const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                            struct threads *threads, struct error *error);
+                            const struct fit_frame *frame, const struct fit_pixel *pixels,
+                            struct fit_job *jobs, int64_t n, struct threads *threads,
+                            struct error *error);
 
 /* As cuda_bench. */
 enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,

@@ -140,14 +140,34 @@ static void add_part(struct island_fit *f, const struct range *r) {
         (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels};
 }
 
-/* Divides all sources into parts of at most FIT_GROUP. ranges has room for one range a source. */
+/* How the sources of an island are fitted. The work is that of the normal equations, and grows with
+ * the squares of a group's sources and with the iterations. In crowded islands, of nebulae and of
+ * noise above a wrong threshold, fits do not converge, and would take milliseconds a source: there
+ * more iterations describe the island no better. */
+struct effort {
+    int64_t group; /* most sources that are fitted together */
+    struct fit_limits limits;
+};
+
+enum { CROWD = 32, GROUP_OF_CROWD = 4 }; /* sources */
+
+static struct effort effort_for(int64_t n_sources) {
+    if (n_sources <= FIT_GROUP)
+        return (struct effort){FIT_GROUP, FIT_LIMITS};
+    return n_sources <= CROWD ? (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}}
+                              : (struct effort){GROUP_OF_CROWD, {6, FIT_LIMITS.tolerance}};
+}
+
+/* Divides all sources into parts that are fitted together. ranges has room for one range a source.
+ */
 static void make_parts(struct island_fit *f, struct range *ranges, struct placed *placed,
                        int32_t *scratch) {
+    const int64_t most = effort_for(f->deblended->n).group;
     int64_t n = 1;
     ranges[0] = (struct range){0, f->deblended->n, 0, f->n_pixels};
     while (n > 0) {
         const struct range range = ranges[--n];
-        if (range.n_sources <= FIT_GROUP) {
+        if (range.n_sources <= most) {
             add_part(f, &range);
         } else {
             divide_range(f, &range, placed, scratch, &ranges[n + 1], &ranges[n]);
@@ -245,7 +265,9 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
     for (int64_t k = 0; k < fit->n_parts; k++) {
         const struct fit_part *part = &fit->parts[k];
         struct fit_job *job = &jobs[k];
-        *job = (struct fit_job){.first = first + part->first_pixel, .is_first = fit->n_parts > 1};
+        *job = (struct fit_job){.first = first + part->first_pixel,
+                                .limits = effort_for(fit->deblended->n).limits,
+                                .is_first = fit->n_parts > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
             const int32_t pixel = fit->order[part->first_pixel + i];
             pixels[job->first + i] = fit->pixels[pixel];

@@ -46,7 +46,7 @@ int main(void) {
     static const struct fit_limits tight = {200, 1e-12};
     struct threads *threads = threads_create(1);
     struct fit_frame frame = {.has_beam = true};
-    struct fit_job job = {.is_first = true};
+    struct fit_job job = {.limits = tight, .is_first = true};
     enum srcfind_status status = threads ? SRCFIND_OK : SRCFIND_ERROR_MEMORY;
     struct error error;
     while (status == SRCFIND_OK &&
@@ -56,7 +56,7 @@ int main(void) {
         if (!pixels)
             return 2;
         job.n_inside = job.n_pixels;
-        status = cpu_fit(&frame, &tight, pixels, &job, 1, threads, &error);
+        status = cpu_fit(&frame, pixels, &job, 1, threads, &error);
         write_result(&job);
         free(pixels);
     }

@@ -149,11 +149,10 @@ enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixe
 }
 
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
-                             const struct fit_limits *limits, const struct fit_pixel *pixels,
-                             struct fit_job *jobs, int64_t n, struct threads *threads,
-                             struct error *error) {
+                             const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                             struct threads *threads, struct error *error) {
     (void)cuda;
-    return cpu_fit(frame, limits, pixels, jobs, n, threads, error);
+    return cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
 enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *source,

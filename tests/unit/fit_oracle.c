@@ -446,12 +446,12 @@ static void load(struct fit *f, const struct fit_frame *frame, const struct fit_
     weigh_all(f);
 }
 
-void oracle_fit(const struct fit_frame *frame, const struct fit_limits *limits,
-                const struct fit_pixel *pixels, struct fit_job *job) {
+void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
+                struct fit_job *job) {
     const int n = job->n_pixels;
     struct fit *f = calloc(1, sizeof *f);
     struct fit_set set = job->set;
-    *f = (struct fit){.limits = *limits,
+    *f = (struct fit){.limits = job->limits,
                       .widest = job->widest,
                       .n = n,
                       .n_all = (n + FIT_LANES - 1) / FIT_LANES * FIT_LANES};

@@ -28,11 +28,10 @@ static int list_kernels(fit_kernel **kernels) {
     return n;
 }
 
-static struct fit_job run(fit_kernel *kernel, const struct fit_scene *scene,
-                          const struct fit_limits *limits) {
+static struct fit_job run(fit_kernel *kernel, const struct fit_scene *scene) {
     void *memory = malloc(fit_memory_size(scene->job.n_pixels));
     struct fit_job job = scene->job;
-    kernel(&scene->frame, limits, scene->pixels, &job, memory);
+    kernel(&scene->frame, scene->pixels, &job, memory);
     free(memory);
     return job;
 }
@@ -91,28 +90,27 @@ static double chi2_of(const struct fit_scene *s, const struct fit_job *job) {
 
 /* What is reported leaves at most 20 beams a component more than the free fit does, but for
  * rounding errors of values like 1e30. */
-static void check_chi2(const struct fit_scene *scene, const struct fit_limits *limits,
-                       const struct fit_job *result) {
+static void check_chi2(const struct fit_scene *scene, const struct fit_job *result) {
     const double beam = 2 * M_PI / (scene->frame.ux * scene->frame.vy);
     const struct fit_job nothing = {.first = scene->job.first, .n_pixels = scene->job.n_pixels};
     struct fit_scene free_fit = *scene;
     free_fit.job.is_first = true;
-    const struct fit_job first = run(fit_with_2, &free_fit, limits);
+    const struct fit_job first = run(fit_with_2, &free_fit);
     const double most = chi2_of(scene, &first) + 20 * beam * result->set.n;
     if (result->is_fitted)
         assert_true(chi2_of(scene, result) <= most * (1 + 1e-9) + 1e-20 * chi2_of(scene, &nothing));
 }
 
-static void check(const struct fit_scene *scene, const struct fit_limits *limits) {
+static void check(const struct fit_scene *scene) {
     fit_kernel *kernels[3];
     const int n = list_kernels(kernels);
     struct fit_job expected = scene->job;
-    oracle_fit(&scene->frame, limits, scene->pixels, &expected);
+    oracle_fit(&scene->frame, scene->pixels, &expected);
     check_finite(&expected);
-    check_chi2(scene, limits, &expected);
+    check_chi2(scene, &expected);
     count_result(&scene->job, &expected);
     for (int i = 0; i < n; i++) {
-        const struct fit_job job = run(kernels[i], scene, limits);
+        const struct fit_job job = run(kernels[i], scene);
         ASSERT_SAME(job, expected);
     }
 }
@@ -129,7 +127,8 @@ static void random_scenes(void **state) {
         struct fit_scene scene = fit_scene_make(i % FIT_SCENES, i % 3 ? 20 : 40, &r);
         print_message("%s, seed %llu: %d pixels, %d sources\n", fit_scene_name(i % FIT_SCENES),
                       (unsigned long long)seed, (int)scene.job.n_pixels, (int)scene.job.set.n);
-        check(&scene, &limits[random_below(&r, 4)]);
+        scene.job.limits = limits[random_below(&r, 4)];
+        check(&scene);
         fit_scene_free(&scene);
     }
     print_message("%d fitted, %d not, %d without all sources, %d with more components; %d of the "
@@ -148,7 +147,8 @@ static void most_pixels(void **state) {
     struct random r = {2};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct fit_scene scene = {.frame = frame_of_beam(60, 40, 1), .job = {.n_inside = 50000}};
+        struct fit_scene scene = {.frame = frame_of_beam(60, 40, 1),
+                                  .job = {.n_inside = 50000, .limits = FIT_LIMITS}};
         scene.pixels = malloc(FIT_MOST_PIXELS * sizeof *scene.pixels);
         for (int k = 0; k < FIT_MOST_PIXELS - i; k++) {
             const int x = k % SIDE - 120, y = k / SIDE - 110;
@@ -163,7 +163,7 @@ static void most_pixels(void **state) {
             scene.job.set.n = k + 1;
         }
         scene.job.widest = fit_widest(scene.frame.ux * SIDE, scene.frame.vy * SIDE);
-        check(&scene, &FIT_LIMITS);
+        check(&scene);
         fit_scene_free(&scene);
     }
 }
@@ -190,10 +190,10 @@ static void many_jobs(void **state) {
     }
     memcpy(expected, jobs, sizeof jobs);
     for (int i = 0; i < JOBS; i++)
-        oracle_fit(&frame, &FIT_LIMITS, pixels, &expected[i]);
+        oracle_fit(&frame, pixels, &expected[i]);
     for (int threads = 0; threads < 8; threads++) {
         memcpy(now, jobs, sizeof jobs);
-        assert_int_equal(cpu_fit(&frame, &FIT_LIMITS, pixels, now, threads ? JOBS : 0,
+        assert_int_equal(cpu_fit(&frame, pixels, now, threads ? JOBS : 0,
                                  unit_threads(threads ? threads : 1), &error),
                          SRCFIND_OK);
         assert_memory_equal(now, threads ? expected : jobs, sizeof now);
@@ -218,7 +218,7 @@ static struct tensor_form { double xx, xy, yy; } form_of(const struct truth *t) 
  * > top are left out. */
 static struct fit_scene scene_of(const struct truth *t, int n, double cut, int right, int top) {
     enum { REACH = 40 };
-    struct fit_scene scene = {.frame = frame_of_beam(5, 4, 0.7)};
+    struct fit_scene scene = {.frame = frame_of_beam(5, 4, 0.7), .job = {.limits = TIGHT}};
     double least_x = 0, least_y = 0, most_x = 0, most_y = 0;
     scene.pixels = calloc((2 * REACH + 1) * (2 * REACH + 1), sizeof *scene.pixels);
     for (int pass = 0; pass < 2; pass++)
@@ -291,7 +291,7 @@ static void one_gaussian(void **state) {
             struct fit_scene s =
                 scene_of(&truths[i], 1, truths[i].peak / 8, cut % 2 ? 2 : 40, cut / 2 ? 3 : 40);
             add_start(&s, truths[i].peak, 0, 0);
-            const struct fit_job job = run(kernels[i % n_kernels], &s, &TIGHT);
+            const struct fit_job job = run(kernels[i % n_kernels], &s);
             assert_true(job.is_fitted);
             assert_int_equal(job.set.n, 1);
             assert_true(job.set.is_free[0]);
@@ -308,16 +308,16 @@ static void beam_shape(void **state) {
     struct fit_scene s = scene_of(&beam, 1, beam.peak / 10, 40, 40);
     (void)state;
     add_start(&s, beam.peak, 0, 0);
-    const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job job = run(fit_with_2, &s);
     assert_int_equal(job.set.n, 1);
     assert_int_equal(job.set.is_free[0], 0);
     assert_is(&s, &job, 0, &beam);
     s.job.is_first = true; /* which is a free fit */
-    const struct fit_job first = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job first = run(fit_with_2, &s);
     assert_int_equal(first.set.is_free[0], 1);
     assert_is(&s, &first, 0, &beam);
     s.job.is_first = s.frame.has_beam = false;
-    const struct fit_job without = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job without = run(fit_with_2, &s);
     assert_int_equal(without.set.is_free[0], 1);
     assert_is(&s, &without, 0, &beam);
     fit_scene_free(&s);
@@ -335,7 +335,7 @@ static void not_quite_the_beam(void **state) {
         point.minor *= scales[i % 5];
         struct fit_scene s = scene_of(&point, 1, point.peak / 10, 40, 40);
         add_start(&s, point.peak, 0, 0);
-        const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+        const struct fit_job job = run(fit_with_2, &s);
         assert_int_equal(job.set.n, 1);
         assert_int_equal(job.set.is_free[0], i < 5);
         if (i < 5)
@@ -358,7 +358,7 @@ static void core_on_a_patch(void **state) {
         struct fit_scene s = scene_of(both, 2, 3, 40, 40);
         add_start(&s, 500, 0, 0);
         add_start(&s, 200, 7, 3);
-        const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+        const struct fit_job job = run(fit_with_2, &s);
         assert_int_equal(job.set.n, 2);
         assert_is(&s, &job, 0, &both[0]);
         assert_is(&s, &job, 1, &both[1]);
@@ -383,7 +383,7 @@ static void two_points(void **state) {
             add_start(&s, 100, 0, 0);
             if (i > 0)
                 add_start(&s, both[1].peak, (int)rint(both[1].x), (int)rint(both[1].y));
-            const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+            const struct fit_job job = run(fit_with_2, &s);
             assert_int_equal(job.set.n, 2);
             const double first = s.frame.ux * both[0].x + s.frame.uy * both[0].y;
             const int k = fabs(job.set.value[0][FIT_U] - first) +
@@ -409,7 +409,7 @@ static void nine_sources(void **state) {
     struct fit_scene s = scene_of(truths, 9, 10, 40, 40);
     for (int i = 0; i < 8; i++)
         add_start(&s, truths[i].peak, i % 3 * 8 - 8, i / 3 * 8 - 8);
-    const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job job = run(fit_with_2, &s);
     assert_int_equal(job.set.n, 9);
     for (int i = 0; i < 9; i++) {
         assert_is(&s, &job, i, &truths[i]);
@@ -425,7 +425,7 @@ static void second_extended(void **state) {
     struct fit_scene s = scene_of(both, 2, 3, 40, 40);
     (void)state;
     add_start(&s, both[0].peak, 0, 0);
-    const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job job = run(fit_with_2, &s);
     assert_int_equal(job.set.n, 2);
     assert_is(&s, &job, 0, &both[0]);
     assert_is(&s, &job, 1, &both[1]);
@@ -446,7 +446,7 @@ static void start_without_a_source(void **state) {
     add_start(&s, both[0].peak, 0, 0);
     add_start(&s, 10, -6, -1);
     add_start(&s, both[1].peak, 12, 0);
-    const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+    const struct fit_job job = run(fit_with_2, &s);
     assert_true(job.is_fitted);
     assert_int_equal(job.set.n, 2);
     assert_is(&s, &job, 0, &both[0]);
@@ -463,7 +463,7 @@ static void beyond_the_edge(void **state) {
         t.peak = 1000;
         struct fit_scene s = scene_of(&t, 1, 3, right, 40);
         add_start(&s, 100, right, 0);
-        const struct fit_job job = run(fit_with_2, &s, &TIGHT);
+        const struct fit_job job = run(fit_with_2, &s);
         assert_int_equal(job.is_fitted, right >= -1);
         assert_int_equal(job.set.n, 1); /* the start, where there is no fit */
         if (job.is_fitted)
@@ -491,7 +491,8 @@ static void plateau(void **state) {
     for (int i = 0; i < s.job.n_pixels; i++)
         flux += s.pixels[i].value;
     add_start(&s, 20, 0, 0);
-    const struct fit_job job = run(fit_with_2, &s, &FIT_LIMITS);
+    s.job.limits = FIT_LIMITS;
+    const struct fit_job job = run(fit_with_2, &s);
     assert_true(job.is_fitted);
     for (int i = 0; i < job.set.n; i++) {
         const double *c = job.set.value[i];
