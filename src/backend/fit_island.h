@@ -6,10 +6,12 @@
 
 #include "backend/fit_minimise.h"
 
-static const double FIT_RESIDUAL = 4;     /* rms, from which on a residual is a component */
-static const double FIT_LEAST_ADDED = 5;  /* rms of its fitted peak */
-static const double FIT_LEAST_PEAK = 1;   /* rms of any component's peak */
-static const double FIT_COVERED = 0.25;   /* of a component, that is on pixels of the fit */
+static const double FIT_RESIDUAL = 4;    /* rms, from which on a residual is a component */
+static const double FIT_LEAST_ADDED = 5; /* rms of its fitted peak */
+static const double FIT_LEAST_PEAK = 1;  /* rms of any component's peak */
+static const double FIT_COVERED = 0.25;  /* of a component, that is on pixels of the fit */
+static const double FIT_BEYOND =
+    0.471; /* beam sigmas from a centre to the fit's pixels: FWHM / 5 */
 static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
 static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
 static const double FIT_APART = 1.4;      /* beam sigmas between them */
@@ -44,30 +46,38 @@ FIT_FUNCTION void fit_load(struct fit_space *s, const struct fit_frame *frame,
 
 /* --- components that the pixels hold --- */
 
-/* The part of component i that is on pixels of the fit: the sum of its square over them, relative
- * to the integral, which is pi sigma_major sigma_minor without the peak. About 1 / 2 where the
- * centre is at an edge. The space has the set's Gaussians, and all pixels the weight 1. */
-FIT_SEPARATE double fit_covered(const struct fit_space *s, const struct fit_set *set, int i) {
+/* Whether the pixels of the fit tell how high component i is: a quarter of its square is on them,
+ * relative to the integral, which is pi sigma_major sigma_minor without the peak, and a pixel is
+ * within a fifth of a beam of its centre. For the beam's shape both hold as far as a straight edge
+ * is a fifth of a beam away; of wider ones the first alone would hold far beyond it. The space has
+ * the set's Gaussians, and all pixels the weight 1. */
+FIT_SEPARATE bool fit_is_held(const struct fit_space *s, const struct fit_set *set, int i) {
     const double *const c = set->value[i];
     const double square = c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q];
-    FIT_SUMS(squares, 1);
+    const double reach = FIT_BEYOND + sqrt(s->pixel_area / 2); /* to the centre of a pixel */
+    FIT_SUMS(sums, 2);
     FIT_EACH_LANES (first) {
-        lanes sum = lanes_all(0);
+        lanes squares = lanes_all(0), near = lanes_all(0);
         for (int k = first; k < s->n_padded; k += FIT_LANES) {
+            const lanes weight = lanes_load(s->weight + k);
             const lanes g = lanes_load(s->g + (int64_t)i * s->n_padded + k);
-            sum += g * g * lanes_load(s->weight + k);
+            const lanes du = lanes_load(s->u + k) - c[FIT_U], dv = lanes_load(s->v + k) - c[FIT_V];
+            squares += g * g * weight;
+            near += lanes_where_above(lanes_all(reach * reach), du * du + dv * dv, weight);
         }
-        lanes_keep(squares[0], first, sum);
+        lanes_keep(sums[0], first, squares);
+        lanes_keep(sums[1], first, near);
     }
-    return lanes_total(squares[0]) * s->pixel_area * sqrt(square > 0 ? square : 0) /
-           3.141592653589793;
+    const double covered =
+        lanes_total(sums[0]) * s->pixel_area * sqrt(square > 0 ? square : 0) / 3.141592653589793;
+    return lanes_total(sums[1]) > 0 && covered >= FIT_COVERED;
 }
 
 /* The last component that the pixels do not hold: it has no peak, or has run away to where there
  * are no pixels, and nothing tells how high it is there. -1 if they hold all. */
 FIT_FUNCTION int fit_find_loose(const struct fit_space *s, const struct fit_set *set) {
     for (int i = set->n - 1; i >= 0; i--)
-        if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_covered(s, set, i) >= FIT_COVERED))
+        if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_is_held(s, set, i)))
             return i;
     return -1;
 }
@@ -101,17 +111,27 @@ FIT_FUNCTION void fit_put_back(struct fit_set *set, int i, const struct fit_set 
     FIT_SYNC();
 }
 
+/* chi^2 that n components may leave beyond the best fit, to be what is likely. */
+FIT_FUNCTION double fit_worse(const struct fit_space *s, int n) {
+    return FIT_WORSE * n * (2 * 3.141592653589793 / s->pixel_area);
+}
+
 /* Step 1: the sources with free shapes. One that the pixels do not hold is fitted with the beam's
- * shape, if there is a beam, and if they do not hold it then, it is dropped. Returns chi^2. */
+ * shape, if there is a beam, and if they do not hold it then, it is dropped; also a lone one that
+ * is no point. Returns chi^2. */
 FIT_FUNCTION double fit_sources(const struct fit_space *s, const struct fit_set *start,
                                 bool has_beam) {
     struct fit_memory *m = s->memory;
-    for (;;) {
+    double most = 0;
+    for (int put_back = -1;;) {
         const double chi2 = fit_minimise(s, &m->now).chi2;
-        const int loose = fit_find_loose(s, &m->now);
+        const bool is_worse = put_back >= 0 && start->n == 1 && !(chi2 <= most);
+        const int loose = is_worse ? put_back : fit_find_loose(s, &m->now);
         if (loose < 0)
             return chi2;
-        if (m->now.is_free[loose] && has_beam)
+        put_back = m->now.is_free[loose] && has_beam ? loose : -1;
+        most = chi2 + fit_worse(s, 1);
+        if (put_back >= 0)
             fit_put_back(&m->now, loose, start);
         else
             fit_drop(&m->now, loose);
@@ -378,8 +398,7 @@ FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, boo
         chi2 = fit_divide_elongated(s, chi2);
     }
     /* Steps 4 and 5 choose what is likely, not what fits best: chi^2 may rise by no more. */
-    const double beam_pixels = 2 * 3.141592653589793 / s->pixel_area;
-    const double most = chi2 + FIT_WORSE * beam_pixels * m->now.n;
+    const double most = chi2 + fit_worse(s, m->now.n);
     if (has_beam)
         fit_test_beam(s, most);
     else

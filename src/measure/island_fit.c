@@ -149,20 +149,26 @@ struct effort {
     struct fit_limits limits;
 };
 
-enum { CROWD = 32, GROUP_OF_CROWD = 4 }; /* sources */
+enum {
+    CROWD = 128,        /* sources of an island, more than which are a crowd; */
+    CROWDED_PIXELS = 8, /* its pixels a source, fewer than which make one of a few, too */
+    GROUP_OF_CROWD = 4
+};
 
-static struct effort effort_for(int64_t n_sources) {
-    if (n_sources <= FIT_GROUP)
+static struct effort effort_for(const struct island_fit *f) {
+    const int64_t n = f->deblended->n;
+    if (n <= FIT_GROUP)
         return (struct effort){FIT_GROUP, FIT_LIMITS};
-    return n_sources <= CROWD ? (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}}
-                              : (struct effort){GROUP_OF_CROWD, {6, FIT_LIMITS.tolerance}};
+    if (n > CROWD || f->n_own < CROWDED_PIXELS * n)
+        return (struct effort){GROUP_OF_CROWD, {6, FIT_LIMITS.tolerance}};
+    return (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
 }
 
 /* Divides all sources into parts that are fitted together. ranges has room for one range a source.
  */
 static void make_parts(struct island_fit *f, struct range *ranges, struct placed *placed,
                        int32_t *scratch) {
-    const int64_t most = effort_for(f->deblended->n).group;
+    const int64_t most = effort_for(f).group;
     int64_t n = 1;
     ranges[0] = (struct range){0, f->deblended->n, 0, f->n_pixels};
     while (n > 0) {
@@ -266,7 +272,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
         const struct fit_part *part = &fit->parts[k];
         struct fit_job *job = &jobs[k];
         *job = (struct fit_job){.first = first + part->first_pixel,
-                                .limits = effort_for(fit->deblended->n).limits,
+                                .limits = effort_for(fit).limits,
                                 .is_first = fit->n_parts > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
             const int32_t pixel = fit->order[part->first_pixel + i];

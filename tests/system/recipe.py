@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(os.environ["SRCFIND_TEST_DATA"], "tools"))
 import fit_prototype as recipe  # noqa: E402
 
 LEAST_PEAK, COVERED = 1, 0.25  # rms; the share of a component that is on pixels of the fit
+BEYOND = 0.471                 # beam sigmas from a centre to the pixels of the fit
 BETTER = 0.8                   # chi^2 of a free shape / of the beam's
 WORSE = 20                     # beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
 WIDER, NARROWER = 2, 3         # errors, between which a width is the beam's
@@ -25,6 +26,9 @@ class Island:
     def rest(self, sources):
         return self.data - recipe.model(sources, self.u, self.v)[0]
 
+    def worse(self, n):
+        return WORSE * n * 2 * np.pi / self.pixel_area
+
     def chi2(self, sources):
         return (self.rest(sources) ** 2).sum()
 
@@ -38,19 +42,23 @@ class Island:
             peak, u, v, p, q, r = sources[i]
             du, dv = self.u - u, self.v - v
             square = np.exp(-(p * du * du + 2 * q * du * dv + r * dv * dv)).sum()
-            if peak < LEAST_PEAK or square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
+            is_near = np.hypot(du, dv).min() < BEYOND + np.sqrt(self.pixel_area / 2)
+            if peak < LEAST_PEAK or not is_near or square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
                 return i
         return -1
 
 
 def step_1(island, start):
     sources, free, origin = start.copy(), [True] * len(start), list(range(len(start)))
+    put_back, most = -1, 0
     while len(sources):
         sources, chi2, _ = island.fit(sources, free)
-        k = island.loose(sources)
+        is_no_point = put_back >= 0 and len(start) == 1 and chi2 > most
+        k = put_back if is_no_point else island.loose(sources)
         if k < 0:
             return sources, free, chi2
-        if free[k]:
+        put_back, most = k if free[k] else -1, chi2 + island.worse(1)
+        if put_back >= 0:
             sources[k], free[k] = recipe.beam_shaped(start[origin[k]]), False
         else:
             sources, free, origin = np.delete(sources, k, 0), free[:k] + free[k + 1:], origin[:k] + origin[k + 1:]
@@ -131,7 +139,7 @@ def fit_island(u, v, data, inside, start):
     if len(sources):
         sources, free, chi2 = step_2(island, sources, free, chi2)
         sources, free, chi2 = step_3(island, sources, free, chi2)
-        most = chi2 + WORSE * len(sources) * 2 * np.pi / island.pixel_area
+        most = chi2 + island.worse(len(sources))
         sources, free = step_4(island, sources, free, most)
         sources = step_5(island, sources, free, most)
     return sources, free

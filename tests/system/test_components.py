@@ -367,7 +367,7 @@ class Components(t.Case):
             parts = next(rows for rows in islands.values() if len(rows) > 1)
             self.assertEqual({int(row["Flags"]) & EDGE for row in parts}, {EDGE})
             self.assertIn({0}, [{int(row["Flags"]) & EDGE for row in rows} for rows in islands.values()])
-        rows, n_uncertain = self.json(self.sky(), "-n", "4", "-i", "2", "--contrast", "0.5", "--fit"), 0
+        rows, n_uncertain = self.json(self.sky(), "-n", "3", "-i", "1", "--fit"), 0
         for row in rows:
             is_uncertain = row["E_Total_flux"] > 0.5 * abs(row["Total_flux"])
             self.assertEqual(bool(row["Flags"] & UNCERTAIN), is_uncertain)

@@ -225,19 +225,25 @@ static void append(struct fit_set *set, double peak, double u, double v) {
     set->is_free[set->n++] = false;
 }
 
-/* How much of component i is on the pixels: its square there over that of all the plane. */
-static double covered(const struct fit *f, const struct fit_set *set, int i) {
+/* Whether a quarter of component i's square is on the pixels, and one is near its centre. */
+static bool is_held(const struct fit *f, const struct fit_set *set, int i) {
     const double *c = set->value[i];
     const double square = fmax(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q], 0);
+    const double reach = 0.471 + sqrt(f->pixel_area / 2);
+    bool is_near = false;
+    for (int k = 0; k < f->n; k++) {
+        const double du = f->u[k] - c[FIT_U], dv = f->v[k] - c[FIT_V];
+        is_near = is_near || du * du + dv * dv < reach * reach;
+    }
     for (int k = 0; k < f->n_all; k++)
         f->terms[k] = k < f->n ? f->shape[i][k] * f->shape[i][k] : 0;
-    return sum_terms(f) * f->pixel_area * sqrt(square) / 3.141592653589793;
+    return sum_terms(f) * f->pixel_area * sqrt(square) / 3.141592653589793 >= 0.25 && is_near;
 }
 
-/* The last component without a peak, or of which less than a quarter is on the pixels; or -1. */
+/* The last component without a peak, or that the pixels do not hold; or -1. */
 static int find_loose(const struct fit *f, const struct fit_set *set) {
     int loose = set->n - 1;
-    while (loose >= 0 && set->value[loose][FIT_PEAK] >= 1 && covered(f, set, loose) >= 0.25)
+    while (loose >= 0 && set->value[loose][FIT_PEAK] >= 1 && is_held(f, set, loose))
         loose--;
     return loose;
 }
@@ -260,12 +266,16 @@ static void drop(struct fit_set *set, int i) {
 
 static double fit_sources(struct fit *f, const struct fit_set *start, bool has_beam,
                           struct fit_set *set) {
-    double chi2 = 0;
-    for (int loose = 0; loose >= 0 && set->n > 0;) {
+    const double beam = 2 * 3.141592653589793 / f->pixel_area;
+    double chi2 = 0, before = 0;
+    for (int loose = 0, put = -1; loose >= 0 && set->n > 0;) {
         bool hit;
         chi2 = minimise(f, set, &hit);
-        loose = find_loose(f, set);
-        if (loose >= 0 && set->is_free[loose] && has_beam)
+        const bool is_no_point = put >= 0 && start->n == 1 && !(chi2 <= before + 20.0 * beam);
+        loose = is_no_point ? put : find_loose(f, set);
+        put = loose >= 0 && set->is_free[loose] && has_beam ? loose : -1;
+        before = chi2;
+        if (put >= 0)
             put_back(set, loose, start);
         else if (loose >= 0)
             drop(set, loose);
@@ -463,7 +473,7 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
             chi2 = add_components(f, job->n_inside, chi2, &set);
             chi2 = divide_elongated(f, chi2, &set);
         }
-        const double most = chi2 + 20.0 * (2 * 3.141592653589793 / f->pixel_area) * set.n;
+        const double most = chi2 + 20.0 * set.n * (2 * 3.141592653589793 / f->pixel_area);
         if (!job->is_first && frame->has_beam && set.n > 0)
             test_beam(f, most, &set);
         if (!job->is_first && set.n > 0)

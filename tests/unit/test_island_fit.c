@@ -5,16 +5,16 @@
 #include "measure/island_fit.h"
 #include "unit.h"
 
-enum { APART = 6, HEIGHT = 3, MOST = 100 };
+enum { HEIGHT = 3 };
 
-/* A strip of pixels with n peaks, APART from each other. */
+/* A strip of pixels with n peaks. */
 struct strip {
     struct island_pixels own;
     struct deblended deblended;
 };
 
-static struct strip strip_make(int n) {
-    const int64_t n_pixels = (int64_t)n * APART * HEIGHT;
+static struct strip strip_make(int n, int apart) {
+    const int64_t n_pixels = (int64_t)n * apart * HEIGHT;
     struct strip s = {.own = {.x = calloc((size_t)n_pixels, sizeof *s.own.x),
                               .y = calloc((size_t)n_pixels, sizeof *s.own.y),
                               .above = calloc((size_t)n_pixels, sizeof *s.own.above),
@@ -24,14 +24,14 @@ static struct strip strip_make(int n) {
                                     .owner = calloc((size_t)n_pixels, sizeof *s.deblended.owner),
                                     .n = n}};
     for (int64_t i = 0; i < n_pixels; i++) {
-        s.own.x[i] = (int32_t)(i % (n * APART));
-        s.own.y[i] = (int32_t)(i / (n * APART));
+        s.own.x[i] = (int32_t)(i % (n * apart));
+        s.own.y[i] = (int32_t)(i / (n * apart));
         s.own.above[i] = 10;
         s.own.rms[i] = 1;
-        s.deblended.owner[i] = s.own.x[i] / APART;
+        s.deblended.owner[i] = s.own.x[i] / apart;
     }
     for (int i = 0; i < n; i++)
-        s.deblended.peak[i] = n * APART + i * APART + APART / 2;
+        s.deblended.peak[i] = n * apart + i * apart + apart / 2;
     return s;
 }
 
@@ -45,8 +45,8 @@ static void strip_free(struct strip *s) {
 }
 
 /* Each pixel and each source is in one job, and jobs are no larger than `group`. */
-static void check(int n, int group, int rounds) {
-    struct strip s = strip_make(n);
+static void check(int n, int apart, int group, int rounds) {
+    struct strip s = strip_make(n, apart);
     const struct margin margin = {0};
     const struct fit_frame frame = {1, 0, 1, true};
     const struct noise_map noise = {.rms = 1};
@@ -74,8 +74,12 @@ static void check(int n, int group, int rounds) {
 
 static void groups(void **state) {
     (void)state;
-    for (int n = 1; n <= MOST; n++)
-        check(n, n <= 32 ? 8 : 4, n <= 8 ? 50 : n <= 32 ? 12 : 6);
+    for (int n = 1; n <= 8; n++)
+        check(n, n, 8, 50);
+    for (int n = 9; n < 300; n++) {
+        check(n, 3, n <= 128 ? 8 : 4, n <= 128 ? 12 : 6);
+        check(n, 2, 4, 6); /* six pixels a source */
+    }
 }
 
 int main(void) {
