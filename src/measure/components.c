@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "backend/moments.h"
-#include "measure/island_fit.h"
 
 enum {
     ISLANDS_A_PART = 32,   /* that a thread takes at a time */
@@ -134,13 +133,6 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     return true;
 }
 
-static bool subtract_others(struct batch *b, struct item *item, int64_t island) {
-    (void)island;
-    struct fit_job *jobs = b->jobs + item->first_job;
-    const int64_t n = item->fit.n_parts;
-    return n == 1 || island_fit_subtract_others(&item->fit, &b->dividing->frame, jobs, b->pixels);
-}
-
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     return island_fit_finish(&item->fit, &b->dividing->frame, b->jobs + item->first_job,
@@ -169,27 +161,23 @@ static bool allocate_jobs(struct batch *b) {
     return b->jobs && b->pixels;
 }
 
-static enum srcfind_status run_jobs(struct batch *b, int64_t n, struct threads *threads,
-                                    struct error *error) {
+/* Fits the islands of several groups, and then the others at once. */
+static enum srcfind_status run_jobs(struct batch *b, struct threads *threads, struct error *error) {
     const struct fitter *f = b->dividing->fitter;
-    return f->fit(f->context, &b->dividing->frame, b->pixels, b->jobs, n, threads, error);
-}
-
-/* Large islands have two sweeps: the first one subtracts from each job the peaks of the others, the
- * second one their fits. */
-static enum srcfind_status run_sweeps(struct batch *b, struct threads *threads,
-                                      struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
-    if (b->n_large > 0) {
-        if (!for_each_island(b, threads, subtract_others))
-            return error_memory(error, "fitting sources");
-        status = run_jobs(b, b->n_large, threads, error);
-        for (int64_t i = 0; i < b->n_large; i++)
-            b->jobs[i].is_first = false;
-        if (status == SRCFIND_OK && !for_each_island(b, threads, subtract_others))
-            status = error_memory(error, "fitting sources");
-    }
-    return status == SRCFIND_OK ? run_jobs(b, b->n_jobs, threads, error) : status;
+    struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
+    int64_t n = 0;
+    for (int64_t i = 0; grouped && i < b->n; i++)
+        if (b->items[i].fit.n_parts > 1)
+            grouped[n++] =
+                (struct grouped_island){&b->items[i].fit, b->jobs + b->items[i].first_job};
+    enum srcfind_status status = grouped ? SRCFIND_OK : error_memory(error, "fitting sources");
+    if (status == SRCFIND_OK && n > 0)
+        status = sweeps_run(grouped, n, &b->dividing->frame, b->pixels, f, threads, error);
+    if (status == SRCFIND_OK)
+        status = f->fit(f->context, &b->dividing->frame, b->pixels, b->jobs + b->n_large,
+                        b->n_jobs - b->n_large, threads, error);
+    free(grouped);
+    return status;
 }
 
 static enum srcfind_status fit_islands(struct batch *b, struct threads *threads,
@@ -203,7 +191,7 @@ static enum srcfind_status fit_islands(struct batch *b, struct threads *threads,
     ok = ok && status == SRCFIND_OK && for_each_island(b, threads, make_fit) && allocate_jobs(b) &&
          for_each_island(b, threads, make_jobs);
     if (ok)
-        status = run_sweeps(b, threads, error);
+        status = run_jobs(b, threads, error);
     ok = ok && status == SRCFIND_OK && for_each_island(b, threads, finish_fit);
     return ok || status != SRCFIND_OK ? status : error_memory(error, "fitting sources");
 }

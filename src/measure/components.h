@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "measure/gaussian.h"
+#include "measure/sweeps.h"
 
 /* A source of an island. */
 struct component {
@@ -17,14 +18,6 @@ struct component {
     bool is_fitted, has_beam_shape;
     struct gaussian gaussian; /* if fitted, in the map's unit */
     double residual_rms;      /* of the island; NAN without a fit */
-};
-
-/* Carries out fits: on the CPU (cpu_fit), or on a device. */
-struct fitter {
-    enum srcfind_status (*fit)(void *context, const struct fit_frame *frame,
-                               const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                               struct threads *threads, struct error *error);
-    void *context;
 };
 
 /* How islands are divided. */

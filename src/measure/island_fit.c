@@ -137,7 +137,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
     for (int64_t i = 0; i < r->n_pixels; i++)
         f->part_of[f->order[r->first_pixel + i]] = (int32_t)f->n_parts;
     f->parts[f->n_parts++] =
-        (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels};
+        (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels, 0};
 }
 
 /* How the sources of an island are fitted. The work is that of the normal equations, and grows with
@@ -160,7 +160,7 @@ static struct effort effort_for(const struct island_fit *f) {
     if (n <= FIT_GROUP)
         return (struct effort){FIT_GROUP, FIT_LIMITS};
     if (n > CROWD || f->n_own < CROWDED_PIXELS * n)
-        return (struct effort){GROUP_OF_CROWD, {6, FIT_LIMITS.tolerance}};
+        return (struct effort){GROUP_OF_CROWD, {3, FIT_LIMITS.tolerance}};
     return (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
 }
 
@@ -180,6 +180,70 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct placed
             n += 2;
         }
     }
+}
+
+/* --- colours --- */
+
+/* Two parts that touch; the one with the higher number first. */
+struct border {
+    int32_t part, other;
+};
+
+static int compare_borders(const void *a, const void *b) {
+    const struct border *left = a, *right = b;
+    return left->part != right->part ? (left->part > right->part) - (left->part < right->part)
+                                     : (left->other > right->other) - (left->other < right->other);
+}
+
+/* Adds the border between two pixels, if they are of different parts. */
+static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct border *borders,
+                          int64_t n) {
+    const int32_t a = f->part_of[i], b = f->part_of[j];
+    if (a != b)
+        borders[n++] = a > b ? (struct border){a, b} : (struct border){b, a};
+    return n;
+}
+
+/* Lists the borders between the island's own pixels and those on their right and above them, often
+ * more than once. Returns their number, at most two a pixel. */
+static int64_t list_borders(const struct island_fit *f, struct border *borders) {
+    const struct fit_pixel *const p = f->pixels;
+    int64_t n = 0;
+    for (int64_t i = 0, above = 0; i < f->n_own; i++) {
+        if (i + 1 < f->n_own && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
+            n = add_border(f, i, i + 1, borders, n);
+        while (above < f->n_own &&
+               (p[above].y <= p[i].y || (p[above].y == p[i].y + 1 && p[above].x < p[i].x)))
+            above++;
+        if (above < f->n_own && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
+            n = add_border(f, i, above, borders, n);
+    }
+    return n;
+}
+
+enum { COLOURS = 64 }; /* far more than parts of a plane need */
+
+/* Gives each part the first colour that no part before it has which it touches. Two groups that are
+ * fitted at the same time would both claim what is between them, and then both leave it. */
+static bool colour_parts(struct island_fit *f) {
+    struct border *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
+    if (!borders)
+        return false;
+    const int64_t n = list_borders(f, borders);
+    qsort(borders, (size_t)n, sizeof *borders, compare_borders);
+    f->n_colours = 1;
+    for (int64_t k = 0, i = 0; k < f->n_parts; k++) {
+        uint64_t taken = 0;
+        int32_t colour = 0;
+        for (; i < n && borders[i].part == k; i++)
+            taken |= 1ULL << f->parts[borders[i].other].colour;
+        while (colour < COLOURS - 1 && taken >> colour & 1)
+            colour++;
+        f->parts[k].colour = colour;
+        f->n_colours = colour + 1 > f->n_colours ? colour + 1 : f->n_colours;
+    }
+    free(borders);
+    return true;
 }
 
 static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) {
@@ -206,7 +270,10 @@ static bool divide(struct island_fit *f) {
     free(ranges);
     free(placed);
     free(scratch);
-    return ok;
+    if (!ok || f->n_parts == 1)
+        return ok;
+    f->others = calloc((size_t)f->n_pixels, sizeof *f->others);
+    return f->others && colour_parts(f);
 }
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
@@ -230,6 +297,7 @@ void island_fit_clear(struct island_fit *fit) {
     free(fit->pixels);
     free(fit->order);
     free(fit->part_of);
+    free(fit->others);
     free(fit->sources);
     free(fit->parts);
     *fit = (struct island_fit){0};
@@ -321,41 +389,37 @@ static void for_each_pixel(const struct gaussian *g, const struct fit_pixel *pix
 
 /* --- groups --- */
 
-struct subtraction {
+/* What a component adds to the pixels of other parts. */
+struct addition {
     const int32_t *part_of;
-    int64_t part;   /* whose component it is */
-    double *others; /* of each pixel: components of other parts */
+    int64_t part; /* whose component it is */
+    double sign, *others;
 };
 
 static void add_other(void *context, int64_t i, double value) {
-    struct subtraction *s = context;
-    if (s->part_of[i] != s->part)
-        s->others[i] += value;
+    const struct addition *a = context;
+    if (a->part_of[i] != a->part)
+        a->others[i] += a->sign * value;
 }
 
-bool island_fit_subtract_others(const struct island_fit *fit, const struct fit_frame *frame,
-                                const struct fit_job *jobs, struct fit_pixel *pixels) {
-    double *others = calloc((size_t)fit->n_pixels + 1, sizeof *others);
-    if (!others)
-        return false;
-    for (int64_t k = 0; k < fit->n_parts; k++) {
-        struct subtraction own = {fit->part_of, k, others};
-        struct subtraction margin = {fit->part_of + fit->n_own, k, others + fit->n_own};
-        for (int i = 0; i < jobs[k].set.n; i++) {
-            const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
-            for_each_pixel(&g, fit->pixels, fit->n_own, add_other, &own);
-            for_each_pixel(&g, fit->pixels + fit->n_own, fit->n_pixels - fit->n_own, add_other,
-                           &margin);
-        }
+void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
+                              int64_t k, const struct fit_job *job, double sign) {
+    const int64_t n_own = fit->n_own;
+    struct addition own = {fit->part_of, k, sign, fit->others};
+    struct addition margin = {fit->part_of + n_own, k, sign, fit->others + n_own};
+    for (int i = 0; i < job->set.n; i++) {
+        const struct gaussian g = gaussian_of_fit(frame, job->set.value[i], 1, 0, 0);
+        for_each_pixel(&g, fit->pixels, n_own, add_other, &own);
+        for_each_pixel(&g, fit->pixels + n_own, fit->n_pixels - n_own, add_other, &margin);
     }
-    for (int64_t k = 0; k < fit->n_parts; k++) {
-        for (int64_t i = 0; i < fit->parts[k].n_pixels; i++) {
-            const int32_t pixel = fit->order[fit->parts[k].first_pixel + i];
-            pixels[jobs[k].first + i].value = fit->pixels[pixel].value - others[pixel];
-        }
+}
+
+void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                           struct fit_pixel *pixels) {
+    for (int64_t i = 0; i < fit->parts[k].n_pixels; i++) {
+        const int32_t pixel = fit->order[fit->parts[k].first_pixel + i];
+        pixels[job->first + i].value = fit->pixels[pixel].value - fit->others[pixel];
     }
-    free(others);
-    return true;
 }
 
 /* --- results --- */

@@ -11,6 +11,7 @@
 struct fit_part {
     int64_t first_source, n_sources; /* in island_fit.sources */
     int64_t first_pixel, n_pixels;   /* in island_fit.order */
+    int32_t colour;                  /* parts that touch have different ones */
 };
 
 /* Positions are relative to the island's highest pixel, values in units of the rms there. */
@@ -24,9 +25,11 @@ struct island_fit {
     int64_t n_own, n_pixels;
     struct fit_part *parts;
     int64_t n_parts;
+    int32_t n_colours;
     int32_t *sources; /* grouped by part */
     int32_t *order;   /* of the pixels, grouped by part; within a part as they were */
     int32_t *part_of; /* of each pixel */
+    double *others;   /* of each pixel, the models of the other parts; NULL if there is one part */
 };
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
@@ -41,10 +44,14 @@ void island_fit_clear(struct island_fit *fit);
 void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,
                           int64_t first, struct fit_pixel *pixels, struct fit_job *jobs);
 
-/* Subtracts from the pixels of each job the components of the island's other jobs. False where
- * memory ran out. */
-bool island_fit_subtract_others(const struct island_fit *fit, const struct fit_frame *frame,
-                                const struct fit_job *jobs, struct fit_pixel *pixels);
+/* Adds `sign` times the components of a job, part k's, to what the pixels of other parts have of
+ * others. */
+void island_fit_add_to_others(const struct island_fit *fit, const struct fit_frame *frame,
+                              int64_t k, const struct fit_job *job, double sign);
+
+/* Sets the pixels of part k's job to the image less the other parts. */
+void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct fit_job *job,
+                           struct fit_pixel *pixels);
 
 /* A source of an island: a fitted component, or where there is none a part of the deblended island.
  */

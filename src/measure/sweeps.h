@@ -1,0 +1,33 @@
+/* The fits of islands whose sources are in several groups: each group gets the pixels less the
+ * models of the others. */
+#ifndef SWEEPS_H
+#define SWEEPS_H
+
+#include "common/error.h"
+#include "common/threads.h"
+#include "measure/island_fit.h"
+
+/* Carries out fits: on the CPU (cpu_fit), or on a device. */
+struct fitter {
+    enum srcfind_status (*fit)(void *context, const struct fit_frame *frame,
+                               const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                               struct threads *threads, struct error *error);
+    void *context;
+};
+
+/* An island of several parts, and the job of each. */
+struct grouped_island {
+    const struct island_fit *fit;
+    struct fit_job *jobs;
+};
+
+/* Fits the parts of n islands twice, and sets the results of their jobs. In the first sweep a part
+ * that has not been fitted is subtracted from the others as points at its peaks. Parts of one
+ * colour are fitted together, and those of the next see their results. Errors: memory, and those of
+ * the fitter. */
+enum srcfind_status sweeps_run(const struct grouped_island *islands, int64_t n,
+                               const struct fit_frame *frame, struct fit_pixel *pixels,
+                               const struct fitter *fitter, struct threads *threads,
+                               struct error *error);
+
+#endif
