@@ -3,19 +3,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pixels between a source's box and the nearest edge of the image. */
+/* A source of --fit that is highest nowhere in its island has no box. */
+static bool has_box(const struct srcfind_source *s) {
+    return s->x_min != SRCFIND_EMPTY;
+}
+
+/* Whole pixels between a source's box, or its centre where it has none, and the nearest edge of the
+ * image. */
 static int32_t margin_of(const struct merged_image *image, const struct srcfind_source *s) {
     if (image->width < 1 || image->height < 1)
         return 0;
-    const double right = (double)image->width - 1 - (double)s->x_max;
-    const double high = (double)image->height - 1 - (double)s->y_max;
-    const double margin = fmin(fmin((double)s->x_min, right), fmin((double)s->y_min, high));
+    const double left = has_box(s) ? (double)s->x_min : s->x;
+    const double low = has_box(s) ? (double)s->y_min : s->y;
+    const double right = (double)image->width - 1 - (has_box(s) ? (double)s->x_max : s->x);
+    const double high = (double)image->height - 1 - (has_box(s) ? (double)s->y_max : s->y);
+    const double margin = fmin(fmin(left, right), fmin(low, high));
     return margin > -INT32_MAX && margin < INT32_MAX ? (int32_t)margin : 0;
+}
+
+/* A measurement at a given position has neither a box nor S_Code. */
+static bool is_of_position(const struct srcfind_source *s) {
+    return !has_box(s) && !*s->s_code;
 }
 
 static void add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
                 const struct srcfind_source *s) {
-    if (!isfinite(s->lon) || !isfinite(s->lat) || s->x_min == SRCFIND_EMPTY)
+    if (!isfinite(s->lon) || !isfinite(s->lat) || is_of_position(s))
         return;
     const double lon = s->lon * (M_PI / 180), lat = s->lat * (M_PI / 180);
     c->candidate[c->n++] = (struct candidate){

@@ -11,8 +11,8 @@ struct candidates {
 };
 
 /* Reads the rows that were added, and takes those on the sky. Measurements at given positions are
- * none of them, each image has its own: they have no bounding box, which CSV tells, too. False with
- * errno. */
+ * none of them, each image has its own: their rows tell, those that were read from CSV, too. False
+ * with errno. */
 bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
                      struct candidates *candidates);
 

@@ -17,7 +17,7 @@ struct candidate {
         } turn;             /* of duplicates_find, which forgets the rms */
     };
     int32_t image;
-    int32_t margin;   /* pixels between the bounding box and the edge of the image */
+    int32_t margin;   /* pixels between the source and the edge of the image */
     uint32_t row;     /* its number, 0 to n_rows - 1 of the caller */
     bool at_edge;     /* it has flag 1 */
     bool is_negative; /* negative sources are no duplicates of positive ones */

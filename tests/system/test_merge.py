@@ -37,8 +37,8 @@ def unit_vector(row):
 
 
 def margin(row, shape):
-    box = [int(row[name]) for name in ("X_min", "Y_min", "X_max", "Y_max")]
-    return min(box[0], box[1], shape[1] - 1 - box[2], shape[0] - 1 - box[3])
+    box = [float(row[name] or row[name[0] + "posn"]) for name in ("X_min", "Y_min", "X_max", "Y_max")]
+    return int(min(box[0], box[1], shape[1] - 1 - box[2], shape[0] - 1 - box[3]))
 
 
 def find_duplicates(catalogues):
@@ -111,6 +111,44 @@ class Merge(t.Case):
                     self.assertGreater(n_duplicates, 10)
                     words = ["--merge-duplicates", "keep"] if keep else []
                     self.assertEqual(rows_of(self.merge_images(*self.images, *options, *words)), expected)
+
+    def crowd(self, sources):
+        """An image of Gaussians: rows of x, y, width, peak."""
+        random, (y, x) = np.random.default_rng(1), np.mgrid[:330, :250]
+        self.whole = random.normal(0, 1, x.shape)
+        for cx, cy, width, peak in sources:
+            self.whole += peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / (2 * width ** 2))
+
+    def test_sources_that_are_highest_nowhere(self):
+        """They are duplicates as others are: two copies of an image give the rows of one, also from catalogues of each format."""
+        self.crowd(np.random.default_rng(1).uniform((0, 0, 1.5, 20), (250, 330, 9, 200), (60, 4)))
+        copies = [self.write(name, self.whole.astype(np.float32), self.header) for name in ("a.fits", "b.fits")]
+        for options in (["--fit"], ["--fit", "-i", "3", "--rms", "1"], ["--fit", "--negative", "--local"]):
+            one = rows_of(t.run(copies[0], "-q", *options).stdout)
+            self.assertIn("", [row["X_min"] for row in one])
+            expected = [{"Image": copies[0], **row} for row in one]
+            self.assertEqual(rows_of(self.merge_images(*copies, *options)), expected)
+            for name in ("csv", "ecsv", "json", "fits"):
+                shutil.rmtree(self.out, ignore_errors=True)
+                t.run(*copies, "-q", *options, "-o", self.out, "-f", name, check=True)
+                skipped = self.merge_images(*copies, *options, "-o", self.out, "-f", name, "--skip-existing")
+                self.assertEqual(rows_of(skipped), expected)
+                result = merge(*("%s/%s.%s" % (self.out, copy, name) for copy in "ab"), "--radius", "4.5", "-o", "-", "-q")
+                self.assertEqual([{**row, "Image": copies[0]} for row in rows_of(result.stdout)], expected)
+
+    def test_margins_of_sources_that_are_highest_nowhere(self):
+        """Where the noise is the same, that of the tile in which the centre is farther from the edge stays."""
+        places = [(x, y) for x in (30, 75, 165, 210) for y in (207, 228)]  # both are in two tiles
+        self.crowd([place for x, y in places for place in ((x, y, 4, 200), (x + 3, y, 2, 40))])
+        images = [self.cut("tile%d.fits" % i, top, left) for i, (top, left) in enumerate(itertools.product((0, 110, 190), (0, 120)))]
+        options = ["--fit", "--rms", "1", "--background", "0", "--merge-duplicates", "keep"]
+        expected, _ = self.expected(images, *options[:-2], keep=True)
+        merged = rows_of(self.merge_images(*images, *options))
+        self.assertEqual(merged, expected)
+        nowhere = [row for row in merged if row["X_min"] == ""]
+        self.assertGreater(len(nowhere), 15)
+        self.assertEqual(sum(int(row["Flags"]) & DUPLICATE != 0 for row in nowhere), len(nowhere) // 2)
+        self.assertEqual(len({row["Image"] for row in nowhere if not int(row["Flags"]) & DUPLICATE}), 4)
 
     def test_many_rows(self):
         """More than writers take at a time."""
