@@ -412,6 +412,8 @@ static int run_targets(const struct cli *cli, struct targets *targets) {
     struct report *report;
     struct merging *merging = NULL;
     int status = report_open(cli, targets, &report);
+    if (status == EXIT_OK) /* after wrong usage none is left behind */
+        status = targets_make_directories(cli, targets);
     if (status == EXIT_OK)
         status = find_done(cli, targets, report);
     if (status == EXIT_OK)

@@ -43,8 +43,9 @@ static int make_all(char *path) {
     return make(path);
 }
 
-int directory_make_for(const char *path) {
-    char *directory = directory_of(path);
+/* Makes a directory and those above it, unless it is there, and frees its path, which may be NULL.
+ * Returns the exit status. */
+static int make_and_free(char *directory) {
     if (!directory)
         return messages_no_memory("making a directory");
     const int code = directory_is(directory) ? 0 : make_all(directory);
@@ -54,17 +55,78 @@ int directory_make_for(const char *path) {
     return code == 0 ? EXIT_OK : EXIT_IMAGE;
 }
 
-int directory_check_for(const char *path, const char *what) {
+int directory_make(const char *path) {
+    return make_and_free(strdup(path));
+}
+
+int directory_make_for(const char *path) {
+    return make_and_free(directory_of(path));
+}
+
+/* --- directories that a run makes --- */
+
+/* The length of the beginning of a path that is a directory; *info is that of this directory, or of
+ * the current one. */
+static size_t length_that_exists(char *path, struct stat *info) {
+    size_t length = 0;
+    if (stat(*path == '/' ? "/" : ".", info) != 0)
+        *info = (struct stat){0};
+    for (size_t end = 1; path[length]; end++) {
+        struct stat one;
+        end += strcspn(path + end, "/");
+        const char after = path[end];
+        path[end] = '\0';
+        const bool exists = stat(path, &one) == 0 && S_ISDIR(one.st_mode);
+        path[end] = after;
+        if (!exists)
+            break;
+        *info = one;
+        length = end;
+    }
+    return length;
+}
+
+/* The next name of a path, and its length; 0 at the end. */
+static const char *next_name(const char *path, size_t *length) {
+    for (;; path++) {
+        path += strspn(path, "/");
+        *length = strcspn(path, "/");
+        if (*length != 1 || *path != '.')
+            return path;
+    }
+}
+
+/* Whether a directory is there once `made` is, which begins with it, however both are written. */
+static bool is_made_with(char *directory, char *made) {
+    struct stat one, other;
+    const char *a = directory + length_that_exists(directory, &one);
+    const char *b = made + length_that_exists(made, &other);
+    size_t n, m;
+    if (one.st_dev != other.st_dev || one.st_ino != other.st_ino)
+        return false;
+    for (;; a += n, b += m) {
+        a = next_name(a, &n);
+        b = next_name(b, &m);
+        if (n == 0)
+            return true;
+        if (n != m || memcmp(a, b, n) != 0)
+            return false;
+    }
+}
+
+int directory_check_for(const char *path, const char *what, const char *made) {
     if (directory_is(path)) {
         messages_usage("%s: the %s cannot be written: this is a directory: name a file in it", path,
                        what);
         return EXIT_IMAGE;
     }
-    char *directory = directory_of(path);
-    if (!directory)
-        return messages_no_memory("looking for a directory");
-    const bool exists = directory_is(directory);
+    char *directory = directory_of(path), *copy = made ? strdup(made) : NULL;
+    const bool ok = directory && (copy || !made);
+    const bool exists = ok && (directory_is(directory) || (made && is_made_with(directory, copy)));
     free(directory);
+    free(copy);
+    if (!ok)
+        return messages_no_memory("looking for a directory");
     if (exists)
         return EXIT_OK;
     messages_usage("%s: the %s cannot be written: there is no such directory", path, what);

@@ -156,7 +156,7 @@ static bool is_same_file(const char *a, const char *b) {
 /* Chooses the format, and checks that nothing is replaced that should stay. */
 static int check_output(const struct arguments *a, const struct image_list *list,
                         struct merge_options *options) {
-    int status = merged_file_choose(a->output, &options->writer);
+    int status = merged_file_choose(a->output, NULL, &options->writer);
     options->path = merged_file_path(a->output);
     if (status == EXIT_OK && options->path && a->cli.files_from &&
         is_same_file(a->output, a->cli.files_from))

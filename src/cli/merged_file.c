@@ -12,7 +12,7 @@ const char *merged_file_path(const char *path) {
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
-int merged_file_choose(const char *path, const struct writer **writer) {
+int merged_file_choose(const char *path, const char *made, const struct writer **writer) {
     char suffixes[256];
     const bool is_stdout = strcmp(path, "-") == 0;
     *writer = !is_stdout && path_has_suffix(path) ? merge_writer(path) : &csv_writer;
@@ -20,7 +20,7 @@ int merged_file_choose(const char *path, const struct writer **writer) {
     if (!*writer)
         return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
                               path, suffixes);
-    return is_stdout ? EXIT_OK : directory_check_for(path, "merged catalogue");
+    return is_stdout ? EXIT_OK : directory_check_for(path, "merged catalogue", made);
 }
 
 int merged_file_check(const char *path) {

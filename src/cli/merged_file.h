@@ -7,8 +7,8 @@
 
 /* Sets the writer by the suffix of a path: CSV where it has none, and for `-`, standard output.
  * Returns the exit status; on an error the reason is on standard error: no merged catalogue has
- * such a suffix, or the path has no directory. */
-int merged_file_choose(const char *path, const struct writer **writer);
+ * such a suffix, or the path has no directory. made: a directory that the run makes, or NULL. */
+int merged_file_choose(const char *path, const char *made, const struct writer **writer);
 
 /* The path for struct merge_options and signals_hold_for: NULL for `-`. */
 const char *merged_file_path(const char *path);

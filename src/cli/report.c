@@ -72,7 +72,7 @@ static int open_locked(const char *path, int *descriptor) {
     struct stat info;
     if (strcmp(path, "-") == 0)
         return messages_usage("--report: a report is a file: name one");
-    const int status = directory_check_for(path, "report");
+    const int status = directory_make_for(path); /* it may be that of the catalogues */
     if (status != EXIT_OK)
         return status;
     do {

@@ -92,8 +92,22 @@ static int refuse_file(const char *path, const struct targets *t) {
                 "%s: several images, or a list, need a directory, and this is a file; "
                 "there is no image %s",
                 path, t->target[i].image);
-    return messages_usage("%s: several images, or a list, need a directory, and this is a file",
-                          path);
+    return messages_usage(
+        "%s: several images, or a list, need a directory, and this is a file: name "
+        "a directory, or say --merge FILE for one catalogue of all",
+        path);
+}
+
+/* Whether a path, with a / at its end or without, is that of a file. */
+static bool is_file(const char *path) {
+    struct stat info;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *without = strndup(path, length);
+    const bool is = without && stat(without, &info) == 0 && S_ISREG(info.st_mode);
+    free(without);
+    return is;
 }
 
 /* Reports several images without -o, perhaps since the last one is the name of a catalogue. Returns
@@ -121,8 +135,13 @@ static int check_output(const struct cli *cli, const struct targets *t) {
         return t->n > 1 && !cli->compare_cpu && !cli->bench && !cli->merge ? refuse_several(t)
                                                                            : EXIT_OK;
     if (!writes_to_directory(cli, t))
-        return directory_check_for(cli->output, "catalogue");
-    return !directory_is(cli->output) && srcfind_format_of(cli->output)
+        return directory_check_for(cli->output, "catalogue", NULL);
+    if (!t->several && is_file(cli->output))
+        return messages_usage(
+            "%s: the / at the end means a directory, and this is a file: leave the / "
+            "out, or name a directory",
+            cli->output);
+    return is_file(cli->output) || (!directory_is(cli->output) && srcfind_format_of(cli->output))
                ? refuse_file(cli->output, t)
                : EXIT_OK;
 }
@@ -266,9 +285,9 @@ static int refuse_suffix(const char *path) {
 }
 
 static int choose_format(const struct cli *cli, struct targets *t) {
-    const bool is_file = cli->output && !writes_to_directory(cli, t);
+    const bool to_file = cli->output && !writes_to_directory(cli, t);
     t->format = cli->format ? format_named(cli->format) : NULL;
-    if (!t->format && is_file && path_has_suffix(cli->output)) {
+    if (!t->format && to_file && path_has_suffix(cli->output)) {
         t->format = srcfind_format_of(cli->output);
         if (!t->format)
             return refuse_suffix(cli->output);
@@ -313,10 +332,10 @@ static void take_shard(const struct shard *shard, struct targets *t) {
     t->n = n;
 }
 
-/* Makes the directories of catalogues and maps. Names that were not given have them below. */
-static int make_directories(const struct cli *cli, const struct targets *t) {
+/* Names that were not given have directories below. */
+int targets_make_directories(const struct cli *cli, const struct targets *t) {
     const bool in_directory = writes_to_directory(cli, t);
-    int status = EXIT_OK;
+    int status = in_directory ? directory_make(cli->output) : EXIT_OK;
     for (int64_t i = 0; status == EXIT_OK && i < t->n; i++) {
         const struct target *target = &t->target[i];
         if (in_directory)
@@ -328,11 +347,20 @@ static int make_directories(const struct cli *cli, const struct targets *t) {
     return status;
 }
 
+/* Checks the files that all images share. Returns the exit status. */
+static int check_shared_files(const struct cli *cli, struct targets *t) {
+    const char *made = writes_to_directory(cli, t) ? cli->output : NULL;
+    const int status =
+        cli->merge ? merged_file_choose(cli->merge, made, &t->merge_writer) : EXIT_OK;
+    return status == EXIT_OK && cli->report ? directory_check_for(cli->report, "report", made)
+                                            : status;
+}
+
 /* Names all outputs, those of other shards, too, so that none of them conflict. */
 static int name_outputs(const struct cli *cli, struct targets *t) {
     int status = choose_format(cli, t);
-    if (status == EXIT_OK && cli->merge)
-        status = merged_file_choose(cli->merge, &t->merge_writer);
+    if (status == EXIT_OK)
+        status = check_shared_files(cli, t);
     if (status == EXIT_OK)
         status = check_format_is_read(cli, t);
     if (status == EXIT_OK)
@@ -357,9 +385,7 @@ int targets_make(const struct cli *cli, struct targets *t) {
         return status;
     take_shard(&cli->shard, t);
     status = conflicts_check_existing(cli, t);
-    if (status == EXIT_OK)
-        status = check_positions(cli);
-    return status == EXIT_OK ? make_directories(cli, t) : status;
+    return status == EXIT_OK ? check_positions(cli) : status;
 }
 
 void targets_free(struct targets *t) {

@@ -29,9 +29,13 @@ struct targets {
 
 /* Finds the targets of a command line, none if its shard has no image, checks that no catalogue or
  * map would replace another one, an image or the list of images, and that the catalogue of --at can
- * be read, and makes the directory for the catalogues. Returns the exit status; on an error the
- * reason is on standard error. The targets are to be freed, also after an error. */
+ * be read. Returns the exit status; on an error the reason is on standard error. The targets are to
+ * be freed, also after an error. */
 int targets_make(const struct cli *cli, struct targets *targets);
+
+/* Makes the directories of catalogues and maps. Returns the exit status, as above. */
+int targets_make_directories(const struct cli *cli, const struct targets *targets);
+
 void targets_free(struct targets *targets);
 
 bool targets_are_json(const struct targets *targets);

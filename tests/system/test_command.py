@@ -161,6 +161,27 @@ class Command(t.Case):
         self.assertEqual([result.returncode, result.stdout], [2, ""])
         self.assertIn("several (a.fits, b.fits, ...): -o DIR", result.stderr)
 
+    def test_several_images_into_a_file(self):
+        """Wrong usage that says the way out, before any image is looked at; the file stays."""
+        for name in ("file", "file.csv", "file.tar"):
+            with open(self.path(name), "w") as stream:
+                stream.write("text")
+            os.symlink(name, self.path(name + ".link"))
+            for path in (name, name + "/", name + "//", name + ".link"):
+                for images in (["none.fits", "nor.fits"], ["--files-from", "list"]):
+                    with open(self.path("list"), "w") as stream:
+                        stream.write("none.fits\n")
+                    result = t.run(*images, "-o", path, cwd=self.directory.name)
+                    self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1])
+                    self.assertIn("%s: several images, or a list, need a directory, and this is a file" % path, result.stderr)
+            result = t.run("image.fits", "image.fits", "-o", name, cwd=self.directory.name)
+            self.assertIn("name a directory, or say --merge FILE for one catalogue of all\n", result.stderr)
+            result = t.run("image.fits", "-o", name + "/", cwd=self.directory.name)
+            self.assertEqual([result.returncode, result.stdout], [2, ""])
+            self.assertIn("%s/: the / at the end means a directory, and this is a file: leave the / out" % name, result.stderr)
+            with open(self.path(name)) as stream:
+                self.assertEqual(stream.read(), "text")
+
     def test_value_of_a_flag(self):
         """A value after an option that takes none counts as an image: the message says that there is none."""
         path = self.write("image.fits", t.noise(30, 40))

@@ -640,6 +640,32 @@ class Merge(t.Case):
             self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
             self.assertIn("the merged catalogue cannot be written: this is a directory", result.stderr)
 
+    def test_directory_that_the_run_makes(self):
+        """Merged catalogue and report may stand in it, or above it, however both are written."""
+        os.symlink(self.directory.name, self.path("link"))
+        for out, place in (("new/", "new"), ("new", "./new/"), ("new/a/b", "new"), ("new//a/", "new/./a"), ("new", self.path("new")),
+                           (self.path("new/a"), "new/a"), ("link/new", "new"), ("./new/.", "link/new")):
+            with self.subTest(out, place=place):
+                result = t.run(*self.images[:2], "-q", "-o", out, "--merge", place + "/all.csv", "--report", place + "/r.csv", cwd=self.directory.name)
+                self.assertEqual([result.returncode, result.stderr], [0, ""])
+                self.assertLessEqual({"all.csv", "r.csv"}, set(os.listdir(self.path(place))))
+                self.assertLessEqual({"0.csv", "1.csv"}, set(os.listdir(self.path(out))))
+                shutil.rmtree(self.path("new"))
+
+    def test_no_directory_is_left(self):
+        """Where something else is wrong, -o makes no directory."""
+        with open(self.path("text"), "w") as stream:
+            stream.write("text")
+        before = sorted(os.listdir(self.directory.name))
+        for arguments, status in ((["--merge", "none/all.csv"], 1), (["--merge", "new/b/all.csv"], 1), (["--merge", "newer/all.csv"], 1),
+                                  (["--merge", "ne/all.csv"], 1), (["--merge", "new/all.reg"], 2), (["--report", "none/r.csv"], 1),
+                                  (["--report", "text"], 2), (["--report", "-"], 2), (["--report", "/dev/null"], 2), (["--at", "none.csv"], 2),
+                                  (["--merge", "new/all.csv", "--report", "new/all.csv"], 2), (["--merge", "text/all.csv"], 1)):
+            with self.subTest(arguments):
+                result = t.run(*self.images[:2], "-o", "new/", *arguments, cwd=self.directory.name)
+                self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1])
+                self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+
     def test_interrupted(self):
         """A signal, while the run waits for a reader of the last catalogue: no merged catalogue and no other file."""
         os.mkdir(self.out)
