@@ -3,6 +3,7 @@
 #ifndef NOISE_MAP_H
 #define NOISE_MAP_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "backend/boxes.h"
@@ -17,6 +18,7 @@ struct noise_map {
     double background, rms; /* of the whole image */
     struct noise_at *nodes; /* nodes[j * n_x + i]; NULL if there is one noise for the whole image */
     int64_t n_x, n_y, step; /* of the nodes */
+    bool no_node_counts; /* the nodes have the noise of the whole image, since none has its own */
 };
 
 /* A position among the nodes of an axis: `fraction` of the way from node `first` to node `next`. */

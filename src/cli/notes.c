@@ -44,15 +44,10 @@ static void note_zeros(const struct messages *messages, const struct srcfind_cat
                       c->image.path, 100 * c->quality.zeros);
 }
 
-/* Whether boxes left the noise of the whole image everywhere. */
-static bool has_no_nodes(const struct srcfind_catalogue *c) {
-    const struct srcfind_background *b = &c->background;
-    return b->box > 0 && b->rms_least == b->rms && b->rms_most == b->rms;
-}
-
 /* Notes where local noise was asked for, but there is one noise. */
 static void note_no_local_noise(const struct messages *messages,
                                 const struct srcfind_catalogue *c) {
+    const bool rms_is_given = c->options.rms > 0 || *c->options.rms_map;
     if (c->options.local && !noise_is_given(&c->options) && c->background.box == 0)
         messages_note(
             messages,
@@ -60,12 +55,12 @@ static void note_no_local_noise(const struct messages *messages,
             "pixels at least, and at most half of its shorter side; --rms-box sets another "
             "size",
             c->image.path);
-    else if (has_no_nodes(c))
+    else if (c->noise.no_node_counts && (c->background.rms > 0 || rms_is_given))
         messages_note(
             messages,
             "%s: no box of %lld pixels has noise and is blank in less than three quarters: "
-            "one rms is used; --rms-box sets another size",
-            c->image.path, (long long)c->background.box);
+            "one %s is used; --rms-box sets another size",
+            c->image.path, (long long)c->background.box, rms_is_given ? "background" : "rms");
 }
 
 /* Notes where one noise was measured, but it differs, or the background does: that makes the rms of

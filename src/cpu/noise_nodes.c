@@ -201,6 +201,7 @@ static void fill_row(void *context, int j) {
 /* Without any node that counts, all have the noise of the whole image; where this has no noise, the
  * rms is infinite, so that nothing is found. */
 static void fill_with_whole(struct noise_map *map) {
+    map->no_node_counts = true;
     for (int64_t i = 0; i < map->n_x * map->n_y; i++)
         map->nodes[i] =
             (struct noise_at){map->background, map->rms > 0 ? map->rms : (double)INFINITY};

@@ -106,7 +106,21 @@ class Quality(t.Case):
         image = sky(300, 300, 6)
         image[np.random.default_rng(2).uniform(size=image.shape) < 0.9] = np.nan
         path = self.write("image.fits", image, t.sky_header())
-        self.assert_note(path, "no box of 60 pixels has noise and is blank in less than three quarters", "--rms-box", "60")
+        note = "no box of 60 pixels has noise and is blank in less than three quarters: one %s is used"
+        self.assert_note(path, note % "rms", "--rms-box", "60")
+        self.assert_note(path, note % "background", "--rms-box", "60", "--rms", "1")
+        self.assert_note(path, note % "rms", "--rms-box", "60", "--background", "0")
+
+    def test_boxes_with_the_noise_of_the_image(self):
+        """As large as the image, or larger, or since each part is like all others: these have noise."""
+        alike = np.tile(np.array([[1, -1], [-1, 1]], np.float32), (75, 80))
+        for image in (sky(150, 160, 6), alike):
+            path = self.write("image.fits", image, t.sky_header())
+            for box in ("150", "160", "150,50", "160,20", "1000", "1000,7", "60"):
+                with self.subTest(box):
+                    self.assertEqual(self.notes(path, "--rms-box", box), [])
+        whole = t.find(path, "--rms-box", "1000")["background"]
+        self.assertEqual(whole["local"]["rms_least"], whole["rms"])
 
     def test_noise_of_few_cells(self):
         """Too small an image, or one with too few pixels, has no figures; blank parts, zeros and sources do not count."""
