@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "cpu/fit.h"
 #include "cpu/noise_maps.h"
+#include "gpu/module.h"
 #include "input/given.h"
 
 bool finder_wants_gpu(const struct options *o) {
@@ -83,7 +84,9 @@ static const char *reason_for_cpu(const struct srcfind *finder, const struct sea
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
     const double n_pixels = (double)input->source->width * (double)input->source->height;
-    return gpu_is_worth_it(finder->gpu, n_pixels) ? NULL : "too few pixels for a GPU";
+    if (gpu_is_worth_it(finder->gpu, n_pixels))
+        return NULL;
+    return gpu_driver_exists() ? "too few pixels for a GPU" : "no other device";
 }
 
 /* Detects on a GPU or on the CPU. If the user did not ask for a GPU, the CPU also takes over where

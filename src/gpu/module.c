@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "common/hook.h"
 
@@ -55,4 +56,19 @@ const struct gpu_backend *gpu_module_load(struct error *error) {
     if (!module)
         *error = reason;
     return module;
+}
+
+bool gpu_driver_exists(void) {
+    static const char *const files[] = {"/proc/driver/nvidia/version", "/dev/nvidiactl",
+                                        "/dev/dxg", /* Linux in Windows */
+                                        "/dev/nvhost-ctrl-gpu", "/dev/nvgpu" /* Jetson */};
+    if (test_module_path()) { /* which has no driver */
+        struct error error;
+        const struct gpu_backend *backend = gpu_module_load(&error);
+        return backend && backend->count(&error) > 0;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (access(files[i], F_OK) == 0)
+            return true;
+    return false;
 }

@@ -11,4 +11,8 @@ const struct gpu_backend *gpu_module_load(struct error *error);
 /* False if srcfind was built without CUDA. */
 bool gpu_module_exists(void);
 
+/* Whether a GPU has a driver, by the files of drivers: to ask the driver itself takes about as long
+ * as to start it. For messages only, since other systems may have other files. */
+bool gpu_driver_exists(void);
+
 #endif

@@ -235,6 +235,11 @@ class Batches(t.Case):
         self.assertEqual(many.stderr.count("(too few pixels for a GPU; 1 thread)"), 2)
         self.assertEqual(many.stderr.count("on the GPU (many pixels; fake)"), 2)
         self.assertEqual(contents(self.path("few")), contents(self.path("many")))
+        # where there is no device, or no module, nothing is said of one
+        for environment in (fake(DEVICES=0), {**fake(), "SRCFIND_CUDA_MODULE": self.path("none.so")}):
+            none = self.run_into("none", images, "--threads", "1", env=environment)
+            self.assertEqual(none.stderr.count("on the CPU (no other device; 1 thread)"), 4)
+            self.assertNotRegex(none.stderr, "GPU|CUDA|module")
 
 
 if __name__ == "__main__":

@@ -209,6 +209,8 @@ static void few_pixels_and_many(void **state) {
     assert_int_equal(e.on_cpu, 2 * EACH);
     assert_int_equal(counts->opened, 0);
     assert_string_equal(e.reason, "too few pixels for a GPU");
+    set_up("FAKE_CUDA_DEVICES", "0");
+    assert_string_equal(search_with(options, 2, false).reason, "no other device");
     srcfind_options_set(options, "threads", "2");
     set_up("SRCFIND_PIXELS_A_THREAD", "490000"); /* the pixels of an image */
     e = search_with(options, 1, false);
