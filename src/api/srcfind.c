@@ -16,6 +16,7 @@
 #include "api/pixels.h"
 #include "api/search.h"
 #include "common/clock.h"
+#include "common/format_double.h"
 #include "cpu/scan.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
@@ -233,16 +234,17 @@ static void format_versions(void) {
     int wcslib[3];
     float cfitsio_version = 0;
     struct error ignored;
-    char cuda[96];
+    char cuda[96], number[FORMAT_TEXT];
     const struct cfitsio *cfitsio = cfitsio_load(&ignored);
     gpu_versions(cuda, sizeof cuda);
     if (cfitsio)
         cfitsio->ffvers(&cfitsio_version);
+    snprintf(number, sizeof number, "%.4g", (double)cfitsio_version);
     snprintf(versions, sizeof versions,
              "srcfind %s\n"
-             "CFITSIO %.4g%s, WCSLIB %s, cJSON %s, zlib %s, %s, %s\n"
+             "CFITSIO %s%s, WCSLIB %s, cJSON %s, zlib %s, %s, %s\n"
              "backends: cpu (%s); %s",
-             SRCFIND_VERSION, (double)cfitsio_version, cfitsio ? "" : " (not found)",
+             SRCFIND_VERSION, format_point(number), cfitsio ? "" : " (not found)",
              wcslib_version(wcslib), cJSON_Version(), zlibVersion(), picture_library(), c_library(),
              scan_variant_choose()->name, cuda);
 }

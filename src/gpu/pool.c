@@ -5,6 +5,7 @@
 #include <threads.h>
 
 #include "common/hook.h"
+#include "common/parse_number.h"
 #include "gpu/module.h"
 #include "options/options.h"
 
@@ -297,7 +298,7 @@ void gpu_give(struct gpu *gpu, struct gpu_context *context) {
  * the run earlier: measured with an H200 and the 16 threads of its host. */
 static double pixels_a_thread(void) {
     const char *text = hook("SRCFIND_PIXELS_A_THREAD");
-    return text ? atof(text) : 2e9;
+    return text ? parse_in_c_locale(text, NULL) : 2e9;
 }
 
 bool gpu_is_worth_it(struct gpu *gpu, double n_pixels) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/format_double.h"
 #include "measure/jacobian.h"
 
 enum { BATCH = 256, POINTS = JACOBIAN_POINTS };
@@ -42,6 +43,13 @@ static char system_letter(const char *lon_name) {
     return *lon_name >= 'A' && *lon_name <= 'Z' ? *lon_name : 'L';
 }
 
+/* LDDD.dddd+DD.dddd */
+static void name_other(char system, double lon, double lat, char *text) {
+    snprintf(text, SRCFIND_CELL, "%c%08.4f%c%07.4f", system, floor(lon * 1e4) / 1e4,
+             lat < 0 ? '-' : '+', floor(fabs(lat) * 1e4) / 1e4);
+    format_point(format_point(text));
+}
+
 /* IAU rules: coordinates are truncated, not rounded, so that names of different precision begin
  * with the same digits (https://cds.unistra.fr/Dic/iau-spec.html). */
 void world_columns_name(const struct srcfind_image *image, struct srcfind_source *row) {
@@ -51,9 +59,7 @@ void world_columns_name(const struct srcfind_image *image, struct srcfind_source
         name_equatorial(strncmp(image->frame, "FK4", 3) == 0 ? 'B' : 'J', row->lon, row->lat,
                         row->name);
     else
-        snprintf(row->name, sizeof row->name, "%c%08.4f%c%07.4f", system_letter(image->lon_name),
-                 floor(row->lon * 1e4) / 1e4, row->lat < 0 ? '-' : '+',
-                 floor(fabs(row->lat) * 1e4) / 1e4);
+        name_other(system_letter(image->lon_name), row->lon, row->lat, row->name);
 }
 
 /* --- size and errors --- */

@@ -6,6 +6,7 @@
 
 #include "common/arrays.h"
 #include "common/fnv.h"
+#include "common/format_double.h"
 #include "input/image.h"
 #include "output/facts.h"
 
@@ -139,7 +140,9 @@ static const char *columns_of(const struct options *o) {
 static const char *frame_text(const struct kind *kind, char text[FRAME_TEXT]) {
     if (isnan(kind->equinox))
         return kind->frame;
-    snprintf(text, FRAME_TEXT, "%s %g", kind->frame, kind->equinox);
+    char equinox[FORMAT_TEXT];
+    format_double(kind->equinox, equinox);
+    snprintf(text, FRAME_TEXT, "%s %s", kind->frame, equinox);
     return text;
 }
 

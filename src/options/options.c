@@ -1,5 +1,6 @@
 #include "options/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -7,13 +8,17 @@
 #include <string.h>
 
 #include "common/format_double.h"
+#include "common/parse_number.h"
 
 /* --- parsing and printing values --- */
 
-static bool read_real(const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && !*end && isfinite(*value);
+/* Reads a number of `length` characters, which may have blanks before it. */
+static bool read_real(const char *text, size_t length, double *value) {
+    for (; length > 0 && isspace((unsigned char)*text); length--)
+        text++;
+    const struct number number = parse_number(text, length);
+    *value = number.real;
+    return number.kind != NUMBER_NONE && isfinite(number.real);
 }
 
 static bool read_integer(const char *text, int64_t least, int64_t most, int64_t *value) {
@@ -23,13 +28,13 @@ static bool read_integer(const char *text, int64_t least, int64_t most, int64_t 
     return end != text && !*end && !errno && *value >= least && *value <= most;
 }
 
-static bool parse_number(void *member, const char *values, const char *text) {
+static bool parse_positive(void *member, const char *values, const char *text) {
     double *number = member;
     (void)values;
-    return read_real(text, number) && *number > 0;
+    return read_real(text, strlen(text), number) && *number > 0;
 }
 
-static void print_number(const void *member, const char *values, char *text) {
+static void print_positive(const void *member, const char *values, char *text) {
     const double *number = member;
     (void)values;
     if (*number > 0)
@@ -87,7 +92,7 @@ static void print_choice(const void *member, const char *values, char *text) {
 /* NAN is not set. */
 static bool parse_real(void *member, const char *values, const char *text) {
     (void)values;
-    return read_real(text, member);
+    return read_real(text, strlen(text), member);
 }
 
 static void print_real(const void *member, const char *values, char *text) {
@@ -101,7 +106,8 @@ static bool parse_background(void *member, const char *values, const char *text)
     double *background = member;
     (void)values;
     *background = strcmp(text, "zero") == 0 ? 0 : (double)NAN;
-    return !isnan(*background) || strcmp(text, "median") == 0 || read_real(text, background);
+    return !isnan(*background) || strcmp(text, "median") == 0 ||
+           read_real(text, strlen(text), background);
 }
 
 static void print_background(const void *member, const char *values, char *text) {
@@ -152,22 +158,23 @@ static void print_box(const void *member, const char *values, char *text) {
 /* MAJ,MIN,PA in arcsec, arcsec, degrees; or MAJ alone. */
 static bool parse_beam(void *member, const char *values, const char *text) {
     double value[3];
-    char *end;
     int n = 0;
+    bool more = true;
     (void)values;
-    do {
-        value[n] = strtod(text, &end);
-        if (end == text || !isfinite(value[n]))
+    while (more && n < 3) {
+        const size_t length = strcspn(text, ",");
+        if (!read_real(text, length, &value[n]))
             return false;
         n++;
-        text = end + 1;
-    } while (*end == ',' && n < 3);
+        more = text[length] == ',';
+        text += length + more;
+    }
     if (n == 1) {
         value[1] = value[0];
         value[2] = 0;
     }
     *(struct beam_option *)member = (struct beam_option){value[0], value[1], value[2]};
-    return !*end && n != 2 && value[0] >= value[1] && value[1] > 0;
+    return !more && n != 2 && value[0] >= value[1] && value[1] > 0;
 }
 
 static void print_beam(const void *member, const char *values, char *text) {
@@ -313,7 +320,7 @@ static const struct {
     bool (*parse)(void *member, const char *values, const char *text);
     void (*print)(const void *member, const char *values, char *text);
 } types[] = {
-    [NUMBER] = {"a number above 0", parse_number, print_number},
+    [NUMBER] = {"a number above 0", parse_positive, print_positive},
     [REAL] = {"a number", parse_real, print_real},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [CHOICE] = {NULL, parse_choice, print_choice},
@@ -416,10 +423,17 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     return SRCFIND_OK;
 }
 
+static enum srcfind_status refuse_island(const struct options *options, struct error *error) {
+    char island[FORMAT_TEXT], threshold[FORMAT_TEXT];
+    format_double(options->island, island);
+    format_double(options->threshold, threshold);
+    return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %s is above the threshold, %s", island,
+                     threshold);
+}
+
 enum srcfind_status options_check(const struct options *options, struct error *error) {
     if (options->island > options->threshold)
-        return error_set(error, SRCFIND_ERROR_OPTIONS, "island: %g is above the threshold, %g",
-                         options->island, options->threshold);
+        return refuse_island(options, error);
     if (*options->rms_map && options->rms > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "rms-map: --rms gives the noise, too: leave one of them out");

@@ -1,16 +1,16 @@
 #include "options/options_json.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "common/json_tree.h"
+#include "common/parse_number.h"
 
 /* A name is a JSON string, even if it looks like a number. */
 static cJSON *value_json(const char *text, bool is_name) {
-    char *end;
     if (!*text)
         return cJSON_CreateNull();
-    strtod(text, &end);
-    return is_name || *end ? json_string(text) : cJSON_CreateRaw(text);
+    const bool is_number = parse_number(text, strlen(text)).kind != NUMBER_NONE;
+    return is_name || !is_number ? json_string(text) : cJSON_CreateRaw(text);
 }
 
 cJSON *options_json(const struct options *options) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/parse_number.h"
+
 enum { VALUE_COLUMN = 10 }; /* where the value of a card begins */
 
 /* Keywords of the coordinates of axis 1 or 2 alone. In a pattern, # stands for such an axis, and *
@@ -38,7 +40,7 @@ static bool is_coordinate(const char *card) {
 /* Whether a card makes a coordinate of the plane depend on a further axis: PC1_3 and the like. */
 static bool mixes_axes(const char *card) {
     return (fits_pattern(card, "CD#_*") || fits_pattern(card, "PC#_*")) && !is_coordinate(card) &&
-           header_card_is_number(card) && strtod(card + VALUE_COLUMN, NULL) != 0;
+           header_card_is_number(card) && parse_in_c_locale(card + VALUE_COLUMN, NULL) != 0;
 }
 
 /* Whether the value of a card must be a number: all but names are. */
