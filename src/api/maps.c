@@ -8,6 +8,7 @@
 #include "api/labels.h"
 #include "api/pixels.h"
 #include "backend/backend.h"
+#include "common/path.h"
 #include "input/chunks.h"
 #include "input/image.h"
 #include "input/own_map.h"
@@ -64,6 +65,11 @@ const char *srcfind_map_suffix(int i) {
     return i == MAP_PICTURE ? ".png" : ".fits";
 }
 
+static void close_image(struct image *image, struct srcfind_image *metadata) {
+    image_close(image);
+    image_clear_metadata(metadata);
+}
+
 /* Whether a search with these options has what the map shows. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
     const bool needs_fit = has_model(map), needs_parts = needs_fit || map == MAP_SOURCES;
@@ -86,8 +92,72 @@ bool map_is_own(int map, const char *path) {
     return map == MAP_PICTURE ? png_is_own(path) : own_map_is(path);
 }
 
-bool map_is_whole(int map, const char *path) {
-    return map == MAP_PICTURE ? png_is_whole(path) : fits_map_is_whole(path);
+/* Adds the cards of a map of an image that do not tell how it was made. */
+static void add_description(struct cards *cards, enum map map, const struct image *image,
+                            const struct srcfind_image *metadata) {
+    plane_header_add(cards, has_labels(map) ? 32 : -32, image, metadata);
+    if (maps[map].has_unit)
+        cards_add_text(cards, "BUNIT", metadata->unit);
+}
+
+/* --- maps that are there --- */
+
+/* An image that maps may be of. */
+struct original {
+    struct image image;
+    struct srcfind_image metadata;
+    bool is_known; /* it was opened */
+};
+
+/* Opens an image without mask and maps of the noise. */
+static void open_original(struct original *o, const char *path,
+                          const struct srcfind_options *options) {
+    struct options own = options->values;
+    struct error ignored;
+    *own.mask = *own.rms_map = *own.background_map = '\0';
+    *o = (struct original){.image.file.descriptor = -1};
+    o->is_known = !path_ends_with(path, ".gz") &&
+                  image_open(&o->image, path, &own, &o->metadata, &ignored) == SRCFIND_OK;
+}
+
+/* Whether a header is that of a map of the image, by all cards before its HISTORY. */
+static bool describes(const struct header *header, enum map map, const struct original *o) {
+    struct cards cards = {0};
+    add_description(&cards, map, &o->image, &o->metadata);
+    const bool does = !cards.no_memory && cards.n < header->n_cards &&
+                      memcmp(header->cards, cards.text, (size_t)cards.n * CARD) == 0 &&
+                      memcmp(header->cards + cards.n * CARD, "HISTORY", strlen("HISTORY")) == 0;
+    cards_clear(&cards);
+    return does;
+}
+
+static bool is_whole(enum map map, const char *path, const struct original *o) {
+    struct hdu hdu;
+    char name[OWN_MAP_NAME];
+    if (map == MAP_PICTURE)
+        return png_is_whole(path);
+    const bool whole = fits_map_read(path, &hdu) && own_map_name(&hdu.header, name) &&
+                       strcmp(name, maps[map].name) == 0 &&
+                       (!o->is_known || describes(&hdu.header, map, o));
+    hdu_clear(&hdu);
+    return whole;
+}
+
+bool maps_are_whole(char *const *paths, int n, const char *image,
+                    const struct srcfind_options *options) {
+    struct original original;
+    bool whole = true, is_open = false;
+    for (int map = 0; whole && map < n && map < MAPS; map++) {
+        if (!paths[map])
+            continue;
+        if (!is_open)
+            open_original(&original, image, options);
+        is_open = true;
+        whole = is_whole((enum map)map, paths[map], &original);
+    }
+    if (is_open)
+        close_image(&original.image, &original.metadata);
+    return whole;
 }
 
 /* A map that is being made. */
@@ -167,11 +237,6 @@ static enum srcfind_status open_image(struct making *m, struct image *image,
     return status == SRCFIND_OK ? fits_file_unchanged(&image->file, &c->version, error) : status;
 }
 
-static void close_image(struct image *image, struct srcfind_image *metadata) {
-    image_close(image);
-    image_clear_metadata(metadata);
-}
-
 /* --- files --- */
 
 struct saving {
@@ -184,9 +249,7 @@ static bool make_header(const struct saving *s, struct cards *cards) {
     const struct srcfind_catalogue *c = s->making.catalogue;
     const enum map map = s->making.map;
     char what[SRCFIND_TEXT];
-    plane_header_add(cards, has_labels(map) ? 32 : -32, &s->image, &c->image);
-    if (maps[map].has_unit)
-        cards_add_text(cards, "BUNIT", c->image.unit);
+    add_description(cards, map, &s->image, &c->image);
     snprintf(what, sizeof what, "map: %s", maps[map].name);
     option_cards_add(cards, what, &c->options);
     return cards_end(cards);

@@ -8,8 +8,14 @@
  * the reason is in error. */
 bool map_is_possible(int map, const struct srcfind_options *options, struct error *error);
 
-/* Whether a file is a map that srcfind wrote, and whether it is complete. */
+/* Whether a file is a map that srcfind wrote. */
 bool map_is_own(int map, const char *path);
-bool map_is_whole(int map, const char *path);
+
+/* Whether files are complete maps of an image: paths[i] is that of srcfind_map(i), or NULL, and n
+ * their number. FITS files have the map of this name, and shape, coordinates, beam, frequency and
+ * unit of the image. These are not compared where the image cannot be read, or is gzipped as a
+ * whole, which would have to be unpacked. */
+bool maps_are_whole(char *const *paths, int n, const char *image,
+                    const struct srcfind_options *options);
 
 #endif

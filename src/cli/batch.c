@@ -384,6 +384,7 @@ static void note_empty_shard(const struct cli *cli, const struct targets *target
 /* --- images that are done --- */
 
 struct deciding {
+    const struct cli *cli;
     struct targets *targets;
     const struct report *report;
 };
@@ -391,13 +392,13 @@ struct deciding {
 static void decide(void *context, int i) {
     const struct deciding *d = context;
     struct target *target = &d->targets->target[i];
-    target->is_done =
-        report_allows_skipping(d->report, target) && outputs_exist(d->targets, target);
+    target->is_done = report_allows_skipping(d->report, target) &&
+                      outputs_exist(d->targets, target, d->cli->find);
 }
 
 /* Finds the images to skip, before the first one is searched: their rows stay in the report. */
 static int find_done(const struct cli *cli, struct targets *targets, const struct report *report) {
-    struct deciding deciding = {targets, report};
+    struct deciding deciding = {cli, targets, report};
     if (!cli->skip_existing)
         return EXIT_OK;
     struct threads *threads = threads_create(count_threads(cli));

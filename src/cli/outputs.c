@@ -86,10 +86,9 @@ bool outputs_version(const struct target *target, struct stat *info) {
     return any;
 }
 
-bool outputs_exist(const struct targets *targets, const struct target *target) {
-    bool exist =
-        target->catalogue && save_is_whole(writer_named(targets->format->name), target->catalogue);
-    for (int i = 0; i < MOST_MAPS && exist; i++)
-        exist = !target->maps[i] || map_is_whole(i, target->maps[i]);
-    return exist;
+bool outputs_exist(const struct targets *targets, const struct target *target,
+                   const struct srcfind_options *options) {
+    return target->catalogue &&
+           save_is_whole(writer_named(targets->format->name), target->catalogue) &&
+           maps_are_whole(target->maps, MOST_MAPS, target->image, options);
 }

@@ -17,7 +17,9 @@ enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_c
  * none, or one is missing. */
 bool outputs_version(const struct target *target, struct stat *info);
 
-/* Whether the catalogue and the maps are there. Incomplete ones, as after a power cut, are not. */
-bool outputs_exist(const struct targets *targets, const struct target *target);
+/* Whether the catalogue and the maps are there. Incomplete ones, as after a power cut, are not, and
+ * neither are maps of another image. options: those of the search. */
+bool outputs_exist(const struct targets *targets, const struct target *target,
+                   const struct srcfind_options *options);
 
 #endif

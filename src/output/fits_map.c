@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "input/chunks.h"
-#include "input/fits/hdu.h"
 
 enum { BLOCK = 1 << 14 }; /* values that are written at a time */
 
@@ -81,15 +80,14 @@ enum srcfind_status fits_map_write(const struct cards *header, const struct pixe
     return code ? write_error(name, code, error) : status;
 }
 
-bool fits_map_is_whole(const char *path) {
+bool fits_map_read(const char *path, struct hdu *hdu) {
     struct fits_file file;
-    struct hdu hdu = {0};
     struct error ignored;
     bool found = false;
+    *hdu = (struct hdu){0};
     const bool whole = fits_file_open(&file, path, &ignored) == SRCFIND_OK &&
-                       hdu_next(&file, &hdu, &found, &ignored) == SRCFIND_OK && found &&
-                       hdu.is_image;
-    hdu_clear(&hdu);
+                       hdu_next(&file, hdu, &found, &ignored) == SRCFIND_OK && found &&
+                       hdu->is_image && hdu->next == fits_file_size(&file);
     fits_file_close(&file);
     return whole;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/threads.h"
+#include "input/fits/hdu.h"
 #include "input/pixel_source.h"
 #include "output/cards.h"
 
@@ -14,7 +15,8 @@ enum srcfind_status fits_map_write(const struct cards *header, const struct pixe
                                    struct threads *threads, FILE *file, const char *name,
                                    struct error *error);
 
-/* Whether a file has a map, complete. */
-bool fits_map_is_whole(const char *path);
+/* Reads the HDU of a file that has an image, complete to the end of its last block, and nothing
+ * else, as maps are. False if it has not. The caller clears the HDU, also then. */
+bool fits_map_read(const char *path, struct hdu *hdu);
 
 #endif

@@ -1,5 +1,6 @@
 """Maps that are saved (--save): the values, headers and names, and what happens where they cannot be written."""
 import filecmp
+import gzip
 import os
 import shutil
 
@@ -345,10 +346,61 @@ class Save(t.Case):
         self.assertFalse(skips("--save", "rms"))
         self.assertTrue(skips("--save", "rms"))
         self.assertFalse(skips("--save", "rms,snr"))
-        for size in (0, 2880, os.path.getsize(saved) - 2880):
+        whole = os.path.getsize(saved)
+        for size in (0, 2880, whole - 2880, 2880 + 4 * 60 * 70, whole - 1, whole + 1, whole + 2880):  # within the padding, too
             os.truncate(saved, size)
             self.assertFalse(skips("--save", "rms,snr"), size)
         self.assertTrue(skips("--save", "rms,snr"))
+
+    def test_skip_existing_maps_of_other_images(self):
+        """A map whose header is that of another image, or another map, is not that of the image; one of other options is."""
+        names = "rms,snr,islands,sources,residual"
+        def image(name, height, width, **cards):
+            return self.write(name + ".fits", t.noise(height, width), t.sky_header(**cards))
+        def skips(name, *options):
+            return "skipped" in t.run(self.path(name + ".fits"), "-o", self.path("out/"), "--fit", "--skip-existing", "--save", names, *options, check=True).stderr
+        def saved(name, of):
+            return self.path("out/%s.%s.fits" % (name, of))
+        image("a", 60, 70)
+        image("b", 70, 60)
+        image("c", 60, 71)
+        for name, cards in (("d", {"CRVAL1": 150.5}), ("e", {"CRPIX2": 61.0}), ("f", {"CTYPE1": "RA---TAN", "CTYPE2": "DEC--TAN"}),
+                            ("g", {"CTYPE1": None, "CTYPE2": None, "CRVAL1": None}), ("h", {"RADESYS": "FK5"}), ("i", {"PC1_1": 0.9}), ("j", {"BMAJ": 3e-3}), ("k", {"RESTFRQ": 1.4e9})):
+            image(name, 60, 70, **cards)
+        for name in "abcdefghijk":
+            self.assertFalse(skips(name))
+            self.assertTrue(skips(name), name)
+        for other in "bcdefghijk":
+            for of in names.split(","):
+                for one, its in (("a", other), (other, "a")):
+                    with self.subTest(one, other=its, map=of):
+                        shutil.copy(saved(its, of), saved(one, of))
+                        self.assertFalse(skips(one))
+        for of, other in (("rms", "snr"), ("snr", "residual"), ("islands", "sources"), ("sources", "rms")):
+            shutil.copy(saved("a", other), saved("a", of))
+            self.assertFalse(skips("a"), of)
+        for options in (["-n", "7"], ["--local"], ["--mask", self.path("none.fits")]):
+            self.assertTrue(skips("a", *options), options)
+        # an image that cannot be read, or would have to be unpacked, is not compared with its maps
+        with open(self.path("a.fits"), "rb") as stream, gzip.open(self.path("z.fits.gz"), "wb") as packed:
+            packed.write(stream.read())
+        run = [self.path("z.fits.gz"), "-o", self.path("out/"), "--skip-existing", "--save", "rms"]
+        self.assertNotIn("skipped", t.run(*run, check=True).stderr)
+        self.assertIn("skipped", t.run(*run, check=True).stderr)
+        os.remove(self.path("a.fits"))
+        self.assertTrue(skips("a"))
+
+    def test_skip_existing_of_cubes_and_extensions(self):
+        """The coordinates of the plane that is searched are those of its maps."""
+        cube = np.stack([t.noise(60, 70, seed=seed) for seed in (1, 2)])
+        header = t.sky_header(CTYPE3="FREQ", CRVAL3=1.4e9, CDELT3=1e6, CRPIX3=1.0)
+        hdus = fits.HDUList([fits.PrimaryHDU(cube, header), fits.ImageHDU(cube[0], t.sky_header(CRVAL2=3.0), name="SCI"),
+                             t.tiled(cube[1], "RICE_1", None, t.sky_header(CRVAL2=4.0))])
+        hdus.writeto(self.path("i.fits"))
+        for options in ([], ["--plane", "2"], ["--hdu", "SCI"], ["--hdu", "2"]):
+            run = [self.path("i.fits"), "-o", self.path("out%d/" % len(os.listdir(self.directory.name))), "--save", "rms,islands", "--skip-existing", *options]
+            self.assertNotIn("skipped", t.run(*run, check=True).stderr)
+            self.assertIn("skipped", t.run(*run, check=True).stderr)
 
     def test_maps_go_with_a_catalogue(self):
         """Where the catalogue or a later map cannot be written, the maps do not stay, and no temporary file does."""
