@@ -31,6 +31,7 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
       masked. float32 is searched where it is, in either byte order, if its rows are contiguous; other arrays are copied, and
       each value rounded once, to the nearest float32. The unit of a Quantity counts unless the header has a BUNIT;
     - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header;
+    - an astropy CCDData or NDData: its data, without the pixels where its mask is True, its header, wcs and unit;
     - a float32 array in the memory of a CUDA device, as those of CuPy, Numba, PyTorch and JAX: by DLPack, or by
       __cuda_array_interface__, which does not tell the device: name it with the option device, if it is not the first.
 
@@ -39,7 +40,7 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
 
     The options are those of `Finder`. Python's other threads run during the search.
 
-    Raises TypeError for what is no image or option, ValueError for a shape that is not an image's, OptionError,
+    Raises TypeError for what is no image or option, ValueError for a shape that is not an image's or has no pixels, OptionError,
     InputError, DeviceError and OutOfMemoryError with the message of the library.
 
     >>> import numpy as np

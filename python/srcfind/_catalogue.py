@@ -150,8 +150,15 @@ def _column(cells: np.ndarray, unit):
     return np.ma.MaskedArray(values, is_empty) if unit is None else Masked(values, is_empty)
 
 
+#: Of a catalogue.
+_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run")
+
+
 class Catalogue:
     """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
+
+    A catalogue that was pickled, as for another process, has its table and what is known of the image and its noise, but
+    can neither make maps nor be written.
 
     >>> catalogue = find(image)
     >>> catalogue
@@ -164,10 +171,23 @@ class Catalogue:
         self._finder = finder
         self._catalogue = ffi.gc(catalogue, lib.srcfind_catalogue_destroy)
         self._pixels = pixels
+        self._version = text(lib.srcfind_versions()).split()[1]
         self.options: dict[str, str] = dict(finder.options)  #: those that shaped the catalogue, and are set
 
+    def __getstate__(self) -> dict:
+        """All but what is in the memory of the library, or must be searched again."""
+        return {name: getattr(self, name) for name in _PICKLED}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state, _finder=None, _catalogue=None, _pixels=None)
+
+    def __copy__(self) -> Catalogue:
+        copy = Catalogue.__new__(Catalogue)
+        copy.__dict__.update(self.__dict__)
+        return copy
+
     def __len__(self) -> int:
-        return lib.srcfind_catalogue_size(self._catalogue)
+        return lib.srcfind_catalogue_size(self._catalogue) if self._catalogue else len(self.array)
 
     def __repr__(self) -> str:
         image, n = self.image, len(self)
@@ -227,7 +247,7 @@ class Catalogue:
     def _facts(self) -> dict:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
-        facts = {"srcfind": text(lib.srcfind_versions()).split()[1], "image": image.path, "bunit": image.unit,
+        facts = {"srcfind": self._version, "image": image.path, "bunit": image.unit,
                  "image_width": image.width, "image_height": image.height, "flux_unit": image.flux_unit,
                  "FREQ": image.frequency, "BMAJ": image.beam.major, "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
                  "background_median": background.median, "background_rms": background.rms}
@@ -261,6 +281,12 @@ class Catalogue:
 
     # --- maps and files ---
 
+    def _call(self, function, *arguments) -> None:
+        if not self._catalogue:
+            raise OptionError("a catalogue that was pickled has its table, but no maps, and cannot be written: search the "
+                              "image again, or write its table")
+        self._finder._call(function, self._catalogue, *arguments)
+
     def map(self, name: str) -> np.ndarray:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
         fit), "model" or "residual" (need fit).
@@ -271,8 +297,7 @@ class Catalogue:
         """
         values = np.empty(self.image.shape, np.int32 if name in ("islands", "sources") else np.float32)
         struct = self._pixels.struct if self._pixels else ffi.NULL
-        self._finder._call(lib.srcfind_catalogue_map, self._catalogue, struct, chars(name),
-                           ffi.cast("void *", values.ctypes.data))
+        self._call(lib.srcfind_catalogue_map, struct, chars(name), ffi.cast("void *", values.ctypes.data))
         return values
 
     @property
@@ -289,7 +314,7 @@ class Catalogue:
         encoded = chars(path)
         if format is None:
             format = self._format_of(encoded)
-        self._finder._call(lib.srcfind_catalogue_save, self._catalogue, chars(format), encoded)
+        self._call(lib.srcfind_catalogue_save, chars(format), encoded)
 
     @staticmethod
     def _format_of(path: bytes) -> str:

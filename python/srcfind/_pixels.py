@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from srcfind._calls import ffi
+from srcfind._calls import OptionError, ffi
 
 _FLOAT32 = (2, 32, 1)  # a DLDataType: kDLFloat, bits, lanes
 _CUDA, _CUDA_MANAGED = 2, 13  # of a DLDeviceType
@@ -108,8 +108,11 @@ def _pixels(plane: _Plane, owner, header, wcs, **where) -> Pixels:
 # --- arrays on the host ---
 
 def _axes(shape) -> int:
-    """How many leading axes of length 1 an image has before its two; ValueError if others are there."""
+    """How many leading axes of length 1 an image has before its two; ValueError if others are there, or no pixels."""
     extra = len(shape) - 2
+    if 0 in shape:
+        size = " x ".join(str(n) for n in reversed(shape))
+        raise OptionError(f"an image has pixels, and this array of {size} has none: is it a cut-out beside the image?")
     if extra < 0 or any(n != 1 for n in shape[:extra]):
         raise ValueError(f"an image has two axes, and this array the shape {tuple(shape)}: choose a plane, as array[0]")
     return extra
@@ -184,12 +187,37 @@ def _is_hdu(image) -> bool:
     return fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
 
 
+def _is_nddata(image) -> bool:
+    """Whether an image is an NDData or CCDData of astropy, or has what these have beside an array."""
+    return not isinstance(image, np.ndarray) and all(hasattr(image, name) for name in ("data", "mask", "wcs", "unit"))
+
+
+def _masked(values, mask):
+    """An array, masked where mask is True, which is one for each pixel or one for all."""
+    return np.ma.MaskedArray(values, np.broadcast_to(np.asarray(mask, bool), np.shape(values)))
+
+
+def _nddata(image, header, wcs):
+    """Array, header and WCS of an NDData. Its unit is newer than the BUNIT of its own header."""
+    own = getattr(image, "meta", None)
+    if header is None and hasattr(own, "cards"):
+        header = own.copy()
+        if image.unit is not None:
+            header.remove("BUNIT", ignore_missing=True, remove_all=True)
+    array = image.data if image.mask is None else _masked(image.data, image.mask)
+    return array, _with_unit(header, image), image.wcs if wcs is None else wcs
+
+
 def pixels_of(image, header=None, wcs=None) -> Pixels:
     """The pixels of an array or HDU; Finder.find says of which."""
     if _is_hdu(image):
         if image.data is None:
             raise ValueError("this HDU has no pixels")
         image, header = image.data, image.header if header is None else header
+    elif _is_nddata(image):
+        image, header, wcs = _nddata(image, header, wcs)
+    if hasattr(image, "unmasked"):  # a Masked of astropy
+        image, header = _masked(image.unmasked, image.mask), _with_unit(header, image)
     if hasattr(image, "__dlpack_device__"):
         kind, device = map(int, image.__dlpack_device__())
         if kind in (_CUDA, _CUDA_MANAGED):

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 import srcfind
 import srcfind_test as t
+from astropy import units
 from astropy.io import fits
+from astropy.nddata import CCDData, NDData, NDDataRef
+from astropy.utils.masked import Masked
+from astropy.wcs import WCS
 from conftest import assert_same
 
 DTYPES = (">f4", "<f4", ">f8", "<f8", "f2", "i2", ">i4", "i8", "u1")
@@ -122,15 +126,99 @@ def test_wrong_shapes(shape):
         srcfind.find(np.zeros(shape, np.float32))
 
 
+@pytest.mark.parametrize("shape", [(5, 0), (0, 5), (0, 0), (1, 0, 5), (0,), (0, 30, 40)])
+def test_no_pixels(shape):
+    """A ValueError that says the size as the command does: width x height."""
+    size = " x ".join(map(str, shape[::-1]))
+    for array in (np.zeros(shape, np.float32), np.zeros(shape), np.ma.zeros(shape, ">i2"), np.zeros(shape).tolist(),
+                  units.Quantity(np.zeros(shape), "Jy"), NDData(np.zeros(shape))):
+        if np.shape(array) == shape:  # a list may have lost an axis
+            with pytest.raises(ValueError, match=f"this array of {size} has none"):
+                srcfind.find(array)
+
+
 def test_wrong_arrays():
     for array in (np.zeros((5, 5), complex), np.zeros((5, 5), bool), np.array([[None]]), np.array([["a"]]), None, 1 + 2j):
         with pytest.raises(TypeError, match="real numbers"):
             srcfind.find(array)
-    with pytest.raises(srcfind.OptionError, match="0 x 5"):
-        srcfind.find(np.zeros((5, 0), np.float32))
     with pytest.raises(srcfind.InputError, match="none of the 25 pixels"):
         srcfind.find(np.full((5, 5), np.nan))
 
+
+def test_masked_of_astropy():
+    """Masked arrays and quantities of astropy.utils.masked are as those of NumPy."""
+    image = t.noise(60, 70)
+    mask, before = image > 30, image.copy()
+    expected = srcfind.find(np.ma.MaskedArray(image, mask), header="BUNIT   = 'Jy/beam'".ljust(80))
+    for array in (Masked(image, mask) * units.Jy / units.beam, Masked(units.Quantity(image, "Jy / beam"), mask)):
+        found = srcfind.find(array)
+        assert_same(found, expected)
+        assert (found.background.n_blank, found.image.unit) == (mask.sum(), "Jy/beam")
+    assert srcfind.find(Masked(image, mask)).background == expected.background
+    np.testing.assert_array_equal(image, before)
+
+
+# --- astropy.nddata ---
+
+def test_ccddata(path):
+    """A file that CCDData reads gives the catalogue of the file; mask is True where a pixel is blank."""
+    image = t.noise(60, 70)
+    image[5, 6] = np.nan
+    fits.PrimaryHDU(image, t.sky_header(RESTFRQ=1.4e9)).writeto(path("image.fits"))
+    expected, data = srcfind.find(path("image.fits")), CCDData.read(path("image.fits"))
+    assert_same(srcfind.find(data), expected)
+    assert len(expected) > 5
+    data.mask = image > 30
+    blanked, before = np.where(data.mask, np.nan, image), (data.data.copy(), data.mask.copy(), data.header.copy())
+    fits.PrimaryHDU(blanked, t.sky_header(RESTFRQ=1.4e9)).writeto(path("blanked.fits"))
+    found = srcfind.find(data, island=3)
+    assert_same(found, srcfind.find(path("blanked.fits"), island=3))
+    assert found.background.n_blank == data.mask.sum() + 1 > 10
+    assert np.array_equal(np.isnan(found.map("snr")), np.isnan(blanked))
+    assert (found.image.unit, found.image.beam.major, found.image.frequency) == ("Jy/beam", 2.5e-3, 1.4e9)
+    for one, other in zip(before, (data.data, data.mask, data.header)):
+        np.testing.assert_array_equal(one, other)
+    assert isinstance(data.data, np.ndarray) and not isinstance(data.data, np.ma.MaskedArray)
+
+
+def test_parts_of_ccddata(path):
+    """A slice has the positions of the whole; what is given counts more than what the data has; its unit more than BUNIT."""
+    fits.PrimaryHDU(t.noise(90, 110), t.sky_header()).writeto(path("image.fits"))
+    data = CCDData.read(path("image.fits"))
+    whole, part = srcfind.find(path("image.fits"), rms=1, background=0), srcfind.find(data[10:80, 5:], rms=1, background=0)
+    inner = part.array[part.array["Flags"] & 1 == 0]
+    places = [np.flatnonzero((whole.array["Xpeak"] == row["Xpeak"] + 5) & (whole.array["Ypeak"] == row["Ypeak"] + 10)) for row in inner]
+    assert len(inner) > 5 and all(len(place) == 1 for place in places)
+    for name in ("RA", "DEC", "Total_flux"):
+        np.testing.assert_allclose(whole.array[name][np.concatenate(places)], inner[name], rtol=1e-9)
+    scaled = data.convert_unit_to("mJy / beam")
+    assert scaled.header["BUNIT"] == "Jy/beam" and srcfind.find(scaled).image.unit == "mJy/beam"
+    assert srcfind.find(data, header=t.sky_header(BUNIT="K")).image.unit == "K"
+    wcs = WCS(t.sky_header(CRVAL1=200.0))
+    np.testing.assert_array_equal(srcfind.find(data, wcs=wcs).array["RA"], srcfind.find(data.data, wcs=wcs).array["RA"])
+
+
+def test_nddata():
+    """Masks of all kinds; an NDData may have neither wcs nor unit nor a header."""
+    image = t.noise(60, 70).astype(np.float64)
+    mask = (image > 20).astype(np.uint8) * 4
+    expected = srcfind.find(np.where(mask, np.nan, image))
+    masked = np.ma.MaskedArray(image, mask == 4)
+    for data in (NDData(image, mask=mask), NDData(image, mask=mask != 0), NDData(masked), NDData(image[None], mask=mask[None]),
+                 NDData(np.ma.MaskedArray(image, image > 40), mask=mask != 0), NDDataRef(image.astype(">f4"), mask=mask != 0)):
+        assert_same(srcfind.find(data), expected)
+    assert_same(srcfind.find(NDData(image)), srcfind.find(image))
+    assert_same(srcfind.find(NDData(image, mask=False, meta={"BUNIT": "K"})), srcfind.find(image))
+    assert srcfind.find(NDData(image, unit="K")).image.unit == "K"
+    with pytest.raises(srcfind.InputError, match="none of the 4200 pixels"):
+        srcfind.find(NDData(image, mask=True))
+    with pytest.raises(ValueError):
+        srcfind.find(NDData(image, mask=mask[:30]))
+    with pytest.raises(ValueError, match="two axes"):
+        srcfind.find(NDData(np.zeros((2, 5, 5))))
+
+
+# --- HDUs ---
 
 @pytest.mark.parametrize("hdu", [fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU])
 def test_hdus(hdu, path):

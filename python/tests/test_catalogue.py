@@ -1,7 +1,10 @@
 """Catalogues: tables, facts, maps and files have what the command writes."""
+import copy
 import csv
 import math
+import multiprocessing
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -149,6 +152,44 @@ def test_wrong_maps(path):
     fits.PrimaryHDU(t.noise(61, 70)).writeto(path("image.fits"), overwrite=True)
     with pytest.raises(srcfind.InputError, match="changed"):
         found.map("rms")
+
+
+def pickled(catalogue):
+    """The bytes, without the catalogue: what is read from them stands alone."""
+    return pickle.dumps(catalogue)
+
+
+@pytest.mark.parametrize("options", [{}, OTHERS, {"fit": True, "negative": True}])
+def test_pickle(options, path):
+    """The table with its units and facts, the image and its noise come back; maps and files cannot be made."""
+    for image in (SAMPLE, t.noise(60, 70, seed=4)):
+        found = srcfind.find(image, **options)
+        found.array["Xpeak"][0] = np.iinfo(np.int64).min  # empty
+        for back in (pickle.loads(pickled(found)), copy.deepcopy(found), pickle.loads(pickled(pickle.loads(pickled(found))))):
+            assert back.array.tobytes() == found.array.tobytes() and back.array.dtype == found.array.dtype
+            assert (len(back), repr(back)) == (len(found), repr(found))
+            for name in ("columns", "options", "run", "background"):
+                assert getattr(back, name) == getattr(found, name)
+            for name in ("image", "quality"):  # which have NaN
+                assert repr(getattr(back, name)) == repr(getattr(found, name))
+            assert back.table.meta == found.table.meta and back.table.colnames == found.table.colnames
+            for name in back.table.colnames:
+                assert getattr(back.table[name], "unit", None) == getattr(found.table[name], "unit", None)
+                assert back.table[name].info.meta == found.table[name].info.meta
+            for call in (lambda: back.map("rms"), lambda: back.segments, lambda: back.write(path("c.csv"))):
+                with pytest.raises(ValueError, match="search the image again, or write its table"):
+                    call()
+        assert not os.path.exists(path("c.csv"))
+    other = copy.copy(found)  # of the same memory
+    del found
+    assert other.map("rms").shape == (60, 70)
+
+
+def test_pickle_to_another_process():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        back = pool.apply(srcfind.find, (SAMPLE,), {"threshold": 6, "device": "cpu"})
+    expected = srcfind.find(SAMPLE, threshold=6)
+    assert back.array.tobytes() == expected.array.tobytes() and back.options == expected.options
 
 
 def test_write(path, tmp_path):
