@@ -16,7 +16,8 @@ static const struct {
 } formats[] = {
     {".csv", ".csv.gz", csv_table_read},    {".ecsv", ".ecsv.gz", ecsv_table_read},
     {".json", ".json.gz", json_table_read}, {".fits", ".fits.gz", fits_table_read},
-    {".fit", ".fit.gz", fits_table_read},
+    {".fit", ".fit.gz", fits_table_read},   {".tsv", ".tsv.gz", csv_table_read},
+    {".tab", ".tab.gz", csv_table_read},    {".txt", ".txt.gz", csv_table_read},
 };
 
 /* Two columns of one name would be one too many for whoever looks for it. */
@@ -50,8 +51,8 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
         return status == SRCFIND_OK ? check_names(path, table, error) : status;
     }
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: catalogues are read from .csv, .ecsv, .json and .fits, each also with "
-                     ".gz",
+                     "%s: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
+                     "text from .tsv, .tab and .txt, each also with .gz",
                      path);
 }
 

@@ -1,6 +1,6 @@
 /* A table in a file, read into memory by columns: a catalogue of srcfind, or of another program.
- * Formats are CSV, ECSV (astropy's), JSON (of srcfind alone) and FITS (binary tables); all may be
- * gzipped. The file is not trusted. */
+ * Formats are CSV, also with tabs, semicolons, `|` or blanks in place of commas, ECSV (astropy's),
+ * JSON (of srcfind alone) and FITS (binary tables); all may be gzipped. The file is not trusted. */
 #ifndef TABLE_FILE_H
 #define TABLE_FILE_H
 

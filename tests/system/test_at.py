@@ -342,6 +342,31 @@ class At(t.Case):
 
     # --- coordinates and formats of the catalogue ---
 
+    def test_tables_of_text(self):
+        """As astropy writes them, with every delimiter, and with # before the names or without: the rows of the CSV."""
+        table = Table({"Source_id": [7, 8, 9], "name": ["a", "b c", ""], "RA": [150.001, 149.99, 150.0], "DEC": [2.001, 2.0, 1.99]})
+        table.write(self.path("p.csv"), format="ascii.csv")
+        expected = self.text(self.image, self.path("p.csv"))
+        self.assertEqual(expected.count("\n"), 4)
+        for suffix in ("csv", "tab", "tsv", "txt"):
+            for form in ("basic", "commented_header"):
+                for delimiter in ("\t", ";", "|", " "):
+                    path = self.path("p." + suffix)
+                    table.write(path, format="ascii." + form, delimiter=delimiter, overwrite=True)
+                    with self.subTest(suffix, form=form, delimiter=delimiter):
+                        self.assertEqual(self.text(self.image, path), expected)
+        with open(self.path("p.txt"), "w") as stream:  # as awk and printf do
+            stream.write("# those of\n# last night\nname   RA        DEC\n  a   150.001    2.001\n  b   149.99  2\n")
+        self.assertEqual([row["RA"] for row in self.rows(self.image, self.path("p.txt"))], [150.001, 149.99])
+        for text, words in (("RA;DEC\n150,5;2\n", "RA of row 1 is `150,5`, and no number"), ("RA DEC\n150 2\n150\n", "line 3 has 1 cells, and there are 2 columns"),
+                            ("RA,DEC\n150 2\n", "line 2 has 1 cells, and there are 2 columns: is the file truncated, or is something else than `,`"),
+                            ("150 2\n151 2\n", "there are no columns RA and DEC (degrees)")):
+            with open(self.path("p.txt"), "w") as stream:
+                stream.write(text)
+            result = t.run(self.image, "--at", self.path("p.txt"))
+            self.assertEqual([result.stdout, result.stderr.count("\n")], ["", 1])
+            self.assertIn("p.txt: " + words, result.stderr)
+
     def test_sky_positions(self):
         """By astropy's WCS, in the image's own frame; names are those of the positions that are given."""
         cubes = {"plane": "2"}

@@ -130,6 +130,47 @@ static void names_in_a_comment(void **state) {
     assert_table("a.csv", "# one, two, three\n1,2\n3,4\n", "1|2|3|4|");
 }
 
+/* As TOPCAT, Aegean, awk and spreadsheets write them: what is between the names is between cells.
+ */
+static void other_delimiters(void **state) {
+    (void)state;
+    assert_table("a.csv", "a\tb c\td\n1\t2, 3\t\n\t x y \t4\n", "a|b c|d|1|2, 3|||x y|4|");
+    assert_table("a.tsv", "a\tb\r\n\"x\ty\"\t1\r\n", "a|b|x\ty|1|");
+    assert_table("a.tab", "#a\tb\n1\t2\n", "a|b|1|2|");
+    assert_table("a.txt", "# made by hand, one day\n a;b \n 1 ; 2.5\n;\n", "a|b|1|2.5r|||");
+    assert_table("a.csv", "a|b\n1|x;y\n", "a|b|1|x;y|");
+    assert_table("a.txt", "|a|b|\n|1|2|\n", "|a|b|||1|2||");
+    assert_table("a.csv", "a b  c\n1 2.5\t x\n  3   4 \"y z\"  \n", "a|b|c|1|2.5r|x|3|4r|y z|");
+    assert_table("a.txt", "# a   b\n  1   2\n  3   4\n", "a|b|1|2|3|4|");
+    assert_table("a.txt", "# two words\na b\n1 2\n", "a|b|1|2|");
+    assert_table("a.txt", "# a b\n", "a|b|");
+    assert_table("a.csv", "a b, c\n1 2, 3\n", "a b|c|1 2|3|"); /* commas count first */
+    assert_table("a.csv", "\"a b\"\n1\n", "a b|1|");
+    assert_table("a.csv", "a\n1\n", "a|1|");
+}
+
+/* An error has the line, and says what is looked for between cells. */
+static void bad_delimiters(void **state) {
+    static const char *const separators[][2] = {
+        {",", "`,`"}, {";", "`;`"}, {"|", "`|`"}, {"\t", "a tab"}, {" ", "a blank"}};
+    char text[64], words[128];
+    (void)state;
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        snprintf(text, sizeof text, "a%sb\n1%s2\n3/4\n", separators[i][0], separators[i][0]);
+        snprintf(words, sizeof words,
+                 "line 3 has 1 cells, and there are 2 columns: is the file truncated, or is "
+                 "something else than %s between its cells?",
+                 separators[i][1]);
+        assert_text_fails("a.txt", text, words);
+        snprintf(text, sizeof text, "a%sb\n1%s2%s3\n", separators[i][0], separators[i][0],
+                 separators[i][0]);
+        snprintf(words, sizeof words,
+                 "line 2 has more cells than the 2 columns: a text with %s in it needs quotes",
+                 separators[i][1]);
+        assert_text_fails("a.txt", text, words);
+    }
+}
+
 static void kinds(void **state) {
     (void)state;
     struct table_file table = read_text("a.csv", "i,r,t,late,none,big,nan\n"
@@ -567,6 +608,8 @@ static void little_memory(void **state) {
     write_packed("a.csv.gz", csv_text, 1);
     assert_needs_memory("a.csv");
     assert_needs_memory("a.csv.gz");
+    write_text("a.txt", "# Source_id RA DEC text\n1 2 3 \"a\"\"b\"\n");
+    assert_needs_memory("a.txt");
     static const char *const names[] = {"a.ecsv", "a.json", "a.fits"};
     const struct writer *const formats[] = {&ecsv_writer, &json_writer, &fits_writer};
     for (int i = 0; i < 3; i++) {
@@ -583,7 +626,8 @@ static int make_directory(void **state) {
 
 static int remove_directory(void **state) {
     static const char *const names[] = {"a.csv", "a.CSV",  "a.ecsv", "a.json",   "a.vot",
-                                        "a",     "a.fits", "f.csv",  "a.csv.gz", "b.csv.GZ"};
+                                        "a",     "a.fits", "f.csv",  "a.csv.gz", "b.csv.GZ",
+                                        "a.tsv", "a.tab",  "a.txt"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path_of(names[i]));
@@ -595,6 +639,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv),
         cmocka_unit_test(names_in_a_comment),
+        cmocka_unit_test(other_delimiters),
+        cmocka_unit_test(bad_delimiters),
         cmocka_unit_test(kinds),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(bad_csv),

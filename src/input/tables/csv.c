@@ -1,5 +1,5 @@
 /* CSV: a line of names and lines of cells. Other programs write comments before, and some, as
- * PyBDSF and NumPy, the names in the last of them. */
+ * PyBDSF, NumPy and TOPCAT, the names in the last of them; and other delimiters than commas. */
 #include <string.h>
 
 #include "common/parse_number.h"
@@ -81,6 +81,24 @@ static enum srcfind_status look_at_comment(const struct delimited *comment,
     return status;
 }
 
+/* Sets the delimiter, and *has_names as above: the first one that is between the names. */
+static enum srcfind_status choose_delimiter(struct delimited *d, struct delimited *comment,
+                                            bool *has_names, struct error *error) {
+    static const char delimiters[] = ",\t;| ";
+    enum srcfind_status status = SRCFIND_OK;
+    for (const char *c = delimiters; *c && status == SRCFIND_OK; c++) {
+        struct line_counts first;
+        d->delimiter = comment->delimiter = *c;
+        status = look_at_comment(comment, d, has_names, error);
+        if (status == SRCFIND_OK)
+            status = count_cells(*d, &first, error);
+        if (status == SRCFIND_OK && (*has_names || first.cells > 1))
+            return SRCFIND_OK;
+    }
+    d->delimiter = ',';
+    return status;
+}
+
 static enum srcfind_status read_comment(struct delimited *comment, struct builder *builder,
                                         struct error *error) {
     comment->row = comment->at;
@@ -95,16 +113,14 @@ static enum srcfind_status read_names(struct delimited *d, struct builder *build
     bool has_names;
     skip_byte_order_mark(d);
     skip_comments(d, &comment);
-    const enum srcfind_status status = look_at_comment(&comment, d, &has_names, error);
+    const enum srcfind_status status = choose_delimiter(d, &comment, &has_names, error);
     if (status != SRCFIND_OK)
         return status;
     if (has_names)
         return read_comment(&comment, builder, error);
     if (d->at == d->end)
         return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: no line with the names of columns, separated by commas: is the file "
-                         "empty?",
-                         d->path);
+                         "%s: no line with the names of columns: is the file empty?", d->path);
     return delimited_read_names(d, builder, error);
 }
 
@@ -112,7 +128,7 @@ enum srcfind_status csv_table_read(const char *path, struct table_file *table,
                                    struct error *error) {
     struct text_file file;
     struct builder builder = {0};
-    struct delimited d = {.path = path, .line = 1, .delimiter = ','};
+    struct delimited d = {.path = path, .line = 1};
     enum srcfind_status status = text_file_open(&file, path, error);
     d.at = file.text;
     d.end = file.text + file.size;

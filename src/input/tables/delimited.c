@@ -14,8 +14,9 @@ void delimited_clear(struct delimited *d) {
     *d = (struct delimited){0};
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
+/* Of blanks between cells, tabs are blanks, too. */
+static bool is_blank(const struct delimited *d, char c) {
+    return c == ' ' || (c == '\t' && d->delimiter != '\t');
 }
 
 static bool is_line_end(char c) {
@@ -23,7 +24,7 @@ static bool is_line_end(char c) {
 }
 
 static void skip_blanks(struct delimited *d) {
-    while (d->at < d->end && is_blank(*d->at))
+    while (d->at < d->end && is_blank(d, *d->at))
         d->at++;
 }
 
@@ -115,7 +116,7 @@ static void read_plain(struct delimited *d, struct delimited_cell *cell) {
     while (at < d->end && !ends_cell(d, *at))
         at++;
     d->at = at;
-    while (at > begin && is_blank(at[-1]))
+    while (at > begin && is_blank(d, at[-1]))
         at--;
     cell->text = begin;
     cell->length = (size_t)(at - begin);
@@ -124,7 +125,7 @@ static void read_plain(struct delimited *d, struct delimited_cell *cell) {
 /* A blank ends a cell in quotes, but where blanks do not delimit cells nothing else may follow. */
 static enum srcfind_status end_cell(struct delimited *d, struct delimited_cell *cell,
                                     bool is_quoted, struct error *error) {
-    const bool ends = d->at == d->end || ends_cell(d, *d->at) || is_blank(*d->at);
+    const bool ends = d->at == d->end || ends_cell(d, *d->at) || is_blank(d, *d->at);
     skip_blanks(d);
     if (is_too_long(d))
         return too_long(d, error);
@@ -186,20 +187,30 @@ static enum srcfind_status bad_cell(const struct delimited *d, const struct buil
                      result == BUILDER_NO_WHOLE ? "whole " : "");
 }
 
+/* What is between cells, for messages. */
+static const char *delimiter_text(const struct delimited *d) {
+    return d->delimiter == ','    ? "`,`"
+           : d->delimiter == ';'  ? "`;`"
+           : d->delimiter == '|'  ? "`|`"
+           : d->delimiter == '\t' ? "a tab"
+                                  : "a blank";
+}
+
 static enum srcfind_status too_few(const struct delimited *d, const struct builder *b, int64_t line,
                                    int64_t n, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: line %lld has %lld cells, and there are %lld columns: is the file "
-                     "truncated?",
-                     d->path, (long long)line, (long long)n, (long long)b->n_columns);
+                     "truncated, or is something else than %s between its cells?",
+                     d->path, (long long)line, (long long)n, (long long)b->n_columns,
+                     delimiter_text(d));
 }
 
 static enum srcfind_status too_many(const struct delimited *d, const struct builder *b,
                                     int64_t line, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: line %lld has more cells than the %lld columns: a text with `%c` in it "
+                     "%s: line %lld has more cells than the %lld columns: a text with %s in it "
                      "needs quotes",
-                     d->path, (long long)line, (long long)b->n_columns, d->delimiter);
+                     d->path, (long long)line, (long long)b->n_columns, delimiter_text(d));
 }
 
 static enum srcfind_status read_row(struct delimited *d, struct builder *b, struct error *error) {

@@ -1,6 +1,6 @@
-/* Lines of cells: CSV as in RFC 4180, and the rows of ECSV. Lines end with LF, CRLF or CR. Blanks
- * around cells and blank lines do not count. A cell in quotes may have delimiters and lines; two
- * quotes in it are one. */
+/* Lines of cells: CSV as in RFC 4180, the same with other delimiters, and the rows of ECSV. Lines
+ * end with LF, CRLF or CR. Blanks around cells and blank lines do not count. A cell in quotes may
+ * have delimiters and lines; two quotes in it are one. */
 #ifndef DELIMITED_H
 #define DELIMITED_H
 
@@ -10,7 +10,7 @@ struct delimited {
     const char *path; /* for messages */
     const char *at, *end;
     int64_t line;   /* of `at`, from 1 */
-    char delimiter; /* `,`, or a blank, of which several count as one */
+    char delimiter; /* `,`, `;`, `|`, a tab, or a blank, of which several count as one */
     bool comments;  /* lines that begin with # do not count */
     /* Private. */
     const char *row;
