@@ -129,6 +129,11 @@ static bool writes_to_directory(const struct cli *cli, const struct targets *t) 
            (t->several || path_ends_with(cli->output, "/") || directory_is(cli->output));
 }
 
+/* The directory that -o names; NULL if it names none. */
+static const char *output_directory(const struct cli *cli, const struct targets *t) {
+    return writes_to_directory(cli, t) ? cli->output : NULL;
+}
+
 /* Checks that the images have catalogues of their own. Returns the exit status. */
 static int check_output(const struct cli *cli, const struct targets *t) {
     if (!cli->output)
@@ -334,11 +339,11 @@ static void take_shard(const struct shard *shard, struct targets *t) {
 
 /* Names that were not given have directories below. */
 int targets_make_directories(const struct cli *cli, const struct targets *t) {
-    const bool in_directory = writes_to_directory(cli, t);
-    int status = in_directory ? directory_make(cli->output) : EXIT_OK;
+    const char *directory = output_directory(cli, t);
+    int status = directory ? directory_make(directory) : EXIT_OK;
     for (int64_t i = 0; status == EXIT_OK && i < t->n; i++) {
         const struct target *target = &t->target[i];
-        if (in_directory)
+        if (directory)
             status = directory_make_for(target->catalogue);
         for (int map = 0; !cli->output && status == EXIT_OK && map < MOST_MAPS; map++)
             if (target->maps[map])
@@ -349,7 +354,7 @@ int targets_make_directories(const struct cli *cli, const struct targets *t) {
 
 /* Checks the files that all images share. Returns the exit status. */
 static int check_shared_files(const struct cli *cli, struct targets *t) {
-    const char *made = writes_to_directory(cli, t) ? cli->output : NULL;
+    const char *made = output_directory(cli, t);
     const int status =
         cli->merge ? merged_file_choose(cli->merge, made, &t->merge_writer) : EXIT_OK;
     return status == EXIT_OK && cli->report ? directory_check_for(cli->report, "report", made)
