@@ -65,7 +65,7 @@ def axes(xx, xy, yy):
     """FWHM of both axes in pixels, and position angle in degrees, of Gaussians with these covariances."""
     mean, half = (xx + yy) / 2, np.hypot((xx - yy) / 2, xy)
     angle = np.degrees(np.arctan2(-xy, (yy - xx) / 2)) / 2 % 180
-    return FWHM * np.sqrt(mean + half), FWHM * np.sqrt(mean - half), angle
+    return FWHM * np.sqrt(mean + half), FWHM * np.sqrt(np.maximum(mean - half, 0)), angle
 
 
 def noise(a, random):

@@ -66,9 +66,13 @@ def spread(values):
     return middle, 1.4826 * np.median(np.abs(values - middle))
 
 
+def print_row(*cells):
+    print("| %s |" % " | ".join(map(str, cells)))
+
+
 class Shelf:
     """A directory that keeps skies and catalogues of them, so that they are made once. To be emptied after a change of
-    tests/sky.py, or of what makes the catalogues."""
+    what makes skies or catalogues."""
 
     def __init__(self, directory=None):
         """Without a directory they are gone in the end."""
@@ -76,10 +80,13 @@ class Shelf:
         self.directory = os.path.abspath(directory or self.temporary.name)
         os.makedirs(self.directory, exist_ok=True)
 
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
     def sky(self, side, *options):
         """The path of a sky with these options of tests/sky.py."""
         name = "sky_" + re.sub("[^0-9A-Za-z.]+", "_", "_".join([str(side), *options])).replace(".", "p") + ".fits"
-        path = os.path.join(self.directory, name)
+        path = self.path(name)
         if not os.path.exists(path):
             with tempfile.TemporaryDirectory(dir=self.directory) as work:
                 made = os.path.join(work, name)

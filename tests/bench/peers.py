@@ -17,9 +17,11 @@ import numpy as np
 PYBDSF = """
 import sys
 import bdsf
-image = bdsf.process_image(sys.argv[1], thresh="hard", thresh_pix=5, thresh_isl=float(sys.argv[3]),
-                           rms_map=True, mean_map=sys.argv[4], frequency=1.4e9, ncores=1, quiet=True)
-image.write_catalog(outfile=sys.argv[2], format="csv", catalog_type="srl", clobber=True)
+path, catalogue, island, mean, rows, rms = sys.argv[1:]
+noise = {"rms_map": False, "rms_value": float(rms)} if rms else {"rms_map": True}
+image = bdsf.process_image(path, thresh="hard", thresh_pix=5, thresh_isl=float(island), mean_map=mean, **noise,
+                           frequency=1.4e9, ncores=1, quiet=True)
+image.write_catalog(outfile=catalogue, format="csv", catalog_type=rows, clobber=True)
 """
 
 
@@ -66,20 +68,23 @@ def run_quietly(*command):
         sys.exit("%s failed:\n%s" % (command[0], result.stdout))
 
 
-def run_pybdsf(programs, image, island, mean="default"):
-    """The path of the source list: 5 rms at the peak, islands down to `island` rms, a map of the rms, and of the mean
-    what PyBDSF chooses, or "zero"."""
+def run_pybdsf(programs, image, island, mean="default", rows="srl", rms=None):
+    """The path of the list of sources, or of Gaussians (gaul): 5 rms at the peak, islands down to `island` rms, a map of the
+    rms or one that is given, and of the mean what PyBDSF chooses, or "zero"."""
     catalogue = image + ".pybdsf.csv"
-    run_quietly(os.path.join(programs, "python"), "-c", PYBDSF, image, catalogue, str(island), mean)
+    run_quietly(os.path.join(programs, "python"), "-c", PYBDSF, image, catalogue, str(island), mean, rows, str(rms or ""))
     return catalogue
 
 
-def run_aegean(programs, image, island):
-    """The path of the list of components, with the same thresholds, and the noise and background of BANE."""
+def run_aegean(programs, image, island, rms=None):
+    """The path of the list of components, with the same thresholds, and the noise and background of BANE, or a given noise
+    and no background."""
     base = image + ".aegean"
-    run_quietly(os.path.join(programs, "BANE"), "--cores", "1", "--out", base, image)
-    run_quietly(os.path.join(programs, "aegean"), "--cores", "1", "--noise", base + "_rms.fits",
-                "--background", base + "_bkg.fits", "--seedclip", "5", "--floodclip", str(island),
+    noise = ["--forcerms", str(rms), "--forcebkg", "0"]
+    if rms is None:
+        run_quietly(os.path.join(programs, "BANE"), "--cores", "1", "--out", base, image)
+        noise = ["--noise", base + "_rms.fits", "--background", base + "_bkg.fits"]
+    run_quietly(os.path.join(programs, "aegean"), "--cores", "1", *noise, "--seedclip", "5", "--floodclip", str(island),
                 "--table", base + ".csv", image)
     return base + "_comp.csv"
 
@@ -97,9 +102,9 @@ def installed(programs):
     return {name: runs[name] for name in runs if there[name]}, [name for name in runs if not there[name]]
 
 
-def installed_to_fit(programs):
+def installed_to_fit(programs, rows="srl", rms=None):
     """The same, for lists of components of the best that each does on known skies, so the functions take a directory and an
     image: PyBDSF's islands down to 3 rms, with a mean of zero; Aegean's down to 4, as it does by itself."""
     there, missing = installed(programs)
-    ways = {"PyBDSF": {"island": 3, "mean": "zero"}, "Aegean": {"island": 4}}
+    ways = {"PyBDSF": {"island": 3, "mean": "zero", "rows": rows, "rms": rms}, "Aegean": {"island": 4, "rms": rms}}
     return {name: functools.partial(run, **ways[name]) for name, run in there.items()}, missing
