@@ -209,32 +209,35 @@ def turns(random):
         yield Plan(name, side, objects, beam, centre, cell)
 
 
-def ring_artefact(distance, turn):
-    return np.cos(2 * np.pi * distance / 2.5) * np.exp(-distance / 12) * (1 - np.exp(-distance ** 2))
+def rings(distance, turn):
+    return np.cos(2 * np.pi * distance / 2.5) * (1 - np.exp(-distance ** 2))
 
 
-def spoke_artefact(distance, turn):
-    """Twelve spokes, every second one negative; none where they would be narrower than a beam."""
-    return np.cos(6 * turn) ** 3 * np.exp(-distance / 15) * (1 - np.exp(-(distance / 4) ** 4))
+def spokes(distance, turn):
+    """Twelve, every second one negative; none where they would be narrower than a beam."""
+    return np.cos(6 * turn) ** 3 * (1 - np.exp(-(distance / 4) ** 4))
 
 
 def artefacts(random):
-    """Rings and spokes around sources of 5,000 rms, with four faint points among them."""
-    objects, patterns = [], []
+    """Rings and spokes around sources of 5,000 rms, with four faint points among them. They fade over 3 to 15 beams."""
+    bright, faint, patterns = [], [], []
     for i, place in enumerate(grid(random, 4, 256)):
-        what, pattern = (("rings", ring_artefact), ("spokes", spoke_artefact))[i % 2]
-        patterns.append((pattern, place, 5000 * between(random, 0.001, 0.005), random.uniform(0, 2 * np.pi)))
-        objects.append(Object("5,000 rms, with %s" % what, gaussian(place, 5000, 1)))
+        pattern = (rings, spokes)[i // 8]
+        patterns.append((pattern, place, 5000 * between(random, 0.001, 0.005), random.uniform(0, 2 * np.pi), between(random, 3, 15)))
+        bright.append(Object("5,000 rms, with %s" % pattern.__name__, gaussian(place, 5000, 1)))
         for quarter in range(4):
-            distance, turn = random.uniform(8, 18) * ROUND, np.pi / 2 * (quarter + random.uniform(0.2, 0.8))
+            distance, turn = random.uniform(5, 15) * ROUND, np.pi / 2 * (quarter + random.uniform(0.2, 0.8))
             beside = place + distance * np.array([np.cos(turn), np.sin(turn)])
-            objects.append(Object("20 to 100 rms, among %s" % what, gaussian(beside, between(random, 20, 100), 1)))
+            faint.append(Object("20 to 100 rms, among %s" % pattern.__name__, gaussian(beside, between(random, 20, 100), 1)))
 
-    def all_patterns(x, y):
-        return sum(height * pattern(np.hypot(x - x0, y - y0) / ROUND, np.arctan2(y - y0, x - x0) + turn)
-                   for pattern, (x0, y0), height, turn in patterns)
+    def everything(x, y):
+        total = 0
+        for pattern, (x0, y0), height, turn, fade in patterns:
+            distance = np.hypot(x - x0, y - y0) / ROUND
+            total = total + height * np.exp(-distance / fade) * pattern(distance, np.arctan2(y - y0, x - x0) + turn)
+        return total
 
-    yield Plan("artefacts", 1024, sorted(objects, key=lambda thing: thing.group), artefacts=all_patterns)
+    yield Plan("artefacts", 1024, bright + faint, artefacts=everything)
 
 
 # Of each kind the title, and the plans that a random generator makes.
