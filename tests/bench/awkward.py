@@ -6,6 +6,7 @@ fields where north turns, artefacts around bright sources. The noise is known, a
 Brightness is in units of the noise, lengths are pixels of 2 arcsec (20 in the wide fields), angles degrees from +y towards -x.
 """
 import os
+import sys
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
@@ -45,13 +46,12 @@ class Sky:
     """A plan with its noise: the image, and which of its pixels belong to which object."""
 
     def __init__(self, plan, path, random):
-        """Writes the image to the path, unless it is there: then it is the same one."""
+        """Writes the image to the path, unless it is there."""
         self.plan, self.path = plan, path
         a = sky.arguments([str(plan.side), path, "--beam", "%g,%g,%g" % plan.beam])
         self.margin = int(REACH * plan.beam[0])
         everything = self.draw_objects()
-        inner = (slice(self.margin, -self.margin),) * 2
-        self.image = sky.noise(a, random) + everything[inner]
+        self.image = sky.noise(a, random) + self.inner(everything)
         y, x = np.mgrid[:plan.side, :plan.side]
         if plan.artefacts:
             self.image += plan.artefacts(x, y)
@@ -60,8 +60,15 @@ class Sky:
         beam = plan.beam[0] * plan.cell, plan.beam[1] * plan.cell, plan.beam[2]
         header = fits.Header(sky.image_cards(plan.side, -32, beam, plan.cell, plan.centre))
         self.wcs = WCS(header)
+        pixels = (self.image * sky.NOISE).astype(np.float32)
         if not os.path.exists(path):
-            fits.writeto(path, (self.image * sky.NOISE).astype(np.float32), header)
+            fits.writeto(path, pixels, header)
+        elif not np.array_equal(fits.getdata(path), pixels, equal_nan=True):
+            sys.exit("%s is another sky than would be made now: empty its directory" % path)
+
+    def inner(self, canvas):
+        """What is left of an array without the margins."""
+        return canvas[self.margin:-self.margin, self.margin:-self.margin]
 
     def draw(self, parts):
         """The sum of Gaussians, on the image and its margin."""
@@ -91,11 +98,10 @@ class Sky:
 
     def residuals(self, parts):
         """For each object the rms of image - model where it shines; NaN where it does so on blank pixels alone."""
-        inner = (slice(self.margin, -self.margin),) * 2
-        left = (self.image - self.draw(parts)[inner]) ** 2
-        shines = np.isfinite(left) & (self.brightness[inner] > FAINTEST[1])
-        owner, squares = self.owner[inner][shines], left[shines]
-        count, total = (np.bincount(owner, weights, len(self.plan.objects)) for weights in (None, squares))
+        squares = (self.image - self.inner(self.draw(parts))) ** 2
+        shines = np.isfinite(squares) & (self.inner(self.brightness) > FAINTEST[1])
+        owner = self.inner(self.owner)[shines]
+        count, total = (np.bincount(owner, weights, len(self.plan.objects)) for weights in (None, squares[shines]))
         return np.sqrt(np.where(count, total, np.nan) / np.maximum(count, 1))
 
     def flux(self, thing):
