@@ -337,18 +337,32 @@ FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most) {
 
 /* --- points and core --- */
 
-/* Sets the weight of each pixel to the square of the highest fitted shape there, and that of the
- * outskirts to 0. The space has the set's Gaussians. */
+/* The weight of the core of a component at the pixels from k on, where its Gaussian is g. */
+FIT_FUNCTION lanes fit_core_weight(const struct fit_space *s, const double *c, lanes g, int k) {
+    const double area = 1 / sqrt(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q]);
+    const double exponent = s->has_beam ? fit_core_exponent(area) : 2;
+    if (exponent == 2)
+        return g * g;
+    const double weight[FIT_PARAMETERS] = {
+        1, c[FIT_U], c[FIT_V], exponent * c[FIT_P], exponent * c[FIT_Q], exponent * c[FIT_R]};
+    return fit_gaussian(s, weight, k);
+}
+
+/* Sets the weight of each pixel to the highest of the components there, and that of the outskirts
+ * to 0. The space has the set's Gaussians. */
 FIT_FUNCTION void fit_weigh_core(struct fit_space *s, const struct fit_set *set) {
     FIT_SUMS(used, 1);
     FIT_EACH_LANES (first) {
         lanes sum = lanes_all(0);
         for (int k = first; k < s->n_padded; k += FIT_LANES) {
             const lanes one = lanes_load(s->weight + k); /* 0 beyond the pixels */
-            lanes g = lanes_all(0);
-            for (int i = 0; i < set->n; i++)
-                g = lanes_max(lanes_load(s->g + (int64_t)i * s->n_padded + k), g);
-            const lanes core = g * g * one, least = lanes_all(FIT_CORE);
+            lanes core = lanes_all(0);
+            for (int i = 0; i < set->n; i++) {
+                const lanes g = lanes_load(s->g + (int64_t)i * s->n_padded + k);
+                core = lanes_max(fit_core_weight(s, set->value[i], g, k), core);
+            }
+            const lanes least = lanes_all(FIT_CORE);
+            core *= one;
             lanes_store(s->weight + k, lanes_where_above(core, least, core));
             sum += lanes_where_above(core, least, one);
         }
@@ -422,6 +436,7 @@ FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
     s->n_padded = (s->n + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
     s->widest = job->widest;
     s->limits = job->limits;
+    s->has_beam = frame->has_beam;
     const bool is_enough = s->n > FIT_PARAMETERS * job->set.n;
     if (is_enough) {
         fit_load(s, frame, pixels + job->first);

@@ -45,6 +45,7 @@ struct fit_space {
     double widest;
     double pixel_area; /* in squares of beam sigmas */
     struct fit_limits limits;
+    bool has_beam;
 };
 
 /* How a fit ended. */

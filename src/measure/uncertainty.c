@@ -60,17 +60,18 @@ static struct axes axes_in_frame(const struct gaussian *g, const struct fit_fram
     return axes;
 }
 
-/* Integrals along one axis, of a source of width w (beam sigmas): a[k] of x^(2k) g^6, and of pairs
- * of positions with x^i y^j g^5(x) g^5(y) exp(-(x - y)^2 / 2): b for i = j = 0, with the second
- * moments `same` = <x^2> and `other` = <x y> of these pairs. */
+/* Integrals along one axis, of a source of width w (beam sigmas) whose squares have the weight
+ * g^2p: a[k] of x^(2k) g^(2 + 2p), and of pairs of positions with x^i y^j g^(1 + 2p)(x) g^(1 +
+ * 2p)(y) exp(-(x - y)^2 / 2): b for i = j = 0, with the second moments `same` = <x^2> and `other` =
+ * <x y> of these pairs. */
 struct integrals {
     double a[3];
     double b, same, other;
 };
 
-static struct integrals integrals_of(double w) {
-    const double alpha = 5 / (w * w) + 1, determinant = alpha * alpha - 1;
-    const double variance = w * w / 6, norm = sqrt(2 * M_PI * variance);
+static struct integrals integrals_of(double w, double p) {
+    const double alpha = (1 + 2 * p) / (w * w) + 1, determinant = alpha * alpha - 1;
+    const double variance = w * w / (2 + 2 * p), norm = sqrt(2 * M_PI * variance);
     return (struct integrals){{norm, norm * variance, 3 * norm * variance * variance},
                               2 * M_PI / sqrt(determinant),
                               alpha / determinant,
@@ -156,7 +157,10 @@ struct fit_uncertainty uncertainty_of_fit(const struct gaussian *gaussian,
                                           bool has_beam_shape) {
     struct fit_uncertainty u = {0};
     const struct axes axes = axes_in_frame(gaussian, frame, u.shape.to_pixels);
-    const struct integrals x = integrals_of(sqrt(axes.major)), y = integrals_of(sqrt(axes.minor));
+    const double area = sqrt(axes.major * axes.minor);
+    const double exponent = frame->has_beam ? fit_core_exponent(area) : 2;
+    const struct integrals x = integrals_of(sqrt(axes.major), exponent);
+    const struct integrals y = integrals_of(sqrt(axes.minor), exponent);
     const double *t = u.shape.to_pixels;
     const double major = error_of_centre(&x, &y, axes.major, snr);
     const double minor = error_of_centre(&y, &x, axes.minor, snr);

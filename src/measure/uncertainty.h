@@ -53,13 +53,12 @@ struct fit_uncertainty {
  * frame: where the beam is the unit circle. If the shape is that of the beam, the errors of the
  * shape are those that a free one would have had.
  *
- * With g the source's shape, s the derivatives of the model by the parameters, W = g^4 the weights
- * of the squares and C the autocorrelation, the covariance of the parameters is rms^2 A^-1 B A^-1,
- * where A = integral of s W s^T and B = double integral of s W C W s^T. Gaussians of x times
- * Gaussians of y have such integrals in closed form. For a point source the errors are 1.01 (peak)
- * and 1.03 (position) times those of Condon 1997 with the exponents of Condon et al. 1998; for one
- * of four beams by two they are up to twice as large, since what is best for points is not best
- * for it. */
+ * With g the source's shape, s the derivatives of the model by the parameters, W = g^(2p) the
+ * weights of the squares (p = fit_core_exponent: 2 for a point) and C the autocorrelation, the
+ * covariance of the parameters is rms^2 A^-1 B A^-1, where A = integral of s W s^T and B = double
+ * integral of s W C W s^T. Gaussians of x times Gaussians of y have such integrals in closed form.
+ * For a point source the errors are 1.01 (peak) and 1.03 (position) times those of Condon 1997 with
+ * the exponents of Condon et al. 1998; for one of two to four beams 0.77 to 0.87 times. */
 struct fit_uncertainty uncertainty_of_fit(const struct gaussian *gaussian,
                                           const struct fit_frame *frame, double snr,
                                           bool has_beam_shape);

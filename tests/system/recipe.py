@@ -122,9 +122,14 @@ def improve(island, sources, free, weight=None):
     return sources if hit or island.loose(trial) >= 0 else trial
 
 
+def exponent(source):
+    """Of a source's shape, in the weights of its core."""
+    major, minor = recipe.widths(source)
+    return 2 / max(major * minor, 1)**1.5
+
+
 def step_5(island, sources, free, most):
-    shapes = [recipe.model([[1, *s[1:]]], island.u, island.v)[0] for s in sources]
-    core = np.max(shapes, axis=0) ** 2
+    core = np.max([recipe.model([[1, *s[1:3], *exponent(s) * s[3:]]], island.u, island.v)[0] for s in sources], axis=0)
     if (core > 0.02).sum() < 7 * len(sources):
         return sources
     narrow = improve(island, sources, free, core)

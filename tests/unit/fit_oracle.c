@@ -9,6 +9,7 @@ enum { COLUMNS = FIT_MOST * FIT_PARAMETERS };
 /* Pixels are followed by such without weight, up to a multiple of the lanes. */
 struct fit {
     struct fit_limits limits;
+    bool has_beam;
     double widest, pixel_area;
     int n, n_all;
     double n_used;
@@ -51,18 +52,22 @@ static double exponential(double x) {
     return ldexp(y, (int)n);
 }
 
+/* The Gaussian of a component at pixel k, whose form is multiplied by a factor. */
+static double gaussian(const struct fit *f, const double *c, double factor, int k) {
+    const double du = f->u[k] - c[FIT_U], dv = f->v[k] - c[FIT_V];
+    const double square = (du * du) * (factor * c[FIT_P]) + (du * dv) * (2 * (factor * c[FIT_Q])) +
+                          (dv * dv) * (factor * c[FIT_R]);
+    const double x = square * -0.5;
+    return exponential(x > -100 ? x : -100);
+}
+
 /* Sets shapes and residual; returns chi^2. */
 static double evaluate(struct fit *f, const struct fit_set *set) {
     for (int k = 0; k < f->n_all; k++) {
         double model = 0;
         for (int i = 0; i < set->n; i++) {
-            const double *c = set->value[i];
-            const double du = f->u[k] - c[FIT_U], dv = f->v[k] - c[FIT_V];
-            const double square =
-                (du * du) * c[FIT_P] + (du * dv) * (2 * c[FIT_Q]) + (dv * dv) * c[FIT_R];
-            const double x = square * -0.5;
-            f->shape[i][k] = exponential(x > -100 ? x : -100);
-            model = model + f->shape[i][k] * c[FIT_PEAK];
+            f->shape[i][k] = gaussian(f, set->value[i], 1, k);
+            model = model + f->shape[i][k] * set->value[i][FIT_PEAK];
         }
         f->rest[k] = (f->data[k] - model) * f->weight[k];
     }
@@ -401,14 +406,22 @@ static void weigh_all(struct fit *f) {
     f->n_used = f->n;
 }
 
+/* The core of component i at pixel k. */
+static double core_at(const struct fit *f, const struct fit_set *set, int i, int k) {
+    const double *c = set->value[i];
+    const double area = 1 / sqrt(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q]);
+    const double exponent = f->has_beam && area > 1 ? 2 / (area * sqrt(area)) : 2;
+    return exponent == 2 ? f->shape[i][k] * f->shape[i][k] : gaussian(f, c, exponent, k);
+}
+
 static void weigh_core(struct fit *f, const struct fit_set *set) {
     f->n_used = 0;
     for (int k = 0; k < f->n; k++) {
-        double g = 0;
+        double core = 0;
         for (int i = 0; i < set->n; i++)
-            g = f->shape[i][k] > g ? f->shape[i][k] : g;
-        f->n_used += g * g > 0.02;
-        f->weight[k] = g * g > 0.02 ? g * g : 0;
+            core = fmax(core_at(f, set, i, k), core);
+        f->n_used += core > 0.02;
+        f->weight[k] = core > 0.02 ? core : 0;
     }
 }
 
@@ -462,6 +475,7 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
     struct fit *f = calloc(1, sizeof *f);
     struct fit_set set = job->set;
     *f = (struct fit){.limits = job->limits,
+                      .has_beam = frame->has_beam,
                       .widest = job->widest,
                       .n = n,
                       .n_all = (n + FIT_LANES - 1) / FIT_LANES * FIT_LANES};
