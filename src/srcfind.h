@@ -61,7 +61,7 @@ enum srcfind_status {
     SRCFIND_ERROR_MEMORY,  /* memory ran out */
 };
 
-enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72, SRCFIND_CELL = 32 };
+enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72, SRCFIND_CELL = 32, SRCFIND_REASON = 240 };
 
 /* --- options --- */
 
@@ -285,6 +285,8 @@ struct srcfind_image {
     struct srcfind_beam beam;
     const char *beam_source; /* "option", "keywords", "history", "table" or "" */
     double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
+    /* Why the sky coordinates of the header cannot be used; "" if they can, or if it has none. */
+    char no_sky[SRCFIND_REASON];
 };
 
 SRCFIND_API const struct srcfind_image *

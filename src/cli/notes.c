@@ -10,6 +10,24 @@
 /* Above these the pixels, the noise or the sources look wrong; the beam below. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
 
+static void note_sky(const struct messages *messages, const struct srcfind_image *image) {
+    if (*image->no_sky)
+        messages_note(messages, "%s: no sky coordinates: %s: correct the header", image->path,
+                      image->no_sky);
+}
+
+static void note_positions(const struct messages *messages, const struct srcfind_catalogue *c) {
+    int64_t n = 0;
+    for (int64_t i = 0; *c->image.lon_name && i < c->n_sources; i++)
+        n += isnan(c->sources[i].lon) && isfinite(c->sources[i].x);
+    if (n > 0)
+        messages_note(messages,
+                      "%s: %lld of %lld %s%s %s no position on the sky, beyond the edge of the "
+                      "projection: are the coordinates of the header right?",
+                      c->image.path, (long long)n, (long long)c->n_sources, messages->row,
+                      plural(c->n_sources), n == 1 ? "has" : "have");
+}
+
 static void note_unit(const struct messages *messages, const struct srcfind_image *image) {
     if (units_is_ambiguous(image->unit))
         messages_note(
@@ -96,6 +114,8 @@ static void note_negative(const struct messages *messages, const struct srcfind_
 }
 
 void notes_write(const struct messages *messages, const struct srcfind_catalogue *c) {
+    note_sky(messages, &c->image);
+    note_positions(messages, c);
     note_unit(messages, &c->image);
     note_beam(messages, c);
     note_zeros(messages, c);

@@ -7,6 +7,7 @@
 
 #include "common/path.h"
 #include "input/fits/file.h"
+#include "input/frame.h"
 #include "input/tables/readers.h"
 #include "input/tables/text_file.h"
 
@@ -48,6 +49,7 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
         if (!path_ends_with(path, formats[i].suffix) && !path_ends_with(path, formats[i].packed))
             continue;
         const enum srcfind_status status = formats[i].read(path, table, error);
+        frame_spell(table->frame);
         return status == SRCFIND_OK ? check_names(path, table, error) : status;
     }
     return error_set(error, SRCFIND_ERROR_INPUT,

@@ -1,120 +1,69 @@
+#define _GNU_SOURCE /* memmem */
 #include "input/wcs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wcslib/wcs.h>
-#include <wcslib/wcsfix.h>
 #include <wcslib/wcshdr.h>
 #include <wcslib/wcsmath.h>
 
 #include "common/memory.h"
+#include "input/celestial.h"
 #include "input/fits/header.h"
+#include "input/frequency.h"
+#include "input/wcs_part.h"
 
 struct wcs {
-    struct wcsprm *all; /* the primary and the alternate (A ... Z) coordinates of the header */
-    int n_all;
-    struct wcsprm *primary;          /* one of `all` */
+    struct wcsprm *sky;              /* two axes; more where these depend on others */
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
+    double middle_x, middle_y;       /* of the image, in pixels */
+    double edge;                     /* degrees that a position may be beyond the projection's */
+    bool is_cylindrical;
+    /* From a pixel to that of the same place on the sky one turn of native longitude on: in a
+     * cylindrical projection the sky repeats. 0 where it does not. */
+    double turn_x, turn_y;
+};
+
+/* --- the header --- */
+
+/* The primary and the alternate (A ... Z) coordinates of a header. */
+struct parsed {
+    struct wcsprm *all, *primary; /* primary: one of `all`; NULL if there is none */
+    int n;
 };
 
 /* WCSLIB's scanner needs some 17 KiB. If its first allocations fail, WCSLIB 7.12 ends the process,
  * because it calls longjmp before the target is set. */
 static const size_t SCANNER_MEMORY = 1 << 24;
 
-static enum srcfind_status parse(const struct header *header, struct wcs *wcs,
+/* Writes the algorithm -TAB of an axis in small letters. Its coordinates are in a table, which is
+ * not read, and for which WCSLIB would refuse all other axes, too. */
+static void disown_table(char *card) {
+    char *code = memcmp(card, "CTYPE", 5) == 0 ? memmem(card, CARD, "-TAB", 4) : NULL;
+    if (code)
+        memcpy(code, "-tab", 4);
+}
+
+static enum srcfind_status parse(const struct header *header, struct parsed *parsed,
                                  struct error *error) {
     int rejected, n_cards;
     char *cards = header_for_wcslib(header, &n_cards);
+    *parsed = (struct parsed){0};
     if (!cards || !memory_is_there(SCANNER_MEMORY)) {
         free(cards);
         return error_memory(error, "reading a header");
     }
-    const int code = wcspih(cards, n_cards, WCSHDR_all, 0, &rejected, &wcs->n_all, &wcs->all);
+    for (int i = 0; i < n_cards; i++)
+        disown_table(cards + (size_t)CARD * (size_t)i);
+    const int code = wcspih(cards, n_cards, WCSHDR_all, 0, &rejected, &parsed->n, &parsed->all);
     free(cards);
-    if (code == 2)
+    if (code == WCSHDRERR_MEMORY)
         return error_memory(error, "reading a header");
-    for (int i = 0; code == 0 && i < wcs->n_all; i++)
-        if (wcs->all[i].alt[0] == ' ' || wcs->all[i].alt[0] == '\0')
-            wcs->primary = &wcs->all[i];
+    for (int i = 0; code == 0 && i < parsed->n; i++)
+        if (parsed->all[i].alt[0] == ' ' || parsed->all[i].alt[0] == '\0')
+            parsed->primary = &parsed->all[i];
     return SRCFIND_OK;
-}
-
-/* Whether a card has one of the numeric keywords of the primary coordinates that positions on the
- * first two axes depend on: CRVAL1, CD1_2, PV2_1, A_0_2, LONPOLE and the like. */
-static bool is_position_keyword(const char *card) {
-    static const char *const stems[] = {"CRPIX", "CRVAL", "CDELT", "CROTA", "CD", "PC", "PV"};
-    static const char *const others[] = {"LONPOLE ", "LATPOLE ", "A_", "B_", "AP_", "BP_"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strncmp(card, others[i], strlen(others[i])) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-        const char *index = card + strlen(stems[i]);
-        index += strspn(index, "0"); /* PC01_02 is PC1_2, as PC001002 is */
-        if (strncmp(card, stems[i], strlen(stems[i])) == 0 && (*index == '1' || *index == '2') &&
-            strchr(" _0", index[1]))
-            return true;
-    }
-    return false;
-}
-
-/* Whether a card has a keyword that gives the pixel scale of axis 1 or 2. */
-static bool is_scale_keyword(const char *card, int axis) {
-    static const char *const stems[][7] = {
-        {"CDELT1 ", "CD1_", "PC1_", "CD01_", "PC01_", "CD001", "PC001"},
-        {"CDELT2 ", "CD2_", "PC2_", "CD02_", "PC02_", "CD002", "PC002"}};
-    bool is = false;
-    for (int i = 0; i < 7; i++)
-        is = is || strncmp(card, stems[axis - 1][i], strlen(stems[axis - 1][i])) == 0;
-    return is;
-}
-
-/* Whether the position keywords can be used: all of them are readable numbers, and both axes have
- * a scale. For an unreadable or missing number WCSLIB takes the default, which gives wrong
- * positions or a meaningless scale. */
-static bool position_is_known(const struct header *header) {
-    bool has_scales[2] = {false, false};
-    for (int64_t i = 0; i < header->n_cards; i++) {
-        const char *card = header->cards + CARD * i;
-        if (is_position_keyword(card) && !header_card_is_number(card))
-            return false;
-        has_scales[0] = has_scales[0] || is_scale_keyword(card, 1);
-        has_scales[1] = has_scales[1] || is_scale_keyword(card, 2);
-    }
-    return has_scales[0] && has_scales[1];
-}
-
-/* Whether the rows of axes 1 and 2 in the CD matrix, if there is one, have numbers other than 0.
- * wcsfix() replaces rows of zeros by a scale of 1 degree per pixel. */
-static bool has_cd_rows(const struct wcsprm *prm) {
-    enum { HAS_CD = 2 };
-    const double *cd = prm->cd;
-    return !(prm->altlin & HAS_CD) || prm->naxis < 2 ||
-           ((cd[0] != 0 || cd[1] != 0) && (cd[prm->naxis] != 0 || cd[prm->naxis + 1] != 0));
-}
-
-/* Repairs nonstandard keywords and sets up prm; false if WCSLIB cannot use it. */
-static bool set_up(struct wcsprm *prm) {
-    int fixes[NWCSFIX];
-    if (!has_cd_rows(prm))
-        return false;
-    wcsfix(0, NULL, prm, fixes);
-    return wcsset(prm) == 0;
-}
-
-/* Degrees along world axis i per pixel along axis j. */
-static double pixel_scale(const struct wcsprm *prm, int i, int j) {
-    return prm->cdelt[i] * prm->pc[i * prm->naxis + j];
-}
-
-/* Whether the first two axes are celestial, in either order, and the pixel area is positive. Sets
- * *area, in square degrees. */
-static bool is_celestial(const struct wcsprm *prm, double *area) {
-    if (prm->lng < 0 || prm->lat < 0 || prm->lng + prm->lat != 1)
-        return false;
-    *area = fabs(pixel_scale(prm, 0, 0) * pixel_scale(prm, 1, 1) -
-                 pixel_scale(prm, 0, 1) * pixel_scale(prm, 1, 0));
-    return *area > 0 && isfinite(*area);
 }
 
 static bool is_known(double value) {
@@ -139,108 +88,116 @@ static void describe_frame(const struct wcsprm *prm, struct srcfind_image *image
     snprintf(image->lat_name, sizeof image->lat_name, "%.4s", prm->lattyp);
 }
 
-/* Sets the 1-based coordinates on all axes of the point x, y (0-based) of the plane. */
-static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) {
-    pixel[0] = x + 1;
-    pixel[1] = y + 1;
-    for (int i = 2; i < wcs->primary->naxis; i++)
-        pixel[i] = i - 2 < SRCFIND_MAX_AXES && wcs->plane[i - 2] ? (double)wcs->plane[i - 2] : 1;
+/* Sets the turn of a cylindrical projection. Where there are distortions, which do not repeat, it
+ * stays 0. */
+static void find_turn(struct wcs *wcs) {
+    enum { PROJECTED = 2200, MOST_AXES = 32 };
+    struct wcsprm *sky = wcs->sky;
+    double image[2][MOST_AXES] = {0}, pixel[2][MOST_AXES];
+    wcs->is_cylindrical = sky->types[sky->lng] == PROJECTED && sky->cel.prj.category == CYLINDRICAL;
+    if (!wcs->is_cylindrical || sky->naxis > MOST_AXES || sky->lin.dispre || sky->lin.disseq)
+        return;
+    image[1][sky->lng] = 360 * sky->cel.prj.w[0]; /* x is w[0] times the longitude */
+    if (linx2p(&sky->lin, 1, MOST_AXES, image[0], pixel[0]) == 0 &&
+        linx2p(&sky->lin, 1, MOST_AXES, image[1], pixel[1]) == 0) {
+        wcs->turn_x = pixel[1][0] - pixel[0][0];
+        wcs->turn_y = pixel[1][1] - pixel[0][1];
+    }
 }
 
-/* Computes the frequency of the plane on a linear FREQ axis from its cards, without WCSLIB. False
- * if there is no such axis, or cards are missing. */
-static bool frequency_by_cards(const struct header *header, const struct srcfind_image *image,
-                               double *frequency) {
-    for (int axis = 3; axis <= image->n_axes; axis++) {
-        char name[16], type[SRCFIND_TEXT];
-        double value, step, pixel = 0;
-        snprintf(name, sizeof name, "CTYPE%d", axis);
-        if (!header_text(header, name, type, sizeof type) || strncmp(type, "FREQ", 4) != 0)
-            continue;
-        snprintf(name, sizeof name, "CRPIX%d", axis);
-        header_real(header, name, &pixel);
-        snprintf(name, sizeof name, "CDELT%d", axis);
-        if (!header_real(header, name, &step))
-            return false;
-        snprintf(name, sizeof name, "CRVAL%d", axis);
-        if (!header_real(header, name, &value))
-            return false;
-        *frequency = value + ((double)image->plane[axis - 3] - pixel) * step;
-        return true;
-    }
-    return false;
-}
-
-/* The frequency in Hz: of the plane if there is a frequency axis; else the rest frequency; else the
- * keyword FREQ; else NaN. */
-static double find_frequency(struct wcs *wcs, bool usable, const struct header *header,
-                             const struct srcfind_image *image) {
-    struct wcsprm *prm = wcs->primary;
-    double frequency = NAN;
-    header_real(header, "FREQ", &frequency);
-    header_real(header, "RESTFREQ", &frequency);
-    header_real(header, "RESTFRQ", &frequency);
-    if (!usable) {
-        frequency_by_cards(header, image, &frequency);
-        return frequency;
-    }
-    if (prm->spec < 0 || strncmp(prm->ctype[prm->spec], "FREQ", 4) != 0 || prm->naxis > 32)
-        return frequency;
-    double pixel[32], intermediate[32], world[32], phi, theta;
-    int stat[32];
-    set_pixel(wcs, prm->crpix[0] - 1, prm->naxis > 1 ? prm->crpix[1] - 1 : 0, pixel);
-    if (wcsp2s(prm, 1, prm->naxis, pixel, intermediate, &phi, &theta, world, stat) == 0)
-        frequency = world[prm->spec];
-    return frequency;
+static void describe(struct wcs *wcs, struct srcfind_image *image) {
+    static const double EDGE = 0.01; /* pixels */
+    memcpy(wcs->plane, image->plane, sizeof wcs->plane);
+    image->pixel_area = celestial_pixel_area(wcs->sky);
+    wcs->edge = EDGE * sqrt(image->pixel_area);
+    wcs->middle_x = ((double)image->width - 1) / 2;
+    wcs->middle_y = ((double)image->height - 1) / 2;
+    find_turn(wcs);
+    describe_frame(wcs->sky, image);
 }
 
 enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *image,
                              struct wcs **result, struct error *error) {
     struct wcs *wcs = calloc(1, sizeof *wcs);
+    struct parsed parsed;
     *result = NULL;
     if (!wcs)
         return error_memory(error, "reading a header");
-    memcpy(wcs->plane, image->plane, sizeof wcs->plane);
-    const enum srcfind_status status = parse(header, wcs, error);
-    if (status != SRCFIND_OK) {
-        wcs_close(wcs);
-        return status;
+    enum srcfind_status status = parse(header, &parsed, error);
+    if (status == SRCFIND_OK) {
+        image->frequency = frequency_of_plane(header, parsed.primary, image);
+        status = celestial_set_up(header, parsed.primary, &wcs->sky, image->no_sky, error);
     }
-    const bool usable = wcs->primary && set_up(wcs->primary), known = position_is_known(header);
-    image->frequency = find_frequency(wcs, usable, header, image);
-    if (!usable || !known || !is_celestial(wcs->primary, &image->pixel_area)) {
-        image->pixel_area = NAN;
+    wcsvfree(&parsed.n, &parsed.all);
+    if (status == SRCFIND_OK && wcs->sky) {
+        describe(wcs, image);
+        *result = wcs;
+    } else {
         wcs_close(wcs);
-        return SRCFIND_OK;
     }
-    describe_frame(wcs->primary, image);
-    *result = wcs;
-    return SRCFIND_OK;
+    return status;
 }
 
 void wcs_close(struct wcs *wcs) {
     if (wcs)
-        wcsvfree(&wcs->n_all, &wcs->all);
+        wcs_part_free(wcs->sky);
     free(wcs);
 }
 
 struct wcs *wcs_copy(const struct wcs *wcs) {
     struct wcs *copy = malloc(sizeof *copy);
-    struct wcsprm *prm = calloc(1, sizeof *prm);
-    if (!copy || !prm) {
-        free(copy);
-        free(prm);
+    if (!copy)
         return NULL;
-    }
     *copy = *wcs;
-    copy->n_all = 1;
-    copy->all = copy->primary = prm;
-    prm->flag = -1;
-    if (wcssub(1, wcs->primary, NULL, NULL, prm) == 0 && wcsset(prm) == 0)
+    if (wcs_part_copy(wcs->sky, 0, NULL, &copy->sky) == 0 && wcsset(copy->sky) == 0)
         return copy;
     wcs_close(copy);
     return NULL;
 }
+
+/* --- points --- */
+
+/* Points on their way through WCSLIB: pixels and positions have all axes, one after the other. */
+struct points {
+    size_t n, axes;
+    double *pixel, *intermediate, *world, *phi, *theta;
+    int *stat;
+};
+
+/* False where memory ran out. */
+static bool points_make(const struct wcs *wcs, int n, struct points *p) {
+    const size_t axes = (size_t)wcs->sky->naxis, coordinates = (size_t)n * axes;
+    double *work = malloc((3 * coordinates + 2 * (size_t)n + 1) * sizeof *work);
+    *p = (struct points){.n = (size_t)n, .axes = axes, .pixel = work};
+    p->stat = malloc(((size_t)n + 1) * sizeof *p->stat);
+    if (!work || !p->stat)
+        return false;
+    p->intermediate = work + coordinates;
+    p->world = p->intermediate + coordinates;
+    p->phi = p->world + coordinates;
+    p->theta = p->phi + p->n;
+    return true;
+}
+
+static void points_clear(struct points *p) {
+    free(p->pixel);
+    free(p->stat);
+}
+
+/* Whether the point with this status is on the sky: the other axes do not matter. */
+static bool is_on_sky(const struct wcs *wcs, int stat) {
+    return !(stat & (1 << wcs->sky->lng | 1 << wcs->sky->lat));
+}
+
+/* Sets the 1-based coordinates on all axes of the point x, y (0-based) of the plane. */
+static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) {
+    pixel[0] = x + 1;
+    pixel[1] = y + 1;
+    for (int i = 2; i < wcs->sky->naxis; i++)
+        pixel[i] = i - 2 < SRCFIND_MAX_AXES && wcs->plane[i - 2] ? (double)wcs->plane[i - 2] : 1;
+}
+
+/* --- from pixels to the sky --- */
 
 /* Degrees. A larger longitude (CRVAL1 may be anything) has a rounding error above a milliarcsecond
  * and counts as unknown. */
@@ -252,83 +209,141 @@ static double in_circle(double lon) {
     return turned < 360 ? turned : 0;
 }
 
+/* Whether a point has these native coordinates: a cylindrical projection goes on beyond half a turn
+ * of longitude. A pixel that only rounding, of CDELT too, puts beyond the edge counts. */
+static bool is_native(const struct wcs *wcs, double phi, double theta) {
+    const double beyond = (fabs(phi) - 180) * cos(theta * M_PI / 180);
+    return fabs(theta) <= 90 + wcs->edge && (wcs->is_cylindrical || beyond <= wcs->edge);
+}
+
+/* Converts point i again without WCSLIB's check of the native coordinates. */
+static bool convert_unchecked(struct wcs *wcs, struct points *p, size_t i) {
+    enum { CHECK_NATIVE = 4 };
+    struct wcsprm *sky = wcs->sky;
+    const size_t at = i * p->axes;
+    const int checked = sky->cel.prj.bounds;
+    sky->cel.prj.bounds = checked & ~CHECK_NATIVE;
+    const int code = wcsp2s(sky, 1, (int)p->axes, p->pixel + at, p->intermediate + at, p->phi + i,
+                            p->theta + i, p->world + at, p->stat + i);
+    sky->cel.prj.bounds = checked;
+    return (code == 0 || (code == WCSERR_BAD_PIX && is_on_sky(wcs, p->stat[i]))) &&
+           is_native(wcs, p->phi[i], p->theta[i]);
+}
+
+/* Converts point i, for which WCSLIB has no position. False if it is not on the sky. Where the
+ * projection itself ends, as CEA does at its poles, a point a millionth of a pixel inwards stands
+ * for one that rounding puts outside. */
+static bool convert_at_edge(struct wcs *wcs, struct points *p, size_t i) {
+    static const double INWARDS = 1e-6; /* pixels; less than the step of a Jacobian */
+    double *pixel = p->pixel + i * p->axes;
+    if (convert_unchecked(wcs, p, i))
+        return true;
+    const double x = wcs->sky->crpix[0] - pixel[0], y = wcs->sky->crpix[1] - pixel[1];
+    const double distance = hypot(x, y);
+    if (!(distance > INWARDS))
+        return false;
+    pixel[0] += INWARDS * x / distance;
+    pixel[1] += INWARDS * y / distance;
+    return convert_unchecked(wcs, p, i);
+}
+
+/* Takes the position of point i; NaN where it is not on the sky. code: WCSLIB's of all points. */
+static void take_position(struct wcs *wcs, struct points *p, size_t i, int code, double *lon,
+                          double *lat) {
+    bool valid = code == 0;
+    if (code == WCSERR_BAD_PIX)
+        valid = is_on_sky(wcs, p->stat[i]) || convert_at_edge(wcs, p, i);
+    const double *point = p->world + i * p->axes;
+    const double at_lon = point[wcs->sky->lng], at_lat = point[wcs->sky->lat];
+    valid = valid && fabs(at_lon) < MOST_LONGITUDE && isfinite(at_lat);
+    *lon = valid ? in_circle(at_lon) : NAN;
+    *lat = valid ? at_lat : NAN;
+}
+
 enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error) {
-    const int axes = wcs->primary->naxis;
-    const size_t points = (size_t)n, coordinates = points * (size_t)axes;
-    double *work = malloc((3 * coordinates + 2 * points + 1) * sizeof *work);
-    int *stat = malloc((points + 1) * sizeof *stat);
-    enum srcfind_status status = SRCFIND_OK;
-    if (!work || !stat) {
-        status = error_memory(error, "computing sky coordinates");
-    } else {
-        double *image = work + coordinates, *world = image + coordinates;
-        double *phi = world + coordinates, *theta = phi + points;
-        for (size_t i = 0; i < points; i++)
-            set_pixel(wcs, x[i], y[i], work + i * (size_t)axes);
-        const int code =
-            n > 0 ? wcsp2s(wcs->primary, n, axes, work, image, phi, theta, world, stat) : 0;
-        for (size_t i = 0; i < points; i++) {
-            const double *point = world + i * (size_t)axes;
-            const double at_lon = point[wcs->primary->lng], at_lat = point[wcs->primary->lat];
-            const bool valid = (code == 0 || (code == 8 && stat[i] == 0)) &&
-                               fabs(at_lon) < MOST_LONGITUDE && isfinite(at_lat);
-            lon[i] = valid ? in_circle(at_lon) : NAN;
-            lat[i] = valid ? at_lat : NAN;
-        }
+    struct points p;
+    if (!points_make(wcs, n, &p)) {
+        points_clear(&p);
+        return error_memory(error, "computing sky coordinates");
     }
-    free(work);
-    free(stat);
-    return status;
+    for (size_t i = 0; i < p.n; i++)
+        set_pixel(wcs, x[i], y[i], p.pixel + i * p.axes);
+    const int code = n > 0 ? wcsp2s(wcs->sky, n, (int)p.axes, p.pixel, p.intermediate, p.phi,
+                                    p.theta, p.world, p.stat)
+                           : 0;
+    for (size_t i = 0; i < p.n; i++)
+        take_position(wcs, &p, i, code, &lon[i], &lat[i]);
+    points_clear(&p);
+    return SRCFIND_OK;
 }
+
+/* --- from the sky to pixels --- */
 
 /* Sets the coordinates of the plane on the axes that are not celestial. False if WCSLIB does not
  * know them. */
 static bool find_other_axes(struct wcs *wcs, double *world) {
-    double pixel[32], intermediate[32], phi, theta;
-    int stat[32];
-    if (wcs->primary->naxis > 32)
+    enum { MOST_AXES = 32 };
+    double pixel[MOST_AXES], intermediate[MOST_AXES], phi, theta;
+    int stat;
+    if (wcs->sky->naxis == 2)
+        return true; /* there are none */
+    if (wcs->sky->naxis > MOST_AXES)
         return false;
-    set_pixel(wcs, wcs->primary->crpix[0] - 1, wcs->primary->crpix[1] - 1, pixel);
-    return wcsp2s(wcs->primary, 1, wcs->primary->naxis, pixel, intermediate, &phi, &theta, world,
-                  stat) == 0;
+    set_pixel(wcs, wcs->sky->crpix[0] - 1, wcs->sky->crpix[1] - 1, pixel);
+    return wcsp2s(wcs->sky, 1, wcs->sky->naxis, pixel, intermediate, &phi, &theta, world, &stat) ==
+           0;
+}
+
+/* Moves a pixel by whole turns to the one that is nearest to the middle of the image. */
+static void turn_pixel(const struct wcs *wcs, double *x, double *y) {
+    const double square = wcs->turn_x * wcs->turn_x + wcs->turn_y * wcs->turn_y;
+    if (!(square > 0) || !isfinite(square))
+        return;
+    const double turns =
+        rint(((wcs->middle_x - *x) * wcs->turn_x + (wcs->middle_y - *y) * wcs->turn_y) / square);
+    if (turns == 0)
+        return;
+    *x += turns * wcs->turn_x;
+    *y += turns * wcs->turn_y;
+}
+
+/* Takes the pixel of point i; NaN where it has none. code: WCSLIB's of all points. */
+static void take_pixel(const struct wcs *wcs, const struct points *p, size_t i, int code, double *x,
+                       double *y) {
+    const bool valid = code == 0 || (code == WCSERR_BAD_WORLD && is_on_sky(wcs, p->stat[i]));
+    *x = valid ? p->pixel[i * p->axes] - 1 : NAN;
+    *y = valid ? p->pixel[i * p->axes + 1] - 1 : NAN;
+    if (valid)
+        turn_pixel(wcs, x, y);
 }
 
 enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
                                double *x, double *y, struct error *error) {
-    const int axes = wcs->primary->naxis;
-    const size_t points = (size_t)n, coordinates = points * (size_t)axes;
-    double *work = malloc((3 * coordinates + 2 * points + 1) * sizeof *work), other[32];
-    int *stat = malloc((points + 1) * sizeof *stat);
-    enum srcfind_status status = SRCFIND_OK;
-    if (!work || !stat) {
-        status = error_memory(error, "computing pixel coordinates");
-    } else {
-        double *image = work + coordinates, *pixel = image + coordinates;
-        double *phi = pixel + coordinates, *theta = phi + points;
-        const bool known = find_other_axes(wcs, other);
-        for (size_t i = 0; known && i < points; i++) {
-            double *point = work + i * (size_t)axes;
-            memcpy(point, other, (size_t)axes * sizeof *point);
-            point[wcs->primary->lng] = isfinite(lon[i]) ? lon[i] : 0;
-            point[wcs->primary->lat] = isfinite(lat[i]) ? lat[i] : 0;
-        }
-        const int code = known && n > 0
-                             ? wcss2p(wcs->primary, n, axes, work, phi, theta, image, pixel, stat)
-                             : 9;
-        for (size_t i = 0; i < points; i++) {
-            const bool valid = (code == 0 || (code == 9 && known && stat[i] == 0)) &&
-                               isfinite(lon[i]) && isfinite(lat[i]);
-            x[i] = valid ? pixel[i * (size_t)axes] - 1 : NAN;
-            y[i] = valid ? pixel[i * (size_t)axes + 1] - 1 : NAN;
-        }
+    double other[32] = {0};
+    struct points p;
+    if (!points_make(wcs, n, &p)) {
+        points_clear(&p);
+        return error_memory(error, "computing pixel coordinates");
     }
-    free(work);
-    free(stat);
-    return status;
+    const bool known = find_other_axes(wcs, other);
+    for (size_t i = 0; known && i < p.n; i++) {
+        double *point = p.world + i * p.axes;
+        memcpy(point, other, p.axes * sizeof *point);
+        point[wcs->sky->lng] = isfinite(lon[i]) ? lon[i] : 0;
+        point[wcs->sky->lat] = isfinite(lat[i]) ? lat[i] : 0;
+    }
+    const int code = known && n > 0 ? wcss2p(wcs->sky, n, (int)p.axes, p.world, p.phi, p.theta,
+                                             p.intermediate, p.pixel, p.stat)
+                                    : WCSERR_BAD_PARAM;
+    for (size_t i = 0; i < p.n; i++)
+        take_pixel(wcs, &p, i, isfinite(lon[i]) && isfinite(lat[i]) ? code : WCSERR_BAD_PARAM,
+                   &x[i], &y[i]);
+    points_clear(&p);
+    return SRCFIND_OK;
 }
 
 void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y) {
-    *x = wcs->primary->crpix[0] - 1;
-    *y = wcs->primary->crpix[1] - 1;
+    *x = wcs->sky->crpix[0] - 1;
+    *y = wcs->sky->crpix[1] - 1;
 }

@@ -9,8 +9,8 @@ struct wcs;
 
 /* Reads the celestial coordinates of a header for the plane image->plane, and sets image's frame,
  * equinox, lon_name, lat_name, pixel_area (square degrees) and frequency as far as the header has
- * them. *result is NULL if the first two axes are not celestial, which is not an error. The caller
- * closes *result. */
+ * them. *result is NULL if the first two axes are not celestial or cannot be used, which is not an
+ * error: image->no_sky then says why, unless the header has none. The caller closes *result. */
 enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *image,
                              struct wcs **result, struct error *error);
 void wcs_close(struct wcs *wcs);
@@ -20,12 +20,14 @@ void wcs_close(struct wcs *wcs);
 struct wcs *wcs_copy(const struct wcs *wcs);
 
 /* Converts n points at 0-based pixel coordinates x, y to longitudes and latitudes in degrees, in
- * the image's own frame; NaN for points outside the projection. */
+ * the image's own frame; NaN for points outside the projection, by more than a hundredth of a
+ * pixel. A cylindrical projection goes on beyond half a turn of native longitude. */
 enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const double *y,
                                   double *lon, double *lat, struct error *error);
 
 /* Converts n longitudes and latitudes to 0-based pixel coordinates; NaN for points outside the
- * projection. */
+ * projection. In a cylindrical projection, where a position has pixels a turn apart, it is the one
+ * nearest to the middle of the image. */
 enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
                                double *x, double *y, struct error *error);
 

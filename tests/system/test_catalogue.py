@@ -264,6 +264,72 @@ class Catalogues(t.Case):
         self.assertEqual([corner["RA"], corner["DEC"], corner["Source_Name"]], [None, None, None])
         self.assertIsNotNone(centre["RA"])
 
+        path = self.path("image.fits")
+        self.assertIn("srcfind: %s: 1 of 2 sources has no position on the sky" % path, t.run(path).stderr)
+        self.assertEqual(t.run(path, "-q").stderr, "")
+
+    def test_further_axes(self):
+        """Whatever they are, the sky stays, and so do fluxes."""
+        image = t.noise(60, 70, n_sources=9)
+        plain = t.find(self.write("plain.fits", image, t.sky_header()))
+        stokes = {"CTYPE4": "STOKES", "CRVAL4": 1.0, "CRPIX4": 1.0, "CDELT4": 0.0}
+        spectral = {"CTYPE3": "FREQ", "CRVAL3": 1.4, "CRPIX3": 1.0, "CDELT3": 1e-3, "CUNIT3": "GHz"}
+        for name, cards, frequency in (("frequency", spectral, 1.4e9), ("no step", {**spectral, "CDELT3": 0.0}, 1.4e9),
+                                       ("no unit", {**spectral, "CUNIT3": "GHz/x"}, None),
+                                       ("text", {**spectral, "CRVAL3": "1.4"}, None),
+                                       ("velocity", {**spectral, "CTYPE3": "VOPT", "CUNIT3": "KM/S"}, None),
+                                       ("logarithm", {**spectral, "CTYPE3": "FREQ-LOG", "CRVAL3": 0.0}, None)):
+            path = self.write("cube.fits", image[None, None], t.sky_header(**cards, **stokes))
+            catalogue = t.find(path)
+            with self.subTest(name):
+                self.assertEqual(catalogue["sources"], plain["sources"])
+                self.assertEqual(catalogue["image"]["frequency_hz"], frequency)
+                self.assertEqual(len(t.run(path).stderr.splitlines()), 1)
+
+    def test_why_there_is_no_sky(self):
+        for cards, words in (({"CTYPE1": "RA---XYZ", "CTYPE2": "DEC--XYZ"}, "WCSLIB says: Unrecognized projection code (XYZ in CTYPE1"),
+                             ({"CRVAL1": "150.0"}, "CRVAL1 is no number: '150.0"),
+                             ({"CDELT2": None}, "there is no CDELT2"),
+                             ({"CTYPE1": "FREQ", "CTYPE2": "RA---SIN", "CTYPE3": "DEC--SIN"},
+                              "its plane is not the sky: axis 1 is FREQ, axis 2 RA---SIN, while RA---SIN is axis 2 and DEC--SIN axis 3")):
+            path = self.write("image.fits", t.noise(60, 60)[None], t.sky_header(**cards))
+            with self.subTest(cards):
+                self.assertIn("srcfind: %s: no sky coordinates: %s" % (path, words), t.run(path).stderr)
+                self.assertEqual(t.run(path, "-q").stderr, "")
+
+    def test_distortions(self):
+        """SCAMP's polynomials on TAN are those of TPV; beside SIP they are nothing. By astropy."""
+        tpv = {"PV1_0": 1e-3, "PV1_1": 1.001, "PV1_2": 2e-3, "PV1_7": 2e-3, "PV2_0": -1e-3, "PV2_1": 0.999, "PV2_5": 2e-3}
+        sip = {"A_ORDER": 2, "A_2_0": 1e-5, "B_ORDER": 2, "B_0_2": -2e-5}
+        for more, code, as_code in ((tpv, "TAN", "TPV"), ({**tpv, **sip}, "TAN-SIP", "TAN-SIP")):
+            def header(name, cards): return t.sky_header(CTYPE1="RA---" + name, CTYPE2="DEC--" + name, **cards)
+            wcs = WCS(header(as_code, sip if "SIP" in code else tpv))
+            sources = t.find(self.write("image.fits", t.noise(150, 160), header(code, more)))["sources"]
+            with self.subTest(code):
+                self.assertGreater(len(sources), 5)
+                for s in sources:
+                    np.testing.assert_allclose([s["RA"], s["DEC"]], wcs.all_pix2world([[s["Xposn"], s["Yposn"]]], 0)[0], atol=1e-9)
+
+    def test_beyond_half_a_turn(self):
+        """A strip of a galactic survey, 200 degrees from its reference point; --at finds its way back."""
+        image = faint_noise((40, 50))
+        image[20, 30] = 5
+        for projection in ("CAR", "CEA", "MER"):
+            header = t.sky_header(CTYPE1="GLON-" + projection, CTYPE2="GLAT-" + projection, CRVAL1=0.0, CRVAL2=0.0, CDELT1=-0.01,
+                                  CDELT2=0.01, CRPIX1=20001.0, CRPIX2=1.0)
+            path = self.write("strip.fits", image.astype(np.float32), header)
+            source, = t.find(path)["sources"]
+            with self.subTest(projection):
+                self.assertAlmostEqual(source["GLON"], 199.7, 9)
+                self.assertAlmostEqual(source["GLAT"], 0.2, 4)
+                self.assertAlmostEqual(source["E_GLON"] / (0.01 * source["E_Xposn"]), 1, 4)
+                at = self.path("at.csv")
+                with open(at, "w") as stream:
+                    stream.write("GLON,GLAT\n%r,%r\n" % (source["GLON"] - 360, source["GLAT"]))
+                again, = t.find(path, "--at", at)["sources"]
+                self.assertEqual([again["Flags"] & 512, again["Xpeak"], again["Ypeak"]], [0, 30, 20])
+                self.assertAlmostEqual(again["Xposn"], source["Xposn"], 8)
+
     def test_longitude_without_digits(self):
         """A number so large that nothing is left of where in the circle it is."""
         for longitude, known in ((150.0, True), (150.0 + 360e3, True), (1e10, False), (1e300, False), (-1e300, False)):

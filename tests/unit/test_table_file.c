@@ -562,7 +562,7 @@ static void units(void **state) {
 
 static void frames(void **state) {
     static const char text[] =
-        "{\"image\":{\"frame\":\"FK5\"},\"columns\":[{\"name\":\"RA\"},{\"name\":\"DEC\"},{"
+        "{\"image\":{\"frame\":\" fk5-\"},\"columns\":[{\"name\":\"RA\"},{\"name\":\"DEC\"},{"
         "\"name\":\"Xposn\"},"
         "{\"name\":\"Yposn\"}],\"sources\":[{\"RA\":1,\"DEC\":2,\"Xposn\":3,\"Yposn\":4}]}";
     struct positions positions;

@@ -1,0 +1,140 @@
+#include "input/frequency.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <wcslib/wcs.h>
+
+#include "input/units.h"
+#include "input/wcs_part.h"
+
+enum { MOST_AXES = 32, KEYWORD_TEXT = 16 };
+
+static bool is_frequency(double value) {
+    return isfinite(value) && value > 0;
+}
+
+/* --- the cards of an axis --- */
+
+/* The keyword of an axis: CRVAL3. */
+struct keyword {
+    char text[KEYWORD_TEXT];
+};
+
+static struct keyword keyword_of(const char *stem, int axis) {
+    struct keyword keyword;
+    snprintf(keyword.text, sizeof keyword.text, "%s%d", stem, axis);
+    return keyword;
+}
+
+/* The first axis, from 1, whose CTYPE says that it has frequencies; 0 if none has. */
+static int find_axis(const struct header *header) {
+    for (int axis = 1; axis <= MOST_AXES; axis++) {
+        char type[SRCFIND_TEXT];
+        if (header_text(header, keyword_of("CTYPE", axis).text, type, sizeof type) &&
+            strncmp(type, "FREQ", 4) == 0 && !strstr(type, "-TAB")) /* a table is not read */
+            return axis;
+    }
+    return 0;
+}
+
+/* Sets *value to that of a keyword of an axis, if there is one. False if it is no number. */
+static bool read_optional(const struct header *header, const char *stem, int axis, double *value) {
+    const struct keyword keyword = keyword_of(stem, axis);
+    int64_t i = 0;
+    return header_real(header, keyword.text, value) || !header_next(header, keyword.text, &i);
+}
+
+/* A linear axis by its cards; the step is that of CD where there is no CDELT, and 1 without both
+ * (FITS 4.0, table 22). */
+struct axis {
+    double value, pixel, step, hertz; /* hertz: of the unit */
+};
+
+static bool is_hertz(const char *unit, double *hertz) {
+    static const struct {
+        const char *name;
+        double hertz;
+    } names[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}, {"THz", 1e12}};
+    if (units_conform(unit, "Hz", hertz))
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        *hertz = names[i].hertz;
+        if (strcasecmp(unit, names[i].name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* False if a card cannot be read, or there is no reference frequency. */
+static bool read_axis(const struct header *header, int axis, struct axis *a) {
+    char matrix[KEYWORD_TEXT], unit[SRCFIND_TEXT] = "";
+    *a = (struct axis){.step = 1, .hertz = 1};
+    snprintf(matrix, sizeof matrix, "CD%d_", axis);
+    header_text(header, keyword_of("CUNIT", axis).text, unit, sizeof unit);
+    return header_real(header, keyword_of("CRVAL", axis).text, &a->value) &&
+           is_frequency(a->value) && read_optional(header, "CRPIX", axis, &a->pixel) &&
+           read_optional(header, matrix, axis, &a->step) &&
+           read_optional(header, "CDELT", axis, &a->step) && (!*unit || is_hertz(unit, &a->hertz));
+}
+
+/* --- the plane --- */
+
+/* The 1-based coordinate of the plane on axis i, from 0; that of the reference pixel on the axes of
+ * the plane itself. */
+static double pixel_of(const struct wcsprm *prm, const struct srcfind_image *image, int i) {
+    if (i < 2)
+        return prm->crpix[i];
+    return i - 2 < SRCFIND_MAX_AXES && image->plane[i - 2] ? (double)image->plane[i - 2] : 1;
+}
+
+/* The frequency by WCSLIB: by the axis alone or, where the matrix mixes it with others, by all of
+ * them. NaN if WCSLIB cannot use it. */
+static double by_wcslib(const struct wcsprm *primary, int axis, const struct srcfind_image *image) {
+    double pixel[MOST_AXES], intermediate[MOST_AXES], world[MOST_AXES], phi, theta, found = NAN;
+    char words[WCS_PART_TEXT];
+    struct wcsprm *part;
+    int stat = 0, status = wcs_part_copy(primary, 1, &axis, &part);
+    const bool is_alone = part;
+    if (!part && primary->naxis <= MOST_AXES)
+        status = wcs_part_copy(primary, 0, NULL, &part);
+    const int i = is_alone ? 0 : axis - 1;
+    for (int j = 0; j < primary->naxis && j < MOST_AXES; j++)
+        pixel[j] = pixel_of(primary, image, is_alone ? axis - 1 : j);
+    if (part && status == 0 && wcs_part_set_up(part, words) == 0)
+        status = wcsp2s(part, 1, part->naxis, pixel, intermediate, &phi, &theta, world, &stat);
+    else
+        status = WCSERR_BAD_PARAM;
+    if (status == 0 || (status == WCSERR_BAD_PIX && !(stat & 1 << i)))
+        found = world[i];
+    wcs_part_free(part);
+    return found;
+}
+
+/* The frequency of the plane on an axis; NaN if it has none. */
+static double on_axis(const struct header *header, const struct wcsprm *primary, int axis,
+                      const struct srcfind_image *image) {
+    struct axis a;
+    double found = NAN;
+    if (!read_axis(header, axis, &a))
+        return NAN;
+    if (primary && axis <= primary->naxis)
+        found = by_wcslib(primary, axis, image);
+    if (isnan(found) && axis > 2 && axis - 2 <= SRCFIND_MAX_AXES) {
+        const double plane = (double)image->plane[axis - 3];
+        found = (a.value + ((plane > 0 ? plane : 1) - a.pixel) * a.step) * a.hertz;
+    }
+    return found;
+}
+
+double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
+                          const struct srcfind_image *image) {
+    static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
+    const int axis = find_axis(header);
+    double frequency = axis > 0 ? on_axis(header, primary, axis, image) : NAN;
+    for (size_t i = 0; !is_frequency(frequency) && i < sizeof keywords / sizeof *keywords; i++)
+        if (!header_real(header, keywords[i], &frequency))
+            frequency = NAN;
+    return is_frequency(frequency) ? frequency : NAN;
+}
