@@ -276,7 +276,7 @@ struct srcfind_image {
     int bitpix;
     char compression[SRCFIND_TEXT]; /* RICE_1, GZIP_1, ..., gzip for a whole file; "" if none */
     char unit[SRCFIND_TEXT];        /* BUNIT as in the header */
-    char flux_unit[SRCFIND_TEXT];   /* of Total_flux: Jy if BUNIT can be converted */
+    char flux_unit[SRCFIND_TEXT];   /* of Total_flux: Jy, or Jy km/s, if BUNIT can be converted */
     char frame[SRCFIND_TEXT];       /* ICRS, FK5, FK4, GALACTIC, ...; "" without sky coordinates */
     double equinox;                 /* years, for FK5 and FK4 */
     char lon_name[8], lat_name[8];  /* RA and DEC, GLON and GLAT, ... */
@@ -285,6 +285,10 @@ struct srcfind_image {
     struct srcfind_beam beam;
     const char *beam_source; /* "option", "keywords", "history", "table" or "" */
     double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
+    bool beam_is_turned; /* the major axis was given as the smaller one, and the two exchanged */
+    /* Of the plane in a BEAMS table, where the keywords or the history have another, which is used;
+     * else NaN. */
+    struct srcfind_beam row_beam;
     /* Why the sky coordinates of the header cannot be used; "" if they can, or if it has none. */
     char no_sky[SRCFIND_REASON];
 };

@@ -1,6 +1,7 @@
 #include "cli/notes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "api/noise.h"
 #include "cli/plural.h"
@@ -37,6 +38,31 @@ static void note_unit(const struct messages *messages, const struct srcfind_imag
             image->path, image->unit);
 }
 
+/* Whether a unit is a multiple of one of these, of which NULL is the last. */
+static bool is_one_of(const char *unit, const char *const *units) {
+    double factor;
+    while (*units && !units_conform(unit, *units, &factor))
+        units++;
+    return *units;
+}
+
+/* Notes that fluxes are not in Jy, and what would make them so. */
+static void note_flux_unit(const struct messages *messages, const struct srcfind_catalogue *c) {
+    static const char *const beams[] = {"Jy/beam", "Jy/beam.km/s", NULL};
+    static const char *const areas[] = {"Jy/sr", "Jy/deg2", "Jy/sr.km/s", "Jy/deg2.km/s", NULL};
+    const struct srcfind_image *image = &c->image;
+    const char *cure = "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
+    if (c->n_sources == 0 || !*image->unit || units_is_ambiguous(image->unit) ||
+        strcmp(image->flux_unit, "Jy") == 0 || strcmp(image->flux_unit, "Jy km/s") == 0)
+        return;
+    if (is_one_of(image->unit, beams) && !*image->beam_source)
+        cure = "no beam is known; --beam gives it";
+    else if (is_one_of(image->unit, beams) || is_one_of(image->unit, areas))
+        cure = "without sky coordinates the area of a pixel is not known";
+    messages_note(messages, "%s: fluxes are in %s, not in Jy: %s", image->path, image->flux_unit,
+                  cure);
+}
+
 static void note_beam(const struct messages *messages, const struct srcfind_catalogue *c) {
     const char *path = c->image.path;
     const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
@@ -52,6 +78,22 @@ static void note_beam(const struct messages *messages, const struct srcfind_cata
                       "uncertain: make the image with smaller pixels, or correct the beam with "
                       "--beam",
                       path, c->quality.beam_pixels, c->quality.beam_pixels == 1 ? "" : "s");
+}
+
+/* Notes what was made of the beam of the header. */
+static void note_beam_cards(const struct messages *messages, const struct srcfind_image *image) {
+    const struct srcfind_beam *used = &image->beam, *row = &image->row_beam;
+    if (image->beam_is_turned)
+        messages_note(messages,
+                      "%s: the beam's major axis was given as the smaller one: the axes are "
+                      "exchanged, and the angle is turned by 90 degrees to %g",
+                      image->path, used->angle);
+    if (isfinite(row->major))
+        messages_note(messages,
+                      "%s: the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
+                      "BEAMS table has another one for this plane: --beam %.6g,%.6g,%.6g",
+                      image->path, image->beam_source, 3600 * used->major, 3600 * used->minor,
+                      used->angle, 3600 * row->major, 3600 * row->minor, row->angle);
 }
 
 static void note_zeros(const struct messages *messages, const struct srcfind_catalogue *c) {
@@ -117,7 +159,9 @@ void notes_write(const struct messages *messages, const struct srcfind_catalogue
     note_sky(messages, &c->image);
     note_positions(messages, c);
     note_unit(messages, &c->image);
+    note_flux_unit(messages, c);
     note_beam(messages, c);
+    note_beam_cards(messages, &c->image);
     note_zeros(messages, c);
     note_no_local_noise(messages, c);
     note_one_noise(messages, c);

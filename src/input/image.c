@@ -96,7 +96,7 @@ static enum srcfind_status choose_hdu(struct fits_file *file, const char *wanted
         header_text(&hdu->header, "EXTNAME", name, SRCFIND_TEXT);
         const bool usable = hdu->is_image && hdu->n_axes >= 2;
         const bool fits = *wanted ? is_named(wanted, hdu, name) : usable;
-        if (fits && usable && !c.named)
+        if (fits && usable)
             return SRCFIND_OK;
         c.named = c.named || fits;
         if (hdu->is_compressed && !hdu->is_image && c.damaged < 0)
@@ -149,13 +149,41 @@ static enum srcfind_status choose_plane(const struct image *image,
 
 /* --- units --- */
 
-/* Reads BUNIT, and how many Jy/beam or Jy/pixel it is. */
+/* What a unit of the map is per, and the unit of sums over it. */
+static const struct known_unit {
+    const char *map;
+    enum { PER_BEAM, PER_PIXEL, PER_STERADIAN, PER_SQUARE_DEGREE } per;
+    const char *flux;
+} known_units[] = {
+    {"Jy/beam", PER_BEAM, "Jy"},
+    {"Jy/pixel", PER_PIXEL, "Jy"},
+    {"Jy/sr", PER_STERADIAN, "Jy"},
+    {"Jy/deg2", PER_SQUARE_DEGREE, "Jy"}, /* also Jy/arcsec2: WCSLIB has no way from sr */
+    {"Jy/beam.km/s", PER_BEAM, "Jy km/s"},
+    {"Jy/pixel.km/s", PER_PIXEL, "Jy km/s"},
+    {"Jy/sr.km/s", PER_STERADIAN, "Jy km/s"},
+    {"Jy/deg2.km/s", PER_SQUARE_DEGREE, "Jy km/s"},
+};
+
+/* Reads BUNIT, and how much flux it is per beam or per pixel. */
 static void image_read_unit(struct image *image, struct srcfind_image *metadata) {
-    const char *unit = metadata->unit;
-    header_text(&image->hdu.header, "BUNIT", metadata->unit, sizeof metadata->unit);
+    const struct known_unit *known = known_units, *end = known + sizeof known_units / sizeof *known;
+    const double square_degree = (M_PI / 180) * (M_PI / 180); /* sr */
+    double factor;
     image->jansky = NAN;
-    if (*unit && !units_conform(unit, "Jy/beam", &image->jansky))
-        image->per_pixel = units_conform(unit, "Jy/pixel", &image->jansky);
+    image->flux = "";
+    header_text(&image->hdu.header, "BUNIT", metadata->unit, sizeof metadata->unit);
+    while (known < end && !(*metadata->unit && units_conform(metadata->unit, known->map, &factor)))
+        known++;
+    if (known == end)
+        return;
+    if (known->per == PER_STERADIAN)
+        factor *= metadata->pixel_area * square_degree;
+    else if (known->per == PER_SQUARE_DEGREE)
+        factor *= metadata->pixel_area;
+    image->jansky = factor; /* NaN where the area is */
+    image->per_pixel = known->per != PER_BEAM && isfinite(factor);
+    image->flux = known->flux;
 }
 
 /* Names the unit of total fluxes: sums over pixels, divided by the beam area if it is known. */
@@ -164,7 +192,7 @@ static void name_flux_unit(const struct image *image, struct srcfind_image *meta
     if (!*metadata->unit)
         return;
     if (isfinite(image->jansky) && (has_beam || image->per_pixel))
-        snprintf(metadata->flux_unit, sizeof metadata->flux_unit, "Jy");
+        snprintf(metadata->flux_unit, sizeof metadata->flux_unit, "%s", image->flux);
     else
         snprintf(metadata->flux_unit, sizeof metadata->flux_unit, "%.60s.%s", metadata->unit,
                  has_beam ? "beam" : "pixel");
@@ -179,7 +207,8 @@ struct srcfind_image image_empty_metadata(void) {
                                   .frequency = NAN,
                                   .beam = {NAN, NAN, NAN},
                                   .beam_source = "",
-                                  .beam_pixels = NAN};
+                                  .beam_pixels = NAN,
+                                  .row_beam = {NAN, NAN, NAN}};
 }
 
 void image_clear_metadata(struct srcfind_image *metadata) {

@@ -18,8 +18,9 @@ struct image {
     struct blanked blanked; /* what `source` reads from, with the option blank */
     struct given *given;    /* mask and maps that were given; NULL if none were */
     struct wcs *wcs;        /* NULL if there are no celestial coordinates */
-    double jansky;          /* the map unit in Jy/beam or Jy/pixel; NaN if the unit is neither */
-    bool per_pixel;         /* the unit is Jy/pixel */
+    double jansky;          /* the map unit in `flux` per beam or per pixel; NaN if it is neither */
+    bool per_pixel;         /* per pixel, as are units per area of the sky: no beam is needed */
+    const char *flux;       /* "Jy" or "Jy km/s"; "" if the unit is another one */
 };
 
 /* Opens the HDU and plane that the options name, and fills metadata. The source points into the

@@ -8,7 +8,7 @@
 const char *facts_unit(const char *unit) {
     static const char *const known[] = {"Jy/beam", "mJy/beam", "uJy/beam", "Jy/pixel", "Jy",
                                         "mJy",     "uJy",      "MJy/sr",   "Jy/sr",    "K",
-                                        "mK",      "deg",      "pixel"};
+                                        "mK",      "deg",      "pixel",    "Jy.km/s"};
     double factor;
     if (!unit || !*unit)
         return NULL;

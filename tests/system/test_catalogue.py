@@ -416,6 +416,46 @@ class Beams(t.Case):
                                      ["table", major / 3600, minor / 3600, angle])
 
 
+    def test_table_without_frequencies(self):
+        """The row of the plane, whatever the spectral axis is, also where nothing announces the table."""
+        cube = np.stack([t.noise(40, 50, seed=s) for s in range(3)])
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column(name, "E", unit="arcsec", array=[12, 18, 21]) for name in ("BMAJ", "BMIN")] +
+            [fits.Column("CHAN", "J", array=range(3))], name="BEAMS")
+        path = self.path("cube.fits")
+        for kind in ("AWAV", "VOPT-F2W", "", "CHANNEL"):
+            for flag in (True, None):
+                header = t.sky_header(BMAJ=None, BMIN=None, BPA=None, CASAMBM=flag, CTYPE3=kind, CRVAL3=1e6, CDELT3=1e3, CRPIX3=1.0)
+                fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+                for plane, major in ((1, 12), (2, 18), (3, 21)):
+                    with self.subTest(kind, flag=flag, plane=plane):
+                        beam = t.find(path, "--plane", str(plane))["image"]["beam"]
+                        self.assertAlmostEqual(beam["major_deg"] * 3600, major, 4)
+        header = t.sky_header(BMAJ=12 / 3600, BMIN=12 / 3600, BPA=0.0, CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0)
+        fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+        self.assertNotIn("BEAMS", t.run(path).stderr)
+        self.assertIn("srcfind: %s: the beam of the keywords, 12 x 12 arcsec at 0 degrees, is used; the BEAMS table has another one "
+                      "for this plane: --beam 21,21,0\n" % path, t.run(path, "--plane", "3").stderr)
+        self.assertEqual(t.find(path, "--plane", "3")["image"]["beam"]["source"], "keywords")
+        self.assertNotIn("BEAMS", t.run(path, "--plane", "3", "--beam", "21,21,0").stderr)
+        self.assertEqual(t.run(path, "-q", "--plane", "3").stderr, "")
+
+    def test_axes_that_are_exchanged(self):
+        header = t.sky_header(BMAJ=2e-3, BMIN=3e-3, BPA=70.0)
+        beam = self.beam_of(header)
+        self.assertEqual([beam["major_deg"], beam["minor_deg"], beam["angle_deg"]], [3e-3, 2e-3, 160])
+        self.assertIn("the beam's major axis was given as the smaller one", t.run(self.path("image.fits")).stderr)
+        same = t.sky_header(BMAJ=3e-3, BMIN=2e-3, BPA=160.0)
+        self.assertEqual(t.find(self.path("image.fits"))["sources"], t.find(self.write("same.fits", t.noise(60, 60), same))["sources"])
+
+    def test_history_of_casa(self):
+        header = t.sky_header(BMAJ=None, BMIN=None, BPA=None)
+        header["HISTORY"] = "restoration: 9.3 by 7.2 (arcsec) at pa 82 (deg)"
+        beam = self.beam_of(header)
+        self.assertEqual(beam["source"], "history")
+        np.testing.assert_allclose([beam["major_deg"], beam["minor_deg"], beam["angle_deg"]], [9.3 / 3600, 7.2 / 3600, 82], rtol=1e-12)
+
+
 class Units(t.Case):
 
     def check(self, unit, flux_unit, factor, beam=True):
@@ -441,6 +481,60 @@ class Units(t.Case):
             result = t.run(self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT=unit)))
             self.assertEqual(result.stderr.count("\n"), n, result.stderr)
             self.assertEqual("MJY/BEAM may be MJy or mJy" in result.stderr, n == 2)
+
+    def test_surface_brightness(self):
+        """Sums of pixels times their solid angle; no beam is needed."""
+        square = (5e-4) ** 2
+        for unit, factor in (("Jy/sr", np.radians(1) ** 2), ("MJy/sr", 1e6 * np.radians(1) ** 2), ("kJy sr-1", 1e3 * np.radians(1) ** 2),
+                             ("Jy/arcsec2", 3600**2), ("mJy/arcsec^2", 3600**2 / 1e3), ("uJy arcsec-2", 3600**2 / 1e6),
+                             ("Jy/deg**2", 1), ("JY/ARCMIN2", 60**2)):
+            for cards in ({}, {"BMAJ": None}, {"CDELT2": 1e-3}):
+                path = self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT=unit, **cards))
+                catalogue = t.find(path)
+                with self.subTest(unit, cards=cards):
+                    self.assertEqual(catalogue["image"]["flux_unit"], "Jy")
+                    self.assertGreater(len(catalogue["sources"]), 3)
+                    for s in catalogue["sources"]:
+                        expected = s["Pixel_sum"] * factor * square * (2 if "CDELT2" in cards else 1)
+                        self.assertAlmostEqual(s["Isl_Total_flux"] / expected, 1, 12)
+                        self.assertFalse(s["Flags"] & NO_BEAM)
+                    self.assertEqual(len(t.run(path).stderr.splitlines()), 1)
+        path = self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT="MJy/sr"))
+        fit = t.find(path, "-i", "3", "--fit")["sources"]
+        for s in fit:
+            if s["S_Code"] == "S" and not s["Flags"] & 64:
+                area = 2 * np.pi / (8 * np.log(2)) * s["Maj"] * s["Min"]
+                self.assertAlmostEqual(s["Total_flux"] / (s["Peak_flux"] * 1e6 * np.radians(1) ** 2 * area), 1, 4)
+
+    def test_moments(self):
+        for unit, factor in (("Jy/beam km/s", 1), ("Jy/beam.km/s", 1), ("Jy/beam*km/s", 1), ("JY/BEAM.KM/S", 1), ("Jy beam-1 km s-1", 1),
+                             ("mJy/beam m/s", 1e-6), ("Jy/beam.m/s", 1e-3)):
+            with self.subTest(unit):
+                self.check(unit, "Jy km/s", factor)
+                self.assertEqual(len(t.run(self.path("image.fits")).stderr.splitlines()), 1)
+        catalogue = t.find(self.path("image.fits"))
+        column, = [c for c in catalogue["columns"] if c["name"] == "Total_flux"]
+        self.assertEqual(column["unit"], "Jy km/s")
+        votable = t.run(self.path("image.fits"), "-f", "votable").stdout
+        self.assertIn(b'unit="Jy.km/s"' if isinstance(votable, bytes) else 'unit="Jy.km/s"', votable)
+        self.check("Jy/beam.km/s", "Jy/beam.km/s.pixel", 1, beam=False)
+
+    def test_fluxes_that_are_not_in_jansky(self):
+        sky = {"CTYPE1": None, "CTYPE2": None}
+        for cards, words in (({"BUNIT": "K"}, "fluxes are in K.beam, not in Jy: write BUNIT as a multiple of Jy/beam"),
+                             ({"BUNIT": "counts", "BMAJ": None}, "fluxes are in counts.pixel, not in Jy: write BUNIT"),
+                             ({"BMAJ": None}, "fluxes are in Jy/beam.pixel, not in Jy: no beam is known; --beam gives it"),
+                             (sky, "fluxes are in Jy/beam.pixel, not in Jy: without sky coordinates the area"),
+                             ({"BUNIT": "MJy/sr", **sky}, "fluxes are in MJy/sr.pixel, not in Jy: without sky coordinates the area"),
+                             ({"BUNIT": "Jy/pixel", "BMAJ": None, **sky}, None), ({"BUNIT": None}, None)):
+            path = self.write("image.fits", t.noise(80, 80), t.sky_header(**cards))
+            with self.subTest(cards):
+                lines = t.run(path).stderr.splitlines()
+                self.assertEqual(lines[1:2], [line for line in lines if "not in Jy" in line])
+                if words:
+                    self.assertIn("srcfind: %s: %s" % (path, words), lines[1])
+                self.assertEqual(len(lines), 2 if words else 1)
+                self.assertEqual(t.run(path, "-q").stderr, "")
 
     def test_without_a_beam(self):
         self.check("Jy/beam", "Jy/beam.pixel", 1, beam=False)

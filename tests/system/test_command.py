@@ -383,6 +383,20 @@ class Command(t.Case):
                 self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
                 self.assertIn(words, result.stderr)
 
+    def test_images_and_tables_of_one_name(self):
+        """--hdu takes the image of a name, whatever else has it."""
+        path = self.path("parts.fits")
+        table = fits.BinTableHDU.from_columns([fits.Column("A", "E", array=np.zeros(3))], name="SCI")
+        image = fits.ImageHDU(t.noise(40, 50), t.sky_header(), name="SCI")
+        alone = fits.BinTableHDU.from_columns([fits.Column("A", "E", array=np.zeros(3))], name="LOG")
+        fits.HDUList([fits.PrimaryHDU(), table, image, alone]).writeto(path)
+        for name in ("SCI", "sci", "2"):
+            self.assertEqual(t.find(path, "--hdu", name)["image"]["hdu"], 2)
+        for name in ("LOG", "1"):
+            result = t.run(path, "--hdu", name)
+            self.assertEqual([result.returncode, result.stdout], [1, ""])
+            self.assertIn("HDU %s is not an image of two or more axes; there are: 0 (no image), 1 SCI (table)" % name, result.stderr)
+
     def test_extended_names_mean_nothing(self):
         name = "image.fits[1:10,1:10]"
         os.link(self.image, self.path(name))

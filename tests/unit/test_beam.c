@@ -51,7 +51,10 @@ static void sources(void **state) {
         {KEYWORDS HISTORY, "keywords", 3e-3, 2e-3, -30},
         {"BMAJ    = 3D-03", "keywords", 3e-3, 3e-3, 0},
         {"BMAJ    = 3E-3\nBPA     = 'north'", "keywords", 3e-3, 3e-3, 0},
-        {"BMAJ    = 2E-3\nBMIN    = 3E-3", "keywords", 2e-3, 3e-3, 0},
+        /* the larger axis is the major one */
+        {"BMAJ    = 2E-3\nBMIN    = 3E-3", "keywords", 3e-3, 2e-3, 90},
+        {"BMAJ    = 2E-3\nBMIN    = 3E-3\nBPA     = 120", "keywords", 3e-3, 2e-3, 30},
+        {"HISTORY AIPS   CLEAN BMAJ=  2E-03 BMIN=  3E-03 BPA=  -80", "history", 3e-3, 2e-3, 10},
         {HISTORY, "history", 1.7599e-3, 1.5740e-3, 2.61},
         {"BMAJ    = 0\n" HISTORY, "history", 1.7599e-3, 1.5740e-3, 2.61},
         /* the last one holds, if it is whole and a beam */
@@ -63,6 +66,21 @@ static void sources(void **state) {
          2.61},
         {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1 BMIN= -1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
          2.61},
+        {"HISTORY restoration: 1.8 by 0.9 (arcsec) at pa 82 (deg)", "history", 5e-4, 2.5e-4, 82},
+        {"HISTORY   Restoration: 0.3 by 0.15 (arcmin) at pa -1.5 (rad) of plane 0", "history", 5e-3,
+         2.5e-3, -85.94366926962348},
+        {"HISTORY restoration: 1800 by 900 (mas) at pa 0(deg)", "history", 5e-4, 2.5e-4, 0},
+        {HISTORY "HISTORY restoration: 1.8 by 0.9 (arcsec) at pa 82 (deg)", "history", 5e-4, 2.5e-4,
+         82},
+        {"HISTORY restoration: 1.8 by 0.9 (arcsec) at pa 82 (deg)\n" HISTORY, "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        {HISTORY "HISTORY restoration: 1.8 by 0.9 (Jy) at pa 82 (deg)\n"
+                 "HISTORY restoration: 1.8 by 0.9 at pa 82\n"
+                 "HISTORY restoration: 1.8 by 0.9 (arcsec) at pa\n"
+                 "HISTORY restoration: 1.8 by x (arcsec) at pa 82 (deg)\n"
+                 "HISTORY restoration: 0 by 0 (arcsec) at pa 82 (deg)\n"
+                 "HISTORY restoration: 1.8 by 0.9 (arcsec",
+         "history", 1.7599e-3, 1.5740e-3, 2.61},
         {HISTORY "HISTORY AIPS   CONVL BMAJ=  1 BMIN=  1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
          2.61},
     };
@@ -74,6 +92,9 @@ static void sources(void **state) {
     }
     const struct srcfind_image given = find(KEYWORDS, &option, NULL);
     assert_beam(&given, "option", 0.01, 0.005, 45);
+    assert_true(!given.beam_is_turned);
+    const struct srcfind_image turned = find("BMAJ    = 2E-3\nBMIN    = 3E-3", &no_option, NULL);
+    assert_true(turned.beam_is_turned);
     const struct srcfind_image half = find(KEYWORDS, &incomplete, NULL);
     assert_beam(&half, "keywords", 3e-3, 2e-3, -30);
 }
@@ -191,7 +212,22 @@ static void tables(void **state) {
         {AXES, NAMED SIZES PLANES "TUNIT1  = 'Jy'", 0, 0, 0, 5, 5},
         {AXES, NAMED PLANES, 0, 0, 0, 5, 5},
         {AXES, SIZES PLANES, 0, 0, 0, 5, 5},
-        {"CTYPE3  = 'FREQ'", NAMED SIZES PLANES, 0, 0, 0, 5, 5}, /* no CASAMBM */
+        /* also where nothing announces it */
+        {"CTYPE3  = 'FREQ'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CASAMBM =                    F\nCTYPE3  = 'FREQ'", NAMED SIZES PLANES, 0.005, 0.0025, 30,
+         5, 5},
+        /* other spectral axes, and one that does not say what it is */
+        {"CTYPE3  = 'AWAV'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = 'WAVE-LOG'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = 'ENER'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = ''\nCTYPE4  = 'STOKES'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE4  = 'STOKES'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = 'CHANNEL'\nCTYPE4  = 'STOKES'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        /* Stokes before the channels: CHAN 0, POL 1 */
+        {"CTYPE3  = 'STOKES'\nCTYPE4  = 'AWAV'", NAMED SIZES PLANES, 1 / 3600., 1 / 3600., 1, 5, 5},
+        {"CTYPE3  = 'STOKES'", NAMED SIZES PLANES, 1 / 3600., 1 / 3600., 1, 5, 5},
+        /* two axes of planes that do not say what they are */
+        {"CTYPE3  = ''\nCTYPE4  = 'TIME'", NAMED SIZES PLANES, 0, 0, 0, 5, 5},
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -201,6 +237,39 @@ static void tables(void **state) {
             assert_beam(&image, "table", known[i].major, known[i].minor, known[i].angle);
         else
             assert_no_beam(&image);
+        fits_file_close(&file);
+    }
+}
+
+/* Keywords come first; that the plane has another beam in the table is kept for a note. */
+static void rows_beside_keywords(void **state) {
+    static const struct beams_row rows[] = {{36, 18, 10, 0, 0}, {9, 18, 30, 1, 0}};
+    static const struct {
+        const char *image;
+        double major, minor, angle; /* of the row; 0: nothing to note */
+    } known[] = {
+        {AXES KEYWORDS, 0.005, 0.0025, 120},
+        {"CTYPE3  = 'FREQ'\nCTYPE4  = 'STOKES'\n" KEYWORDS, 0.005, 0.0025, 120},
+        {AXES HISTORY, 0.005, 0.0025, 120},
+        {AXES "BMAJ    = 5.01E-3\nBMIN    = 2.49E-3\nBPA     = -60.5", 0, 0, 0},
+        {AXES "BMAJ    = 5E-3\nBMIN    = 2.5E-3\nBPA     = 30", 0.005, 0.0025, 120},
+        {AXES "BMAJ    = 5.1E-3\nBMIN    = 2.5E-3\nBPA     = 120", 0.005, 0.0025, 120},
+        {"CTYPE3  = 'STOKES'\nCTYPE4  = 'FREQ'\n" KEYWORDS, 0, 0, 0}, /* no row of this plane */
+        {AXES, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct fits_file file = file_of(NAMED SIZES PLANES, rows, 2, 2);
+        const struct srcfind_image image = find(known[i].image, &no_option, &file);
+        assert_string_equal(image.beam_source, strstr(known[i].image, "HIST")   ? "history"
+                                               : strstr(known[i].image, "BMAJ") ? "keywords"
+                                                                                : "table");
+        assert_true(isnan(image.row_beam.major) == (known[i].major == 0));
+        if (known[i].major > 0) {
+            assert_within(image.row_beam.major, known[i].major, 1e-15);
+            assert_within(image.row_beam.minor, known[i].minor, 1e-15);
+            assert_within(image.row_beam.angle, known[i].angle, 1e-12);
+        }
         fits_file_close(&file);
     }
 }
@@ -222,7 +291,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources),        cmocka_unit_test(absurd_beams),
         cmocka_unit_test(unknown_pixels), cmocka_unit_test(tables),
-        cmocka_unit_test(absurd_tables),
+        cmocka_unit_test(absurd_tables),  cmocka_unit_test(rows_beside_keywords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
