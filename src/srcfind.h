@@ -217,6 +217,9 @@ struct srcfind_source {
     double dc_major, dc_minor, dc_angle;       /* degrees */
     double e_dc_major, e_dc_minor, e_dc_angle; /* degrees */
     double resid_isl_rms;                      /* map unit */
+    /* The size in pixels, not deconvolved: FWHM, and the angle of the major axis from the y axis
+     * against the clock. That of the beam where the source has no shape. In no column. */
+    double pixel_major, pixel_minor, pixel_angle;
 };
 
 enum srcfind_flags {

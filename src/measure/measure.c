@@ -249,8 +249,10 @@ static void measure_range(void *context, int i) {
     const int64_t n = b->end - b->first;
     const int64_t first = b->first + threads_part(n, n_workers, i);
     const int64_t end = b->first + threads_part(n, n_workers, i + 1);
-    for (int64_t k = first; k < end; k++)
+    for (int64_t k = first; k < end; k++) {
         measure_row(b, k, &w->shapes[k - first]);
+        setting_size_in_pixels(&b->measurer->setting, &w->shapes[k - first].second, &b->rows[k]);
+    }
     if (w->wcs)
         w->status = world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
                                        end - first, w->shapes, b->rows + first, &w->error);

@@ -39,7 +39,26 @@ struct srcfind_source setting_empty_row(int64_t id) {
                                    .e_dc_major = NAN,
                                    .e_dc_minor = NAN,
                                    .e_dc_angle = NAN,
-                                   .resid_isl_rms = NAN};
+                                   .resid_isl_rms = NAN,
+                                   .pixel_major = NAN,
+                                   .pixel_minor = NAN,
+                                   .pixel_angle = NAN};
+}
+
+/* The beam's second moments in pixels; NaN without a beam. */
+static struct tensor beam_moments(const struct fit_frame *f) {
+    const struct tensor form = {f->ux * f->ux, f->uy * f->uy + f->vy * f->vy, f->ux * f->uy};
+    return f->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
+}
+
+void setting_size_in_pixels(const struct setting *s, const struct tensor *second,
+                            struct srcfind_source *row) {
+    const struct tensor moments = isnan(second->xx) ? beam_moments(&s->frame) : *second;
+    const struct axes axes = tensor_axes(&moments);
+    const double angle = atan2(axes.sine, axes.cosine) * 90 / M_PI - 90; /* from y, not x */
+    row->pixel_major = FIT_FWHM * sqrt(axes.major);
+    row->pixel_minor = FIT_FWHM * sqrt(axes.minor < 0 ? 0 : axes.minor); /* a NaN is kept */
+    row->pixel_angle = angle < 0 ? angle + 180 : angle;
 }
 
 void setting_empty_pixels(struct srcfind_source *row) {

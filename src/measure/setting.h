@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/fit.h"
 #include "input/image.h"
+#include "measure/tensor.h"
 
 struct setting {
     const struct detection *detection;
@@ -23,6 +24,11 @@ struct setting setting_make(const struct detection_result *result,
 
 /* A row whose columns do not apply, but for its number, which is its island's, too. */
 struct srcfind_source setting_empty_row(int64_t id);
+
+/* Sets the size of a row in pixels by second moments (pixels^2); where these are NaN, by the
+ * beam's. NaN where there is no beam either. */
+void setting_size_in_pixels(const struct setting *setting, const struct tensor *second,
+                            struct srcfind_source *row);
 
 /* Empties the columns of a row's pixels, for a source that has none. */
 void setting_empty_pixels(struct srcfind_source *row);

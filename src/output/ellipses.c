@@ -33,8 +33,12 @@ struct ellipse ellipses_of_source(const struct srcfind_image *image,
                                   const struct srcfind_source *source, bool on_sky) {
     const double pixel = sqrt(image->pixel_area); /* degrees */
     struct ellipse e = {source->x, source->y, 0.5, 0.5, 0};
-    if (!on_sky)
-        return e;
+    if (!on_sky) {
+        const bool has_size = isfinite(source->pixel_major) && isfinite(source->pixel_minor);
+        return has_size ? (struct ellipse){source->x, source->y, source->pixel_major / 2,
+                                           source->pixel_minor / 2, source->pixel_angle}
+                        : e;
+    }
     e.x = source->lon;
     e.y = source->lat;
     e.major = e.minor = isfinite(pixel) ? pixel / 2 : 0;

@@ -5,7 +5,8 @@
 #include "srcfind.h"
 
 /* An ellipse: in degrees on the sky, with its angle from north through east; or in pixels, where
- * the first one's centre is 0. major and minor are semi-axes. */
+ * the first one's centre is 0, with its angle from the y axis against the clock. major and minor
+ * are semi-axes. */
 struct ellipse {
     double x, y, major, minor, angle;
 };
@@ -16,8 +17,8 @@ bool ellipses_frame(const struct srcfind_image *image, const char **ds9, const c
 /* Whether a source has coordinates in such a frame. */
 bool ellipses_are_on_sky(const struct srcfind_image *image, const struct srcfind_source *source);
 
-/* The ellipse of a source: its FWHM or, if it has no shape, the beam's; without a beam, and off the
- * sky, a circle as wide as a pixel. */
+/* The ellipse of a source: its FWHM or, if it has no shape, the beam's; without a beam a circle as
+ * wide as a pixel. */
 struct ellipse ellipses_of_source(const struct srcfind_image *image,
                                   const struct srcfind_source *source, bool on_sky);
 

@@ -31,8 +31,8 @@ static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
 }
 
 /* DS9's angle is that of the first axis from the x axis, which points west: 90 degrees before
- * north. Its pixels are counted from 1. A frame holds for the lines that follow, too: after a
- * source in pixels comes that of the others again. */
+ * north, and before the y axis. Its pixels are counted from 1. A frame holds for
+ * the lines that follow, too: after a source in pixels comes that of the others again. */
 static char *reg_row(const struct srcfind_catalogue *catalogue, const struct srcfind_source *source,
                      char *to) {
     const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
@@ -46,7 +46,7 @@ static char *reg_row(const struct srcfind_catalogue *catalogue, const struct src
     to = add_number(add_text(to, ","), e.y + first);
     to = add_number(add_text(to, ","), e.major * scale);
     to = add_number(add_text(to, unit), e.minor * scale);
-    to = add_number(add_text(to, unit), on_sky ? e.angle + 90 : 0);
+    to = add_number(add_text(to, unit), e.angle + 90);
     to = add_text(to, ") # text={");
     to += format_integer(source->id, to);
     to = add_text(to, "}\n");

@@ -19,6 +19,7 @@ DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((
 CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
                   ((NUMBER,) * 5))
 INTEGERS = {"Source_id", "Isl_id", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
+NO_SHAPE = 8
 FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
 
 
@@ -241,8 +242,8 @@ class Formats(t.Case):
             sky = b[1] == "deg"
             self.assertEqual([a[0] is None and lines[2] != "image", int(a[6])], [sky, int(b[7])])
             (x, y, major, minor, angle), other = map(float, a[1:6]), list(map(float, (b[0], *b[2:6])))
-            shift = (0, 90) if sky else (1, 0)
-            np.testing.assert_allclose([x - shift[0], y - shift[0], major, minor, angle - shift[1]], other, rtol=1e-12, atol=1e-12)
+            first = 0 if sky else 1
+            np.testing.assert_allclose([x - first, y - first, major, minor, angle - 90], other, rtol=1e-12, atol=1e-12)
         self.assertEqual(len(ds9), len(casa))
         return lines[2], [[b[6], float(b[0]), *map(float, b[2:6]), int(b[7])] for b in casa]
 
@@ -269,12 +270,28 @@ class Formats(t.Case):
         for row, ellipse in zip(rows, ellipses):
             if row["Maj"] is None:
                 np.testing.assert_allclose(ellipse[3:6], [0.9, 0.9, 0])  # half a pixel of 1.8 arcsec
-        for cards in ({"RADESYS": "FK5", "EQUINOX": 1975.0}, {"CTYPE1": None, "CTYPE2": None}):
+
+    def test_regions_in_pixels(self):
+        """Without sky coordinates, or in a frame that DS9 does not know, they keep size and angle; without a shape, the beam's."""
+        flat = {"CTYPE1": None, "CTYPE2": None}
+        for options, cards in (([], {"RADESYS": "FK5", "EQUINOX": 1975.0}), (["-i", "3", "--fit"], {"RADESYS": "FK5", "EQUINOX": 1975.0}),
+                               ([], flat)):
+            _, on_sky = self.ellipses(self.image(), *options)
             path = self.image(**cards)
-            name, ellipses = self.ellipses(path)
-            self.assertEqual(name, "image")
-            for row, ellipse in zip(self.rows(path), ellipses):
-                self.assertEqual(ellipse, [None, row["Xposn"], row["Yposn"], 0.5, 0.5, 0, row["Source_id"]])
+            rows, (name, ellipses) = self.rows(path, *options), self.ellipses(path, *options)
+            self.assertEqual([name, len(ellipses)], ["image", len(on_sky)])
+            for row, sky, ellipse in zip(rows, on_sky, ellipses):
+                self.assertEqual([ellipse[0], ellipse[6]], [None, row["Source_id"]])
+                np.testing.assert_allclose(ellipse[1:3], [row["Xposn"], row["Yposn"]])
+                if cards is flat and int(row["Flags"]) & NO_SHAPE:
+                    self.assertEqual(ellipse[3:6], [0.5, 0.5, 0])  # and there is no beam in pixels
+                    continue
+                np.testing.assert_allclose(ellipse[3:5], [sky[3] / 1.8, sky[4] / 1.8], rtol=1e-4)
+                if sky[3] > 1.01 * sky[4]:
+                    self.assertAlmostEqual((ellipse[5] - sky[5] + 90) % 180, 90, delta=0.1)
+        for row, ellipse in zip(self.rows(path, "-i", "3", "--fit"), self.ellipses(path, "-i", "3", "--fit")[1]):
+            self.assertEqual(ellipse[6], row["Source_id"])
+            self.assertTrue(ellipse[3] >= ellipse[4] > 0, ellipse)
 
     def test_regions_off_the_sky(self):
         """Sources beyond the edge of a projection stand in pixels, between those of the sky."""
