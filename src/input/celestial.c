@@ -8,6 +8,7 @@
 #include <wcslib/wcsmath.h>
 
 #include "input/frame.h"
+#include "input/units.h"
 #include "input/wcs_part.h"
 
 /* --- cards that cannot be used --- */
@@ -126,6 +127,17 @@ static bool plane_is_sky(const struct wcsprm *prm, char *reason) {
         snprintf(reason, SRCFIND_REASON, "axis 1 is %.20s, axis 2 %.20s", type_of(prm, 0),
                  type_of(prm, 1));
     return false;
+}
+
+static bool units_are_angles(const struct wcsprm *prm, char *reason) {
+    double factor;
+    for (int i = 0; i < 2; i++) {
+        if (*prm->cunit[i] && !units_conform(prm->cunit[i], "deg", &factor)) {
+            snprintf(reason, SRCFIND_REASON, "CUNIT%d is no angle: %.20s", i + 1, prm->cunit[i]);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* --- what is not standard --- */
@@ -261,7 +273,7 @@ enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm 
         return SRCFIND_OK;
     cut_blanks(primary);
     if (!plane_is_sky(primary, reason) || !position_is_known(header, reason) ||
-        !has_cd_rows(primary, reason))
+        !has_cd_rows(primary, reason) || !units_are_angles(primary, reason))
         return SRCFIND_OK;
     repair(primary);
     int code = copy_axes(primary, sky);

@@ -93,7 +93,6 @@ static double pixel_of(const struct wcsprm *prm, const struct srcfind_image *ima
  * them. NaN if WCSLIB cannot use it. */
 static double by_wcslib(const struct wcsprm *primary, int axis, const struct srcfind_image *image) {
     double pixel[MOST_AXES], intermediate[MOST_AXES], world[MOST_AXES], phi, theta, found = NAN;
-    char words[WCS_PART_TEXT];
     struct wcsprm *part;
     int stat = 0, status = wcs_part_copy(primary, 1, &axis, &part);
     const bool is_alone = part;
@@ -102,7 +101,7 @@ static double by_wcslib(const struct wcsprm *primary, int axis, const struct src
     const int i = is_alone ? 0 : axis - 1;
     for (int j = 0; j < primary->naxis && j < MOST_AXES; j++)
         pixel[j] = pixel_of(primary, image, is_alone ? axis - 1 : j);
-    if (part && status == 0 && wcs_part_set_up(part, words) == 0)
+    if (part && status == 0 && wcs_part_set_up(part, NULL) == 0)
         status = wcsp2s(part, 1, part->naxis, pixel, intermediate, &phi, &theta, world, &stat);
     else
         status = WCSERR_BAD_PARAM;

@@ -15,7 +15,7 @@ enum { WCS_PART_MEMORY = 2 };
 int wcs_part_copy(const struct wcsprm *whole, int n, const int *axes, struct wcsprm **part);
 
 /* Repairs nonstandard keywords and sets up what was copied. Returns WCSLIB's status; unless it is
- * 0, `words`, of WCS_PART_TEXT characters, are WCSLIB's own for what is wrong. */
+ * 0, `words`, of WCS_PART_TEXT characters or NULL, are WCSLIB's own for what is wrong. */
 int wcs_part_set_up(struct wcsprm *part, char *words);
 
 /* part may be NULL. */

@@ -425,6 +425,8 @@ static void headers_without_a_sky(void **state) {
         {SIN PLACE("50", "60") CD("1", "0x2", "0", "1"), "CD1_2 is no number: 0x2"},
         {SIN PLACE("50", "60") STEP("1", "1") "PC1_1   = 1\nPC1_2   = 1\nPC2_1   = 1\nPC2_2   = 1",
          "the area of a pixel is 0 square degrees"},
+        {SIN PLACE("50", "60") STEP("-0.01", "0.01") "CUNIT2  = 'furlong'",
+         "CUNIT2 is no angle: furlong"},
         {SIN PLACE("NaN", "60") STEP("-0.01", "0.01"), "CRVAL1 is no number: NaN"},
         {SIN PLACE("'50'", "60") STEP("-0.01", "0.01"), "CRVAL1 is no number: '50'"},
         {SIN PLACE("50", "60") STEP("-0.01", "0.01") "LONPOLE = east",
