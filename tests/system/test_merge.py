@@ -162,7 +162,7 @@ class Merge(t.Case):
 
     def test_beams_that_differ(self):
         """The larger one of two images counts."""
-        far, near = ([self.cut("%s%d.fits" % (name, i), 0, i, BMAJ=2.5e-3 * factor, CRVAL1=150 + i * 0.8e-3)
+        far, near = ([self.cut("%s%d.fits" % (name, i), 0, i, BMAJ=2.5e-3 * factor, BMIN=2e-3 * factor, CRVAL1=150 + i * 0.8e-3)
                       for i, factor in enumerate(factors)] for name, factors in (("far", (0.5, 0.5)), ("near", (0.5, 1))))
         rows = rows_of(t.run(far[0], "-q").stdout)
         self.assertEqual(len(rows_of(self.merge_images(*far))), len(rows) + len(rows_of(t.run(far[1], "-q").stdout)))
