@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <wcslib/dis.h>
+#include <wcslib/lin.h>
 #include <wcslib/wcs.h>
 #include <wcslib/wcsmath.h>
 
@@ -142,9 +144,10 @@ static bool units_are_angles(const struct wcsprm *prm, char *reason) {
 
 /* --- what is not standard --- */
 
-/* Whether the SIP convention is in use: its polynomials are then the whole distortion. */
-static bool is_sip(const struct wcsprm *prm) {
-    return strstr(prm->ctype[0], "-SIP") && strstr(prm->ctype[1], "-SIP");
+/* Whether the header has polynomials of the SIP convention. */
+static bool has_sip(const struct wcsprm *prm) {
+    const struct disprm *prior = prm->lin.dispre;
+    return prior && prior->dtype && strcmp(prior->dtype[0], "SIP") == 0;
 }
 
 /* The value of PVi_m, i from 0; NaN if there is no such card. */
@@ -155,18 +158,22 @@ static double pv_of(const struct wcsprm *prm, int i, int m) {
     return NAN;
 }
 
+static bool is_tan(const struct wcsprm *prm) {
+    return strcmp(prm->ctype[0] + 4, "-TAN") == 0 && strcmp(prm->ctype[1] + 4, "-TAN") == 0;
+}
+
 /* Whether the PV cards of a TAN projection are SCAMP's polynomials: TAN has no parameter of the
- * latitude, and its longitude has at most PVi_4. Cards whose linear term is 0 are left over from
- * another projection. */
+ * latitude, and its longitude has at most PVi_4. Beside SIP it takes a term above the first order.
+ * Cards whose linear term is 0 are left over from another projection. */
 static bool is_scamp(const struct wcsprm *prm) {
     const int lon = is_longitude(prm->ctype[0]) ? 0 : 1, lat = 1 - lon;
-    bool has_polynomial = false;
-    if (strcmp(prm->ctype[lon] + 4, "-TAN") != 0 || strcmp(prm->ctype[lat] + 4, "-TAN") != 0)
-        return false;
-    for (int k = 0; k < prm->npv; k++)
-        has_polynomial = has_polynomial || prm->pv[k].i == lat + 1 ||
-                         (prm->pv[k].i == lon + 1 && prm->pv[k].m > 4);
-    return has_polynomial && pv_of(prm, lon, 1) != 0 && pv_of(prm, lat, 1) != 0;
+    bool is_polynomial = false;
+    for (int k = 0; k < prm->npv; k++) {
+        const bool is_ours = prm->pv[k].i == 1 || prm->pv[k].i == 2;
+        is_polynomial = is_polynomial || (is_ours && prm->pv[k].m > 4) ||
+                        (prm->pv[k].i == lat + 1 && !has_sip(prm));
+    }
+    return is_tan(prm) && is_polynomial && pv_of(prm, lon, 1) != 0 && pv_of(prm, lat, 1) != 0;
 }
 
 /* Drops the PV cards of the first two axes. */
@@ -178,15 +185,19 @@ static void drop_parameters(struct wcsprm *prm) {
     prm->npv = n;
 }
 
-/* Changes what programs write to what WCSLIB knows: PV cards of SCAMP, which are those of the TPV
- * projection (https://fits.gsfc.nasa.gov/registry/tpvwcs.html), or nothing beside SIP; frames in
- * other spellings; an equinox of 0, which stands for none. */
+/* Changes what programs write to what WCSLIB knows, as astropy does: PV cards of SCAMP, which are
+ * those of the TPV projection (https://fits.gsfc.nasa.gov/registry/tpvwcs.html), and then SIP is
+ * nothing; else PV cards are nothing beside SIP. Frames in other spellings; an equinox of 0, which
+ * stands for none. */
 static void repair(struct wcsprm *prm) {
-    if (is_sip(prm))
+    if (is_scamp(prm)) {
+        memcpy(prm->ctype[0] + 5, "TPV", 3);
+        memcpy(prm->ctype[1] + 5, "TPV", 3);
+        if (has_sip(prm))
+            lindist(1, &prm->lin, NULL, 0);
+    } else if (has_sip(prm)) {
         drop_parameters(prm);
-    else if (is_scamp(prm))
-        for (int i = 0; i < 2; i++)
-            memcpy(prm->ctype[i] + 5, "TPV", 3);
+    }
     frame_spell(prm->radesys);
     if (!(prm->equinox > 0))
         prm->equinox = UNDEFINED;

@@ -92,6 +92,16 @@ static const struct {
      "PV1_7   = 2E-3\nA_ORDER = 2\nB_ORDER = 2\nA_2_0   = 1E-4\nB_1_1   = -2E-4",
      {50.1777913864810, 59.6192012501053, 48.2318718101685, 58.6234974725289},
      2e-4},
+    /* SIP without its code, and both: astropy takes SCAMP's, unless they are of the first order */
+    {TYPE("RA---TAN", "DEC--TAN") PLACE("50", "60") CD("-0.01", "0", "0", "0.02") SCAMP
+     "PV1_7   = 2E-3\nPV2_5   = 2E-3\nA_ORDER = 2\nB_ORDER = 2\nA_2_0   = 1E-4\n"
+     "B_1_1   = -2E-4",
+     {50.1802414225686, 59.6223433801467, 48.2259760277357, 58.6162257062379},
+     2e-4},
+    {TYPE("RA---TAN", "DEC--TAN") PLACE("50", "60") CD("-0.01", "0", "0", "0.02") SCAMP
+     "A_ORDER = 2\nB_ORDER = 2\nA_2_0   = 1E-4\nB_1_1   = -2E-4",
+     {50.1777913864810, 59.6192012501053, 48.2318718101685, 58.6234974725289},
+     2e-4},
     /* left over of SIN, as CASA writes them */
     {TYPE("RA---TAN", "DEC--TAN") PLACE("50", "60")
          CD("-0.01", "0", "0", "0.02") "PV2_1   = 0\nPV2_2   = 0",
