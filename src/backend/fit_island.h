@@ -13,6 +13,7 @@ static const double FIT_COVERED = 0.25;  /* of a component, that is on pixels of
 static const double FIT_BEYOND =
     0.471; /* beam sigmas from a centre to the fit's pixels: FWHM / 5 */
 static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
+static const double FIT_NEEDLE = 0.8;     /* beams, to which nothing long is narrower */
 static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
 static const double FIT_APART = 1.4;      /* beam sigmas between them */
 static const double FIT_WIDER = 2;    /* errors, by which a point's width may pass the beam's, */
@@ -44,6 +45,30 @@ FIT_FUNCTION void fit_load(struct fit_space *s, const struct fit_frame *frame,
     fit_weigh_all(s);
 }
 
+/* --- widths --- */
+
+/* The sigmas along the axes, in beam sigmas. */
+struct fit_widths {
+    double major, minor;
+};
+
+FIT_FUNCTION struct fit_widths fit_widths_of(const double *c) {
+    const struct fit_form form = fit_form_of(c);
+    const double low = form.mean - form.half;
+    const struct fit_widths widths = {1 / sqrt(low > 1e-9 ? low : 1e-9),
+                                      1 / sqrt(form.mean + form.half)};
+    return widths;
+}
+
+/* Relative errors of the axes of a component: sqrt(2) / rho of Condon 1997, PASP 109, 166, with the
+ * exponents of Condon et al. 1998, AJ 115, 1693, eq. 26; the beam is the unit circle. */
+FIT_FUNCTION struct fit_widths fit_errors_of_widths(const struct fit_widths *w, double peak) {
+    const double a = 1 + 1 / (w->major * w->major), b = 1 + 1 / (w->minor * w->minor);
+    const double common = 8 / (w->major * w->minor * peak * peak * sqrt(a * b));
+    const struct fit_widths errors = {sqrt(common / (a * a)), sqrt(common / (b * b))};
+    return errors;
+}
+
 /* --- components that the pixels hold --- */
 
 /* Whether the pixels of the fit tell how high component i is: a quarter of its square is on them,
@@ -54,7 +79,7 @@ FIT_FUNCTION void fit_load(struct fit_space *s, const struct fit_frame *frame,
 FIT_SEPARATE bool fit_is_held(const struct fit_space *s, const struct fit_set *set, int i) {
     const double *const c = set->value[i];
     const double square = c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q];
-    const double reach = FIT_BEYOND + sqrt(s->pixel_area / 2); /* to the centre of a pixel */
+    const double reach = FIT_BEYOND + sqrt(s->pixel_area) / 2; /* to the centre of a pixel */
     FIT_SUMS(sums, 2);
     FIT_EACH_LANES (first) {
         lanes squares = lanes_all(0), near = lanes_all(0);
@@ -73,11 +98,20 @@ FIT_SEPARATE bool fit_is_held(const struct fit_space *s, const struct fit_set *s
     return lanes_total(sums[1]) > 0 && covered >= FIT_COVERED;
 }
 
-/* The last component that the pixels do not hold: it has no peak, or has run away to where there
- * are no pixels, and nothing tells how high it is there. -1 if they hold all. */
+/* Whether a component is longer than the beam, and much narrower: nothing in an image with this
+ * beam is, but a fit may become so that has no pixels at its ends. */
+FIT_FUNCTION bool fit_is_needle(const double *c) {
+    const struct fit_widths w = fit_widths_of(c);
+    const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
+    return w.major > FIT_ELONGATED && w.minor + 3 * w.minor * e.minor < FIT_NEEDLE;
+}
+
+/* The last component that cannot be: it has no peak, or has run away to where there are no pixels,
+ * and nothing tells how high it is there, or it is a needle. -1 if all can. */
 FIT_FUNCTION int fit_find_loose(const struct fit_space *s, const struct fit_set *set) {
     for (int i = set->n - 1; i >= 0; i--)
-        if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_is_held(s, set, i)))
+        if (!(set->value[i][FIT_PEAK] >= FIT_LEAST_PEAK && fit_is_held(s, set, i)) ||
+            (s->has_beam && fit_is_needle(set->value[i])))
             return i;
     return -1;
 }
@@ -116,25 +150,24 @@ FIT_FUNCTION double fit_worse(const struct fit_space *s, int n) {
     return FIT_WORSE * n * (2 * 3.141592653589793 / s->pixel_area);
 }
 
-/* Step 1: the sources with free shapes. One that the pixels do not hold is fitted with the beam's
- * shape, if there is a beam, and if they do not hold it then, it is dropped; also a lone one that
- * is no point. Returns chi^2. */
+/* Step 1: the sources with free shapes. One that cannot be is fitted with the beam's shape, if
+ * there is a beam, and if it cannot be then, it is dropped. Returns chi^2. Sets *most to what chi^2
+ * may be, if the only source is no point but has the beam's shape, and to infinity else. */
 FIT_FUNCTION double fit_sources(const struct fit_space *s, const struct fit_set *start,
-                                bool has_beam) {
+                                bool has_beam, double *most) {
     struct fit_memory *m = s->memory;
-    double most = 0;
-    for (int put_back = -1;;) {
+    *most = INFINITY;
+    for (;;) {
         const double chi2 = fit_minimise(s, &m->now).chi2;
-        const bool is_worse = put_back >= 0 && start->n == 1 && !(chi2 <= most);
-        const int loose = is_worse ? put_back : fit_find_loose(s, &m->now);
+        const int loose = fit_find_loose(s, &m->now);
         if (loose < 0)
             return chi2;
-        put_back = m->now.is_free[loose] && has_beam ? loose : -1;
-        most = chi2 + fit_worse(s, 1);
-        if (put_back >= 0)
+        if (m->now.is_free[loose] && has_beam) {
             fit_put_back(&m->now, loose, start);
-        else
+            *most = start->n == 1 ? chi2 + fit_worse(s, 1) : INFINITY;
+        } else {
             fit_drop(&m->now, loose);
+        }
         if (m->now.n == 0)
             return chi2;
     }
@@ -222,19 +255,6 @@ FIT_FUNCTION double fit_add_residuals(const struct fit_space *s, int n_inside, d
     return chi2;
 }
 
-/* The sigmas along the axes, in beam sigmas. */
-struct fit_widths {
-    double major, minor;
-};
-
-FIT_FUNCTION struct fit_widths fit_widths_of(const double *c) {
-    const struct fit_form form = fit_form_of(c);
-    const double low = form.mean - form.half;
-    const struct fit_widths widths = {1 / sqrt(low > 1e-9 ? low : 1e-9),
-                                      1 / sqrt(form.mean + form.half)};
-    return widths;
-}
-
 /* Replaces component k by two of the beam's shape, on its major axis on both sides of its centre,
  * at its deconvolved width; the second one goes to the end. */
 FIT_FUNCTION void fit_divide(struct fit_set *set, int k) {
@@ -289,15 +309,6 @@ FIT_FUNCTION double fit_divide_elongated(const struct fit_space *s, double chi2)
             fit_copy_set(&m->now, &m->kept);
     }
     return chi2;
-}
-
-/* Relative errors of the axes of a component: sqrt(2) / rho of Condon 1997, PASP 109, 166, with the
- * exponents of Condon et al. 1998, AJ 115, 1693, eq. 26; the beam is the unit circle. */
-FIT_FUNCTION struct fit_widths fit_errors_of_widths(const struct fit_widths *w, double peak) {
-    const double a = 1 + 1 / (w->major * w->major), b = 1 + 1 / (w->minor * w->minor);
-    const double common = 8 / (w->major * w->minor * peak * peak * sqrt(a * b));
-    const struct fit_widths errors = {sqrt(common / (a * a)), sqrt(common / (b * b))};
-    return errors;
 }
 
 /* Whether a width is the beam's, but for its error. */
@@ -403,17 +414,21 @@ FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
     fit_improve(s, &m->now);
 }
 
-/* Steps 2 to 5. chi2: that of step 1. */
-FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, bool has_beam,
-                             double chi2) {
+/* Steps 2 to 5. chi2: that of step 1, and what it may be after step 2: else nothing is fitted. */
+FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, double chi2,
+                             double most_for_points) {
     struct fit_memory *m = s->memory;
-    if (has_beam) {
+    if (s->has_beam) {
         chi2 = fit_add_residuals(s, job->n_inside, chi2);
+        while (!(chi2 <= most_for_points) && m->now.n > 0)
+            fit_drop(&m->now, m->now.n - 1);
+        if (m->now.n == 0)
+            return;
         chi2 = fit_divide_elongated(s, chi2);
     }
     /* Steps 4 and 5 choose what is likely, not what fits best: chi^2 may rise by no more. */
     const double most = chi2 + fit_worse(s, m->now.n);
-    if (has_beam)
+    if (s->has_beam)
         fit_test_beam(s, most);
     else
         fit_evaluate(s, &m->now);
@@ -441,9 +456,10 @@ FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
     if (is_enough) {
         fit_load(s, frame, pixels + job->first);
         fit_copy_set(&m->now, &job->set);
-        const double chi2 = fit_sources(s, &job->set, frame->has_beam);
+        double most;
+        const double chi2 = fit_sources(s, &job->set, frame->has_beam, &most);
         if (!job->is_first && m->now.n > 0)
-            fit_refine(s, job, frame->has_beam, chi2);
+            fit_refine(s, job, chi2, most);
     }
     const bool is_fitted = is_enough && m->now.n > 0 && fit_is_finite(&m->now);
     if (is_fitted)

@@ -11,6 +11,7 @@ import fit_prototype as recipe  # noqa: E402
 
 LEAST_PEAK, COVERED = 1, 0.25  # rms; the share of a component that is on pixels of the fit
 BEYOND = 0.471                 # beam sigmas from a centre to the pixels of the fit
+NEEDLE = 0.8                   # beams, to which nothing long is narrower
 BETTER = 0.8                   # chi^2 of a free shape / of the beam's
 WORSE = 20                     # beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
 WIDER, NARROWER = 2, 3         # errors, between which a width is the beam's
@@ -37,32 +38,45 @@ class Island:
         return recipe.fit(sources, free, self.u[use], self.v[use], self.data[use], self.wide, 1.0 if weight is None else weight[use])
 
     def loose(self, sources):
-        """The last component without a peak, or that is on too few pixels; -1 if there is none."""
+        """The last component without a peak, that is on too few pixels, or that is a needle; -1 if there is none."""
         for i in range(len(sources) - 1, -1, -1):
             peak, u, v, p, q, r = sources[i]
             du, dv = self.u - u, self.v - v
             square = np.exp(-(p * du * du + 2 * q * du * dv + r * dv * dv)).sum()
-            is_near = np.hypot(du, dv).min() < BEYOND + np.sqrt(self.pixel_area / 2)
-            if peak < LEAST_PEAK or not is_near or square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
+            is_near = np.hypot(du, dv).min() < BEYOND + np.sqrt(self.pixel_area) / 2
+            if peak < LEAST_PEAK or not is_near or is_needle(sources[i]) or \
+                    square * self.pixel_area * np.sqrt(max(p * r - q * q, 0)) / np.pi < COVERED:
                 return i
         return -1
 
 
+def errors_of_widths(source):
+    major, minor = recipe.widths(source)
+    size = major * minor / 4 * source[0] ** 2
+    return (major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5)),
+            minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5)))
+
+
+def is_needle(source):
+    major, minor = recipe.widths(source)
+    return major > 1.25 and minor + 3 * errors_of_widths(source)[1] < NEEDLE
+
+
 def step_1(island, start):
+    """Sources, which are free, chi^2, and what it may be after step 2."""
     sources, free, origin = start.copy(), [True] * len(start), list(range(len(start)))
-    put_back, most = -1, 0
+    most, chi2 = np.inf, 0
     while len(sources):
         sources, chi2, _ = island.fit(sources, free)
-        is_no_point = put_back >= 0 and len(start) == 1 and chi2 > most
-        k = put_back if is_no_point else island.loose(sources)
+        k = island.loose(sources)
         if k < 0:
-            return sources, free, chi2
-        put_back, most = k if free[k] else -1, chi2 + island.worse(1)
-        if put_back >= 0:
+            break
+        if free[k]:
             sources[k], free[k] = recipe.beam_shaped(start[origin[k]]), False
+            most = chi2 + island.worse(1) if len(start) == 1 else np.inf
         else:
             sources, free, origin = np.delete(sources, k, 0), free[:k] + free[k + 1:], origin[:k] + origin[k + 1:]
-    return sources, free, 0
+    return sources, free, chi2, most
 
 
 def step_2(island, sources, free, chi2):
@@ -109,9 +123,7 @@ def step_4(island, sources, free, most):
     before, free_before = sources.copy(), list(free)
     for k, source in enumerate(sources):
         major, minor = recipe.widths(source)
-        size = major * minor / 4 * source[0] ** 2
-        e_major = major * np.sqrt(2 / (size * (1 + major**-2) ** 2.5 * (1 + minor**-2) ** 0.5))
-        e_minor = minor * np.sqrt(2 / (size * (1 + major**-2) ** 0.5 * (1 + minor**-2) ** 2.5))
+        e_major, e_minor = errors_of_widths(source)
         if free[k] and is_beam_width(major, e_major) and is_beam_width(minor, e_minor):
             sources[k], free[k] = recipe.beam_shaped(source), False
     return (sources, free) if island.chi2(sources) <= most else (before, free_before)
@@ -140,9 +152,11 @@ def fit_island(u, v, data, inside, start):
     if len(start) > recipe.GROUP:  # where the recipe has other groups
         return original(u, v, data, inside, start)
     island = Island(u, v, data, inside)
-    sources, free, chi2 = step_1(island, start)
+    sources, free, chi2, most = step_1(island, start)
     if len(sources):
         sources, free, chi2 = step_2(island, sources, free, chi2)
+        if chi2 > most:
+            return sources[:0], []
         sources, free, chi2 = step_3(island, sources, free, chi2)
         most = chi2 + island.worse(len(sources))
         sources, free = step_4(island, sources, free, most)

@@ -234,7 +234,7 @@ static void append(struct fit_set *set, double peak, double u, double v) {
 static bool is_held(const struct fit *f, const struct fit_set *set, int i) {
     const double *c = set->value[i];
     const double square = fmax(c[FIT_P] * c[FIT_R] - c[FIT_Q] * c[FIT_Q], 0);
-    const double reach = 0.471 + sqrt(f->pixel_area / 2);
+    const double reach = 0.471 + sqrt(f->pixel_area) / 2;
     bool is_near = false;
     for (int k = 0; k < f->n; k++) {
         const double du = f->u[k] - c[FIT_U], dv = f->v[k] - c[FIT_V];
@@ -245,10 +245,35 @@ static bool is_held(const struct fit *f, const struct fit_set *set, int i) {
     return sum_terms(f) * f->pixel_area * sqrt(square) / 3.141592653589793 >= 0.25 && is_near;
 }
 
-/* The last component without a peak, or that the pixels do not hold; or -1. */
+static void widths_of(const double *c, double *major, double *minor) {
+    const double mean = (c[FIT_P] + c[FIT_R]) / 2, difference = (c[FIT_P] - c[FIT_R]) / 2;
+    const double half = sqrt(difference * difference + c[FIT_Q] * c[FIT_Q]);
+    *major = 1 / sqrt(mean - half > 1e-9 ? mean - half : 1e-9);
+    *minor = 1 / sqrt(mean + half);
+}
+
+/* The errors of both widths: Condon 1997 with the exponents of 1998. */
+static void errors_of(const double *c, double *e_major, double *e_minor) {
+    double major, minor;
+    widths_of(c, &major, &minor);
+    const double a = 1 + 1 / (major * major), b = 1 + 1 / (minor * minor);
+    const double common = 8 / (major * minor * c[FIT_PEAK] * c[FIT_PEAK] * sqrt(a * b));
+    *e_major = major * sqrt(common / (a * a));
+    *e_minor = minor * sqrt(common / (b * b));
+}
+
+static bool is_needle(const double *c) {
+    double major, minor, e_major, e_minor;
+    widths_of(c, &major, &minor);
+    errors_of(c, &e_major, &e_minor);
+    return major > 1.25 && minor + 3 * e_minor < 0.8;
+}
+
+/* The last component without a peak, that the pixels do not hold, or that is a needle; or -1. */
 static int find_loose(const struct fit *f, const struct fit_set *set) {
     int loose = set->n - 1;
-    while (loose >= 0 && set->value[loose][FIT_PEAK] >= 1 && is_held(f, set, loose))
+    while (loose >= 0 && set->value[loose][FIT_PEAK] >= 1 && is_held(f, set, loose) &&
+           !(f->has_beam && is_needle(set->value[loose])))
         loose--;
     return loose;
 }
@@ -269,30 +294,24 @@ static void drop(struct fit_set *set, int i) {
     memmove(set->source + i, set->source + i + 1, n_after * sizeof *set->source);
 }
 
-static double fit_sources(struct fit *f, const struct fit_set *start, bool has_beam,
-                          struct fit_set *set) {
+/* *most: what chi^2 may be after step 2. */
+static double fit_sources(struct fit *f, const struct fit_set *start, struct fit_set *set,
+                          double *most) {
     const double beam = 2 * 3.141592653589793 / f->pixel_area;
-    double chi2 = 0, before = 0;
-    for (int loose = 0, put = -1; loose >= 0 && set->n > 0;) {
+    double chi2 = 0;
+    *most = INFINITY;
+    for (int loose = 0; loose >= 0 && set->n > 0;) {
         bool hit;
         chi2 = minimise(f, set, &hit);
-        const bool is_no_point = put >= 0 && start->n == 1 && !(chi2 <= before + 20.0 * beam);
-        loose = is_no_point ? put : find_loose(f, set);
-        put = loose >= 0 && set->is_free[loose] && has_beam ? loose : -1;
-        before = chi2;
-        if (put >= 0)
+        loose = find_loose(f, set);
+        if (loose >= 0 && set->is_free[loose] && f->has_beam) {
             put_back(set, loose, start);
-        else if (loose >= 0)
+            *most = start->n == 1 ? chi2 + 20.0 * beam : INFINITY;
+        } else if (loose >= 0) {
             drop(set, loose);
+        }
     }
     return chi2;
-}
-
-static void widths_of(const double *c, double *major, double *minor) {
-    const double mean = (c[FIT_P] + c[FIT_R]) / 2, difference = (c[FIT_P] - c[FIT_R]) / 2;
-    const double half = sqrt(difference * difference + c[FIT_Q] * c[FIT_Q]);
-    *major = 1 / sqrt(mean - half > 1e-9 ? mean - half : 1e-9);
-    *minor = 1 / sqrt(mean + half);
 }
 
 /* Whether the last component of a set may stay. */
@@ -376,12 +395,9 @@ static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) 
 
 static void set_beam_shapes(struct fit_set *set) {
     for (int i = 0; i < set->n; i++) {
-        double *c = set->value[i], major, minor;
+        double *c = set->value[i], major, minor, e_major, e_minor;
         widths_of(c, &major, &minor);
-        const double a = 1 + 1 / (major * major), b = 1 + 1 / (minor * minor);
-        const double common = 8 / (major * minor * c[FIT_PEAK] * c[FIT_PEAK] * sqrt(a * b));
-        const double e_major = major * sqrt(common / (a * a));
-        const double e_minor = minor * sqrt(common / (b * b));
+        errors_of(c, &e_major, &e_minor);
         if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor) ||
             !(1 - major < 3 * e_major) || !(1 - minor < 3 * e_minor))
             continue;
@@ -449,6 +465,22 @@ static void fit_core(struct fit *f, double most, struct fit_set *set) {
     improve(f, set);
 }
 
+static void refine(struct fit *f, const struct fit_job *job, double chi2, double most_for_points,
+                   struct fit_set *set) {
+    if (f->has_beam)
+        chi2 = add_components(f, job->n_inside, chi2, set);
+    if (!(chi2 <= most_for_points))
+        set->n = 0;
+    if (set->n == 0)
+        return;
+    if (f->has_beam)
+        chi2 = divide_elongated(f, chi2, set);
+    const double most = chi2 + 20.0 * set->n * (2 * 3.141592653589793 / f->pixel_area);
+    if (f->has_beam)
+        test_beam(f, most, set);
+    fit_core(f, most, set);
+}
+
 /* --- memory --- */
 
 static void load(struct fit *f, const struct fit_frame *frame, const struct fit_pixel *pixels) {
@@ -482,16 +514,9 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
     job->is_fitted = n > FIT_PARAMETERS * job->set.n;
     if (job->is_fitted) {
         load(f, frame, pixels + job->first);
-        double chi2 = fit_sources(f, &job->set, frame->has_beam, &set);
-        if (!job->is_first && frame->has_beam && set.n > 0) {
-            chi2 = add_components(f, job->n_inside, chi2, &set);
-            chi2 = divide_elongated(f, chi2, &set);
-        }
-        const double most = chi2 + 20.0 * set.n * (2 * 3.141592653589793 / f->pixel_area);
-        if (!job->is_first && frame->has_beam && set.n > 0)
-            test_beam(f, most, &set);
+        double most_for_points, chi2 = fit_sources(f, &job->set, &set, &most_for_points);
         if (!job->is_first && set.n > 0)
-            fit_core(f, most, &set);
+            refine(f, job, chi2, most_for_points, &set);
         job->is_fitted = set.n > 0;
         for (int i = 0; i < set.n * FIT_PARAMETERS; i++)
             job->is_fitted =

@@ -476,6 +476,29 @@ static void beyond_the_edge(void **state) {
     }
 }
 
+/* What is longer than the beam and half as wide is no source under this beam: no component is so.
+ */
+static void needle(void **state) {
+    struct truth t = beam;
+    (void)state;
+    t.peak = 200;
+    t.major *= 3;
+    t.minor /= 2;
+    for (int direction = 0; direction < 6; direction++) {
+        t.angle = direction * M_PI / 6;
+        struct fit_scene s = scene_of(&t, 1, 5, 40, 40);
+        add_start(&s, t.peak, 0, 0);
+        const struct fit_job job = run(fit_with_2, &s);
+        for (int k = 0; job.is_fitted && k < job.set.n; k++) {
+            const double *c = job.set.value[k];
+            const double mean = (c[FIT_P] + c[FIT_R]) / 2;
+            const double half = hypot((c[FIT_P] - c[FIT_R]) / 2, c[FIT_Q]);
+            assert_true(1 / sqrt(mean - half) < 1.25 || 1 / sqrt(mean + half) > 0.75);
+        }
+        fit_scene_free(&s);
+    }
+}
+
 /* A plateau under the beam: its flux is that of its pixels within a sixth. A Gaussian that is
  * fitted to its core has half as much again. */
 static void plateau(void **state) {
@@ -552,6 +575,7 @@ int main(void) {
         cmocka_unit_test(second_extended),
         cmocka_unit_test(start_without_a_source),
         cmocka_unit_test(beyond_the_edge),
+        cmocka_unit_test(needle),
         cmocka_unit_test(plateau),
         cmocka_unit_test(exponential),
     };
