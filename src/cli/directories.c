@@ -114,21 +114,34 @@ static bool is_made_with(char *directory, char *made) {
     }
 }
 
-int directory_check_for(const char *path, const char *what, const char *made) {
-    if (directory_is(path)) {
-        messages_usage("%s: the %s cannot be written: this is a directory: name a file in it", path,
-                       what);
-        return EXIT_IMAGE;
-    }
-    char *directory = directory_of(path), *copy = made ? strdup(made) : NULL;
-    const bool ok = directory && (copy || !made);
-    const bool exists = ok && (directory_is(directory) || (made && is_made_with(directory, copy)));
+/* Whether a directory is there, or will be once `made` is, which may be NULL. Sets *ok to false
+ * where memory ran out. */
+static bool is_or_will_be(const char *path, const char *made, bool *ok) {
+    if (directory_is(path) || !made)
+        return directory_is(path);
+    char *directory = strdup(path), *copy = strdup(made);
+    const bool is = directory && copy && is_made_with(directory, copy);
+    *ok = *ok && directory && copy;
     free(directory);
     free(copy);
+    return is;
+}
+
+int directory_check_for(const char *path, const char *what, const char *made) {
+    bool ok = true;
+    const size_t length = strlen(path);
+    const bool has_slash = length > 0 && path[length - 1] == '/';
+    const bool is_directory = has_slash || is_or_will_be(path, made, &ok);
+    char *parent = directory_of(path);
+    const bool has_parent = parent && is_or_will_be(parent, made, &ok);
+    ok = ok && parent;
+    free(parent);
     if (!ok)
         return messages_no_memory("looking for a directory");
-    if (exists)
+    if (!is_directory && has_parent)
         return EXIT_OK;
-    messages_usage("%s: the %s cannot be written: there is no such directory", path, what);
+    messages_usage("%s: the %s cannot be written: %s", path, what,
+                   is_directory ? "this is a directory: name a file in it"
+                                : "there is no such directory");
     return EXIT_IMAGE;
 }

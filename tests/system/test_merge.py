@@ -660,7 +660,8 @@ class Merge(t.Case):
         for arguments, status in ((["--merge", "none/all.csv"], 1), (["--merge", "new/b/all.csv"], 1), (["--merge", "newer/all.csv"], 1),
                                   (["--merge", "ne/all.csv"], 1), (["--merge", "new/all.reg"], 2), (["--report", "none/r.csv"], 1),
                                   (["--report", "text"], 2), (["--report", "-"], 2), (["--report", "/dev/null"], 2), (["--at", "none.csv"], 2),
-                                  (["--merge", "new/all.csv", "--report", "new/all.csv"], 2), (["--merge", "text/all.csv"], 1)):
+                                  (["--merge", "new/all.csv", "--report", "new/all.csv"], 2), (["--merge", "text/all.csv"], 1),
+                                  (["--merge", "new"], 1), (["--merge", "./new"], 1), (["--merge", "other/"], 1), (["--report", "new/"], 1)):
             with self.subTest(arguments):
                 result = t.run(*self.images[:2], "-o", "new/", *arguments, cwd=self.directory.name)
                 self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1])
