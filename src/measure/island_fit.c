@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "measure/fit_parts.h"
+
 /* --- pixels --- */
 
 static void add_own_pixels(struct island_fit *f) {
@@ -39,213 +41,6 @@ static void add_margin_pixels(struct island_fit *f, const struct margin *m,
     }
 }
 
-/* --- parts --- */
-
-/* The position of a source's peak along x or y. */
-static int32_t position_of(const struct island_fit *f, int32_t source, bool along_y) {
-    const int32_t pixel = f->deblended->peak[source];
-    return along_y ? f->own->y[pixel] : f->own->x[pixel];
-}
-
-/* Sources and pixels that are not in parts yet, which are to be divided. */
-struct range {
-    int64_t first_source, n_sources, first_pixel, n_pixels;
-};
-
-/* Whether the peaks of a range's sources extend further along y than along x. */
-static bool is_higher_than_wide(const struct island_fit *f, const struct range *r) {
-    int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
-    for (int64_t i = 0; i < r->n_sources; i++) {
-        for (int k = 0; k < 2; k++) {
-            const int32_t at = position_of(f, f->sources[r->first_source + i], k);
-            low[k] = at < low[k] ? at : low[k];
-            high[k] = at > high[k] ? at : high[k];
-        }
-    }
-    return high[1] - low[1] > high[0] - low[0];
-}
-
-/* A source and its position along the axis that is divided. */
-struct placed {
-    int32_t at, source;
-};
-
-static int compare_placed(const void *a, const void *b) {
-    const struct placed *left = a, *right = b;
-    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
-                                 : (left->source > right->source) - (left->source < right->source);
-}
-
-/* The number of sorted sources in the first half: nearest to n / 2, but not between equal
- * positions.
- */
-static int64_t find_middle(const struct placed *placed, int64_t n) {
-    for (int64_t step = 0; step < n; step++) {
-        const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && placed[left - 1].at < placed[left].at)
-            return left;
-        if (right < n && placed[right - 1].at < placed[right].at)
-            return right;
-    }
-    return n / 2;
-}
-
-/* Moves the pixels on the left of `twice` / 2 before the others, both in their order; returns their
- * number. scratch has room for all pixels. */
-static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool along_y,
-                             int64_t twice, int32_t *scratch) {
-    int64_t n_left = 0, n_right = 0;
-    int32_t *const order = f->order + r->first_pixel;
-    for (int64_t i = 0; i < r->n_pixels; i++) {
-        const struct fit_pixel *p = &f->pixels[order[i]];
-        const int64_t at = along_y ? (int64_t)p->y + f->y : (int64_t)p->x + f->x;
-        if (2 * at < twice)
-            order[n_left++] = order[i];
-        else
-            scratch[n_right++] = order[i];
-    }
-    memcpy(order + n_left, scratch, (size_t)n_right * sizeof *order);
-    return n_left;
-}
-
-/* Divides a range in two at the middle of its sources, along its longer side. */
-static void divide_range(struct island_fit *f, const struct range *r, struct placed *placed,
-                         int32_t *scratch, struct range *left, struct range *right) {
-    const bool along_y = is_higher_than_wide(f, r);
-    for (int64_t i = 0; i < r->n_sources; i++) {
-        const int32_t source = f->sources[r->first_source + i];
-        placed[i] = (struct placed){position_of(f, source, along_y), source};
-    }
-    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_placed);
-    for (int64_t i = 0; i < r->n_sources; i++)
-        f->sources[r->first_source + i] = placed[i].source;
-    const int64_t n = find_middle(placed, r->n_sources);
-    const int64_t twice = (int64_t)placed[n - 1].at + placed[n].at;
-    const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
-    *left = (struct range){r->first_source, n, r->first_pixel, n_left};
-    *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
-                            r->n_pixels - n_left};
-}
-
-static int compare_sources(const void *a, const void *b) {
-    const int32_t *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-static void add_part(struct island_fit *f, const struct range *r) {
-    qsort(f->sources + r->first_source, (size_t)r->n_sources, sizeof *f->sources, compare_sources);
-    for (int64_t i = 0; i < r->n_pixels; i++)
-        f->part_of[f->order[r->first_pixel + i]] = (int32_t)f->n_parts;
-    f->parts[f->n_parts++] =
-        (struct fit_part){r->first_source, r->n_sources, r->first_pixel, r->n_pixels, 0};
-}
-
-/* How the sources of an island are fitted. The work is that of the normal equations, and grows with
- * the squares of a group's sources and with the iterations. In crowded islands, of nebulae and of
- * noise above a wrong threshold, fits do not converge, and would take milliseconds a source: there
- * more iterations describe the island no better. */
-struct effort {
-    int64_t group; /* most sources that are fitted together */
-    struct fit_limits limits;
-};
-
-enum {
-    CROWD = 128,        /* sources of an island, more than which are a crowd; */
-    CROWDED_PIXELS = 8, /* its pixels a source, fewer than which make one of a few, too */
-    GROUP_OF_CROWD = 4
-};
-
-static struct effort effort_for(const struct island_fit *f) {
-    const int64_t n = f->deblended->n;
-    if (n <= FIT_GROUP)
-        return (struct effort){FIT_GROUP, FIT_LIMITS};
-    if (n > CROWD || f->n_own < CROWDED_PIXELS * n)
-        return (struct effort){GROUP_OF_CROWD, {3, FIT_LIMITS.tolerance}};
-    return (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
-}
-
-/* Divides all sources into parts that are fitted together. ranges has room for one range a source.
- */
-static void make_parts(struct island_fit *f, struct range *ranges, struct placed *placed,
-                       int32_t *scratch) {
-    const int64_t most = effort_for(f).group;
-    int64_t n = 1;
-    ranges[0] = (struct range){0, f->deblended->n, 0, f->n_pixels};
-    while (n > 0) {
-        const struct range range = ranges[--n];
-        if (range.n_sources <= most) {
-            add_part(f, &range);
-        } else {
-            divide_range(f, &range, placed, scratch, &ranges[n + 1], &ranges[n]);
-            n += 2;
-        }
-    }
-}
-
-/* --- colours --- */
-
-/* Two parts that touch; the one with the higher number first. */
-struct border {
-    int32_t part, other;
-};
-
-static int compare_borders(const void *a, const void *b) {
-    const struct border *left = a, *right = b;
-    return left->part != right->part ? (left->part > right->part) - (left->part < right->part)
-                                     : (left->other > right->other) - (left->other < right->other);
-}
-
-/* Adds the border between two pixels, if they are of different parts. */
-static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct border *borders,
-                          int64_t n) {
-    const int32_t a = f->part_of[i], b = f->part_of[j];
-    if (a != b)
-        borders[n++] = a > b ? (struct border){a, b} : (struct border){b, a};
-    return n;
-}
-
-/* Lists the borders between the island's own pixels and those on their right and above them, often
- * more than once. Returns their number, at most two a pixel. */
-static int64_t list_borders(const struct island_fit *f, struct border *borders) {
-    const struct fit_pixel *const p = f->pixels;
-    int64_t n = 0;
-    for (int64_t i = 0, above = 0; i < f->n_own; i++) {
-        if (i + 1 < f->n_own && p[i + 1].y == p[i].y && p[i + 1].x == p[i].x + 1)
-            n = add_border(f, i, i + 1, borders, n);
-        while (above < f->n_own &&
-               (p[above].y <= p[i].y || (p[above].y == p[i].y + 1 && p[above].x < p[i].x)))
-            above++;
-        if (above < f->n_own && p[above].y == p[i].y + 1 && p[above].x == p[i].x)
-            n = add_border(f, i, above, borders, n);
-    }
-    return n;
-}
-
-enum { COLOURS = 64 }; /* far more than parts of a plane need */
-
-/* Gives each part the first colour that no part before it has which it touches. Two groups that are
- * fitted at the same time would both claim what is between them, and then both leave it. */
-static bool colour_parts(struct island_fit *f) {
-    struct border *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
-    if (!borders)
-        return false;
-    const int64_t n = list_borders(f, borders);
-    qsort(borders, (size_t)n, sizeof *borders, compare_borders);
-    f->n_colours = 1;
-    for (int64_t k = 0, i = 0; k < f->n_parts; k++) {
-        uint64_t taken = 0;
-        int32_t colour = 0;
-        for (; i < n && borders[i].part == k; i++)
-            taken |= 1ULL << f->parts[borders[i].other].colour;
-        while (colour < COLOURS - 1 && taken >> colour & 1)
-            colour++;
-        f->parts[k].colour = colour;
-        f->n_colours = colour + 1 > f->n_colours ? colour + 1 : f->n_colours;
-    }
-    free(borders);
-    return true;
-}
-
 static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) {
     f->pixels = malloc((size_t)n_pixels * sizeof *f->pixels + 1);
     f->order = malloc((size_t)n_pixels * sizeof *f->order + 1);
@@ -253,27 +48,6 @@ static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) 
     f->sources = malloc((size_t)n_sources * sizeof *f->sources);
     f->parts = malloc((size_t)n_sources * sizeof *f->parts);
     return f->pixels && f->order && f->part_of && f->sources && f->parts;
-}
-
-static bool divide(struct island_fit *f) {
-    const size_t n = (size_t)f->deblended->n;
-    struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct placed *placed = malloc(n * sizeof *placed);
-    int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
-    const bool ok = ranges && placed && scratch;
-    for (int64_t i = 0; i < f->n_pixels; i++)
-        f->order[i] = (int32_t)i;
-    for (int32_t i = 0; i < f->deblended->n; i++)
-        f->sources[i] = i;
-    if (ok)
-        make_parts(f, ranges, placed, scratch);
-    free(ranges);
-    free(placed);
-    free(scratch);
-    if (!ok || f->n_parts == 1)
-        return ok;
-    f->others = calloc((size_t)f->n_pixels, sizeof *f->others);
-    return f->others && colour_parts(f);
 }
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
@@ -290,7 +64,7 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
         return false;
     add_own_pixels(fit);
     add_margin_pixels(fit, margin, noise, threshold);
-    return divide(fit);
+    return fit_parts_make(fit);
 }
 
 void island_fit_clear(struct island_fit *fit) {
@@ -340,7 +114,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
         const struct fit_part *part = &fit->parts[k];
         struct fit_job *job = &jobs[k];
         *job = (struct fit_job){.first = first + part->first_pixel,
-                                .limits = effort_for(fit).limits,
+                                .limits = fit_parts_effort(fit).limits,
                                 .is_first = fit->n_parts > 1};
         for (int64_t i = 0; i < part->n_pixels; i++) {
             const int32_t pixel = fit->order[part->first_pixel + i];
