@@ -292,7 +292,8 @@ struct srcfind_image {
     /* Of the plane in a BEAMS table, where the keywords or the history have another, which is used;
      * else NaN. */
     struct srcfind_beam row_beam;
-    /* Why the sky coordinates of the header cannot be used; "" if they can, or if it has none. */
+    /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
+     * if it has none. */
     char no_sky[SRCFIND_REASON];
 };
 

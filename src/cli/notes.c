@@ -13,8 +13,7 @@ static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, L
 
 static void note_sky(const struct messages *messages, const struct srcfind_image *image) {
     if (*image->no_sky)
-        messages_note(messages, "%s: no sky coordinates: %s: correct the header", image->path,
-                      image->no_sky);
+        messages_note(messages, "%s: no sky coordinates: %s", image->path, image->no_sky);
 }
 
 static void note_positions(const struct messages *messages, const struct srcfind_catalogue *c) {

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <wcslib/dis.h>
@@ -10,6 +11,7 @@
 #include <wcslib/wcsmath.h>
 
 #include "input/frame.h"
+#include "input/matrix.h"
 #include "input/units.h"
 #include "input/wcs_part.h"
 
@@ -44,17 +46,20 @@ static bool is_scale_keyword(const char *card, int axis) {
     return is;
 }
 
-/* Says that the value of a card is no number, with the value. */
+/* Says that the value of a card is no number, with the value; a text without its padding. */
 static void name_card(const char *card, char *reason) {
     enum { KEYWORD = 8 };
     const char *value = card + KEYWORD + (card[KEYWORD] == '=');
     int length = CARD - (int)(value - card);
     for (; length > 0 && *value == ' '; length--)
         value++;
+    const char *end =
+        length > 1 && *value == '\'' ? memchr(value + 1, '\'', (size_t)length - 1) : NULL;
+    length = end ? (int)(end - value) : length;
     while (length > 0 && value[length - 1] == ' ')
         length--;
-    snprintf(reason, SRCFIND_REASON, "%.*s is no number: %.*s", (int)strcspn(card, " ="), card,
-             length, value);
+    snprintf(reason, SRCFIND_REASON, "%.*s is no number: %.*s%s", (int)strcspn(card, " ="), card,
+             length, value, end ? "'" : "");
     for (char *c = reason; *c; c++)
         *c = isprint((unsigned char)*c) ? *c : '?';
 }
@@ -94,14 +99,12 @@ static bool is_latitude(const char *type) {
              (strncmp(type + 2, "LT", 2) == 0 && (!type[4] || type[4] == '-'))));
 }
 
-static void cut_blanks(struct wcsprm *prm) {
-    for (int i = 0; i < prm->naxis; i++)
-        for (size_t n = strlen(prm->ctype[i]); n > 0 && prm->ctype[i][n - 1] == ' '; n--)
-            prm->ctype[i][n - 1] = '\0';
+int celestial_latitude(const struct wcsprm *prm) {
+    return prm->naxis > 0 && is_latitude(prm->ctype[0]) ? 0 : 1;
 }
 
 /* The first axis of a kind, from 0; -1 if there is none. */
-static int find_axis(const struct wcsprm *prm, bool (*is_kind)(const char *type)) {
+static int find_first(const struct wcsprm *prm, bool (*is_kind)(const char *type)) {
     for (int i = 0; i < prm->naxis; i++)
         if (is_kind(prm->ctype[i]))
             return i;
@@ -112,22 +115,42 @@ static const char *type_of(const struct wcsprm *prm, int axis) {
     return *prm->ctype[axis] ? prm->ctype[axis] : "without CTYPE";
 }
 
+/* Appends text to a reason. */
+__attribute__((format(printf, 2, 3))) static void append(char *reason, const char *format, ...) {
+    const size_t length = strlen(reason);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason + length, SRCFIND_REASON - length, format, args);
+    va_end(args);
+}
+
+/* Whether the types of the first two axes are of the sky but for small letters. */
+static bool is_small(const struct wcsprm *prm) {
+    char types[2][sizeof *prm->ctype];
+    for (int i = 0; i < 2; i++) {
+        snprintf(types[i], sizeof types[i], "%s", prm->ctype[i]);
+        for (char *c = types[i]; *c; c++)
+            *c = (char)toupper((unsigned char)*c);
+    }
+    return (is_longitude(types[0]) && is_latitude(types[1])) ||
+           (is_latitude(types[0]) && is_longitude(types[1]));
+}
+
 /* Whether the first two axes say that they are of the sky. */
 static bool plane_is_sky(const struct wcsprm *prm, char *reason) {
-    const int lon = find_axis(prm, is_longitude), lat = find_axis(prm, is_latitude);
+    const int lon = find_first(prm, is_longitude), lat = find_first(prm, is_latitude);
     if (lon >= 0 && lat >= 0 && lon + lat == 1)
         return true;
     if (prm->naxis < 2 || (!*prm->ctype[0] && !*prm->ctype[1] && lon < 0 && lat < 0))
         return false; /* nothing says that there is a sky */
-    if (lon >= 0 && lat >= 0)
-        snprintf(reason, SRCFIND_REASON,
-                 "its plane is not the sky: axis 1 is %.20s, axis 2 %.20s, while %.20s is axis %d "
-                 "and %.20s axis %d",
-                 type_of(prm, 0), type_of(prm, 1), prm->ctype[lon], lon + 1, prm->ctype[lat],
-                 lat + 1);
-    else
-        snprintf(reason, SRCFIND_REASON, "axis 1 is %.20s, axis 2 %.20s", type_of(prm, 0),
-                 type_of(prm, 1));
+    const bool is_elsewhere = lon >= 0 && lat >= 0;
+    append(reason, "%saxis 1 is %.20s, axis 2 %.20s",
+           is_elsewhere ? "its plane is not the sky: " : "", type_of(prm, 0), type_of(prm, 1));
+    for (int i = 2; is_elsewhere && i < prm->naxis; i++)
+        if (i == lon || i == lat)
+            append(reason, ", axis %d %.20s", i + 1, prm->ctype[i]);
+    if (is_small(prm))
+        append(reason, ": write CTYPE1 and CTYPE2 in capital letters");
     return false;
 }
 
@@ -144,10 +167,13 @@ static bool units_are_angles(const struct wcsprm *prm, char *reason) {
 
 /* --- what is not standard --- */
 
-/* Whether the header has polynomials of the SIP convention. */
+/* Whether the header has polynomials of the SIP convention, on either axis. */
 static bool has_sip(const struct wcsprm *prm) {
     const struct disprm *prior = prm->lin.dispre;
-    return prior && prior->dtype && strcmp(prior->dtype[0], "SIP") == 0;
+    for (int i = 0; prior && prior->dtype && i < prior->naxis; i++)
+        if (strcmp(prior->dtype[i], "SIP") == 0)
+            return true;
+    return false;
 }
 
 /* The value of PVi_m, i from 0; NaN if there is no such card. */
@@ -158,94 +184,101 @@ static double pv_of(const struct wcsprm *prm, int i, int m) {
     return NAN;
 }
 
-static bool is_tan(const struct wcsprm *prm) {
-    return strcmp(prm->ctype[0] + 4, "-TAN") == 0 && strcmp(prm->ctype[1] + 4, "-TAN") == 0;
+static bool has_code(const struct wcsprm *prm, const char *code) {
+    return strcmp(prm->ctype[0] + 4, code) == 0 && strcmp(prm->ctype[1] + 4, code) == 0;
 }
 
-/* Whether the PV cards of a TAN projection are SCAMP's polynomials: TAN has no parameter of the
- * latitude, and its longitude has at most PVi_4. Beside SIP it takes a term above the first order.
- * Cards whose linear term is 0 are left over from another projection. */
+/* TAN itself has no PV cards of the latitude, and of the longitude none above PVi_4. */
+enum { MOST_OF_TAN = 4 };
+
+/* Whether the PV cards of a TAN projection are SCAMP's polynomials: both axes have a linear term,
+ * or the longitude has a term that TAN does not have. Beside SIP there has to be a term above
+ * PVi_4. Cards of the latitude alone, and those whose linear term is 0, are left over from another
+ * projection, as PV2_1 = 1 and PV2_3 = -50 of ZPN. */
 static bool is_scamp(const struct wcsprm *prm) {
-    const int lon = is_longitude(prm->ctype[0]) ? 0 : 1, lat = 1 - lon;
-    bool is_polynomial = false;
+    const int lat = celestial_latitude(prm), lon = 1 - lat;
+    const double first[] = {pv_of(prm, lon, 1), pv_of(prm, lat, 1)};
+    const bool is_linear = isfinite(first[0]) && isfinite(first[1]);
+    bool is_high = false, is_above = false;
     for (int k = 0; k < prm->npv; k++) {
-        const bool is_ours = prm->pv[k].i == 1 || prm->pv[k].i == 2;
-        is_polynomial = is_polynomial || (is_ours && prm->pv[k].m > 4) ||
-                        (prm->pv[k].i == lat + 1 && !has_sip(prm));
+        const bool is_more = prm->pv[k].m > MOST_OF_TAN;
+        is_above = is_above || (is_more && prm->pv[k].i == lon + 1);
+        is_high = is_high || (is_more && (prm->pv[k].i == 1 || prm->pv[k].i == 2));
     }
-    return is_tan(prm) && is_polynomial && pv_of(prm, lon, 1) != 0 && pv_of(prm, lat, 1) != 0;
+    return has_code(prm, "-TAN") && first[0] != 0 && first[1] != 0 &&
+           (is_above || (is_linear && (is_high || !has_sip(prm))));
 }
 
-/* Drops the PV cards of the first two axes. */
-static void drop_parameters(struct wcsprm *prm) {
+/* Drops the PV cards of the first two axes, but for those up to PVi_`most` of axis `kept`, from 1.
+ */
+static void drop_parameters(struct wcsprm *prm, int kept, int most) {
     int n = 0;
     for (int k = 0; k < prm->npv; k++)
-        if (prm->pv[k].i > 2)
+        if (prm->pv[k].i > 2 || (prm->pv[k].i == kept && prm->pv[k].m <= most))
             prm->pv[n++] = prm->pv[k];
     prm->npv = n;
 }
 
+/* What TPV has: PVi_0 ... PVi_39. */
+enum { TERMS = 40 };
+
+/* The term whose powers of x and y are those of y and x in term m. */
+static int mirrored(int m) {
+    static const int ranges[][2] = {{1, 2},   {4, 6},   {7, 10}, {12, 16},
+                                    {17, 22}, {24, 30}, {31, 38}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (m >= ranges[i][0] && m <= ranges[i][1])
+            return ranges[i][0] + ranges[i][1] - m;
+    return m; /* 1, or a power of the radius */
+}
+
+/* Replaces the PV cards by those of TPV, in `cards`, which has room for 2 * TERMS: a linear term
+ * that is missing is 1, for which WCSLIB takes 0. Where the latitude is first, WCSLIB 7.12 takes
+ * each axis for the other one. The matrix gets degrees, since WCSLIB applies the polynomials before
+ * CDELT (https://fits.gsfc.nasa.gov/registry/tpvwcs.html). */
+static void make_tpv(struct wcsprm *prm, struct pvcard *cards) {
+    const int lat = celestial_latitude(prm);
+    int n = 0;
+    for (int i = 0; i < 2; i++) {
+        memcpy(prm->ctype[i] + 5, "TPV", 3);
+        for (int m = 0; m < TERMS; m++) {
+            const double value = pv_of(prm, i, m);
+            if (isfinite(value) || m == 1)
+                cards[n++] =
+                    (struct pvcard){i + 1, lat == 1 ? m : mirrored(m), isfinite(value) ? value : 1};
+        }
+    }
+    prm->pv = cards;
+    prm->npv = prm->npvmax = n;
+    matrix_to_degrees(lat, prm);
+}
+
 /* Changes what programs write to what WCSLIB knows, as astropy does: PV cards of SCAMP, which are
- * those of the TPV projection (https://fits.gsfc.nasa.gov/registry/tpvwcs.html), and then SIP is
- * nothing; else PV cards are nothing beside SIP. Frames in other spellings; an equinox of 0, which
- * stands for none. */
-static void repair(struct wcsprm *prm) {
-    if (is_scamp(prm)) {
-        memcpy(prm->ctype[0] + 5, "TPV", 3);
-        memcpy(prm->ctype[1] + 5, "TPV", 3);
+ * those of the TPV projection, and then SIP is nothing; else PV cards are nothing beside SIP.
+ * Frames in other spellings; an equinox of 0, which stands for none. cards: of make_tpv(). */
+static void repair(struct wcsprm *prm, struct pvcard *cards) {
+    if (is_scamp(prm) || has_code(prm, "-TPV")) {
         if (has_sip(prm))
             lindist(1, &prm->lin, NULL, 0);
+        make_tpv(prm, cards);
     } else if (has_sip(prm)) {
-        drop_parameters(prm);
+        drop_parameters(prm, 0, 0);
+    } else if (has_code(prm, "-TAN")) {
+        drop_parameters(prm, 2 - celestial_latitude(prm), MOST_OF_TAN);
     }
     frame_spell(prm->radesys);
     if (!(prm->equinox > 0))
         prm->equinox = UNDEFINED;
 }
 
-/* --- the matrix --- */
-
-enum { HAS_CD = 2 };
-
-/* Whether the rows of axes 1 and 2 in the CD matrix, if there is one, have numbers other than 0.
- * wcsfix() replaces rows of zeros by a scale of 1 degree per pixel. */
-static bool has_cd_rows(const struct wcsprm *prm, char *reason) {
-    const double *cd = prm->cd;
-    if (!(prm->altlin & HAS_CD))
-        return true;
-    for (int i = 0; i < 2; i++, cd += prm->naxis) {
-        if (cd[0] == 0 && cd[1] == 0) {
-            snprintf(reason, SRCFIND_REASON, "CD%d_1 and CD%d_2 are 0", i + 1, i + 1);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether a matrix lets axis 1 or 2 depend on a further one. */
-static bool mixes_axes(const double *matrix, int n) {
-    for (int i = 0; i < 2; i++)
-        for (int j = 2; j < n; j++)
-            if (matrix[i * n + j] != 0)
-                return true;
-    return false;
-}
-
-/* Removes what further axes have of the first two. */
-static void separate(double *matrix, int n) {
-    for (int i = 2; i < n; i++)
-        matrix[i * n] = matrix[i * n + 1] = 0;
-}
+/* --- the axes by themselves --- */
 
 /* Copies the axes of the sky: alone, unless they depend on others. */
 static int copy_axes(struct wcsprm *prm, struct wcsprm **sky) {
     static const int axes[] = {1, 2};
-    const bool has_cd = prm->altlin & HAS_CD;
-    if (mixes_axes(prm->pc, prm->naxis) || (has_cd && mixes_axes(prm->cd, prm->naxis)))
+    if (matrix_mixes_axes(prm))
         return wcs_part_copy(prm, 0, NULL, sky);
-    separate(prm->pc, prm->naxis);
-    if (has_cd)
-        separate(prm->cd, prm->naxis);
+    matrix_separate(prm);
     return wcs_part_copy(prm, 2, axes, sky);
 }
 
@@ -275,26 +308,43 @@ static bool is_usable(const struct wcsprm *sky, char *reason) {
     return false;
 }
 
+/* Copies the axes of the sky and sets them up. Returns WCSLIB's status. */
+static int make_sky(const struct header *header, struct wcsprm *primary, struct wcsprm **sky,
+                    char *reason) {
+    char types[2][SRCFIND_TEXT] = {"", ""};
+    struct pvcard cards[2 * TERMS], *const own = primary->pv;
+    const int n = primary->npvmax;
+    repair(primary, cards);
+    int code = copy_axes(primary, sky);
+    if (primary->pv == cards) {
+        primary->pv = own; /* is freed with primary */
+        primary->npvmax = n;
+        primary->npv = 0;
+    }
+    if (code == 0)
+        code = wcs_part_set_up(*sky);
+    header_text(header, "CTYPE1", types[0], sizeof types[0]);
+    header_text(header, "CTYPE2", types[1], sizeof types[1]);
+    if (code != 0)
+        append(reason, "WCSLIB says: %s: axis 1 is %.20s, axis 2 %.20s", wcs_part_words(code),
+               types[0], types[1]);
+    return code;
+}
+
 enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm *primary,
                                      struct wcsprm **sky, char *reason, struct error *error) {
-    char words[WCS_PART_TEXT] = "";
     *sky = NULL;
     *reason = '\0';
-    if (!primary)
+    if (!primary || !plane_is_sky(primary, reason))
         return SRCFIND_OK;
-    cut_blanks(primary);
-    if (!plane_is_sky(primary, reason) || !position_is_known(header, reason) ||
-        !has_cd_rows(primary, reason) || !units_are_angles(primary, reason))
-        return SRCFIND_OK;
-    repair(primary);
-    int code = copy_axes(primary, sky);
-    if (code == 0)
-        code = wcs_part_set_up(*sky, words);
-    if (code != 0)
-        snprintf(reason, SRCFIND_REASON, "WCSLIB says: %s",
-                 *words ? words : "the axes cannot be separated");
-    if (code == 0 && is_usable(*sky, reason))
-        return SRCFIND_OK;
+    int code = 0;
+    if (position_is_known(header, reason) && matrix_has_scales(primary, reason) &&
+        units_are_angles(primary, reason)) {
+        code = make_sky(header, primary, sky, reason);
+        if (code == 0 && is_usable(*sky, reason))
+            return SRCFIND_OK;
+    }
+    append(reason, ": correct the header");
     wcs_part_free(*sky);
     *sky = NULL;
     return code == WCS_PART_MEMORY ? error_memory(error, "reading a header") : SRCFIND_OK;

@@ -11,10 +11,13 @@ struct wcsprm;
  * has these two alone, unless they depend on further ones: then it has all. primary is what WCSLIB
  * has read of the header, and not set up; it is changed, and NULL if there is none. *sky is NULL if
  * there are no coordinates of the sky that can be used, which is not an error. Then `reason`, of
- * SRCFIND_REASON characters, says why: "" if no CTYPE is there. The caller frees *sky by
- * wcs_part_free. */
+ * SRCFIND_REASON characters, says why, and how to mend it: "" if no CTYPE is there. The caller
+ * frees *sky by wcs_part_free. */
 enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm *primary,
                                      struct wcsprm **sky, char *reason, struct error *error);
+
+/* The axis of latitudes, where the first two axes are those of the sky: 0 or 1. */
+int celestial_latitude(const struct wcsprm *prm);
 
 /* The area of a pixel of what was set up, at the reference point, in square degrees. */
 double celestial_pixel_area(const struct wcsprm *sky);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strcasestr */
 #include "input/frequency.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include "input/units.h"
 #include "input/wcs_part.h"
 
-enum { MOST_AXES = 32, KEYWORD_TEXT = 16 };
+enum { KEYWORD_TEXT = 16 };
 
 static bool is_frequency(double value) {
     return isfinite(value) && value > 0;
@@ -29,11 +30,12 @@ static struct keyword keyword_of(const char *stem, int axis) {
 }
 
 /* The first axis, from 1, whose CTYPE says that it has frequencies; 0 if none has. */
-static int find_axis(const struct header *header) {
+static int find_frequency_axis(const struct header *header) {
     for (int axis = 1; axis <= MOST_AXES; axis++) {
         char type[SRCFIND_TEXT];
         if (header_text(header, keyword_of("CTYPE", axis).text, type, sizeof type) &&
-            strncmp(type, "FREQ", 4) == 0 && !strstr(type, "-TAB")) /* a table is not read */
+            strncasecmp(type, "FREQ", 4) == 0 &&
+            !strcasestr(type, "-TAB")) /* a table is not read */
             return axis;
     }
     return 0;
@@ -101,7 +103,7 @@ static double by_wcslib(const struct wcsprm *primary, int axis, const struct src
     const int i = is_alone ? 0 : axis - 1;
     for (int j = 0; j < primary->naxis && j < MOST_AXES; j++)
         pixel[j] = pixel_of(primary, image, is_alone ? axis - 1 : j);
-    if (part && status == 0 && wcs_part_set_up(part, NULL) == 0)
+    if (part && status == 0 && wcs_part_set_up(part) == 0)
         status = wcsp2s(part, 1, part->naxis, pixel, intermediate, &phi, &theta, world, &stat);
     else
         status = WCSERR_BAD_PARAM;
@@ -118,7 +120,8 @@ static double on_axis(const struct header *header, const struct wcsprm *primary,
     double found = NAN;
     if (!read_axis(header, axis, &a))
         return NAN;
-    if (primary && axis <= primary->naxis)
+    /* to WCSLIB, a type in small letters has no unit */
+    if (primary && axis <= primary->naxis && strncmp(primary->ctype[axis - 1], "FREQ", 4) == 0)
         found = by_wcslib(primary, axis, image);
     if (isnan(found) && axis > 2 && axis - 2 <= SRCFIND_MAX_AXES) {
         const double plane = (double)image->plane[axis - 3];
@@ -130,7 +133,7 @@ static double on_axis(const struct header *header, const struct wcsprm *primary,
 double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
                           const struct srcfind_image *image) {
     static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
-    const int axis = find_axis(header);
+    const int axis = find_frequency_axis(header);
     double frequency = axis > 0 ? on_axis(header, primary, axis, image) : NAN;
     for (size_t i = 0; !is_frequency(frequency) && i < sizeof keywords / sizeof *keywords; i++)
         if (!header_real(header, keywords[i], &frequency))

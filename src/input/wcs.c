@@ -12,6 +12,7 @@
 #include "input/celestial.h"
 #include "input/fits/header.h"
 #include "input/frequency.h"
+#include "input/matrix.h"
 #include "input/wcs_part.h"
 
 struct wcs {
@@ -19,7 +20,7 @@ struct wcs {
     int64_t plane[SRCFIND_MAX_AXES]; /* 1-based, of axes 3, 4, ... */
     double middle_x, middle_y;       /* of the image, in pixels */
     double edge;                     /* degrees that a position may be beyond the projection's */
-    bool is_cylindrical;
+    bool is_cylindrical;             /* the projection, or there is none */
     /* From a pixel to that of the same place on the sky one turn of native longitude on: in a
      * cylindrical projection the sky repeats. 0 where it does not. */
     double turn_x, turn_y;
@@ -45,6 +46,12 @@ static void disown_table(char *card) {
         memcpy(code, "-tab", 4);
 }
 
+static void cut_blanks(struct wcsprm *prm) {
+    for (int i = 0; i < prm->naxis; i++)
+        for (size_t n = strlen(prm->ctype[i]); n > 0 && prm->ctype[i][n - 1] == ' '; n--)
+            prm->ctype[i][n - 1] = '\0';
+}
+
 static enum srcfind_status parse(const struct header *header, struct parsed *parsed,
                                  struct error *error) {
     int rejected, n_cards;
@@ -63,6 +70,10 @@ static enum srcfind_status parse(const struct header *header, struct parsed *par
     for (int i = 0; code == 0 && i < parsed->n; i++)
         if (parsed->all[i].alt[0] == ' ' || parsed->all[i].alt[0] == '\0')
             parsed->primary = &parsed->all[i];
+    if (parsed->primary) {
+        cut_blanks(parsed->primary);
+        matrix_complete(header, celestial_latitude(parsed->primary), parsed->primary);
+    }
     return SRCFIND_OK;
 }
 
@@ -88,16 +99,17 @@ static void describe_frame(const struct wcsprm *prm, struct srcfind_image *image
     snprintf(image->lat_name, sizeof image->lat_name, "%.4s", prm->lattyp);
 }
 
-/* Sets the turn of a cylindrical projection. Where there are distortions, which do not repeat, it
- * stays 0. */
+/* Sets the turn of a cylindrical projection, or of axes without one. Where there are distortions,
+ * which do not repeat, it stays 0. */
 static void find_turn(struct wcs *wcs) {
-    enum { PROJECTED = 2200, MOST_AXES = 32 };
+    enum { PROJECTED = 2200 };
     struct wcsprm *sky = wcs->sky;
     double image[2][MOST_AXES] = {0}, pixel[2][MOST_AXES];
-    wcs->is_cylindrical = sky->types[sky->lng] == PROJECTED && sky->cel.prj.category == CYLINDRICAL;
+    const bool is_projected = sky->types[sky->lng] == PROJECTED;
+    wcs->is_cylindrical = !is_projected || sky->cel.prj.category == CYLINDRICAL;
     if (!wcs->is_cylindrical || sky->naxis > MOST_AXES || sky->lin.dispre || sky->lin.disseq)
         return;
-    image[1][sky->lng] = 360 * sky->cel.prj.w[0]; /* x is w[0] times the longitude */
+    image[1][sky->lng] = 360 * (is_projected ? sky->cel.prj.w[0] : 1); /* x per longitude */
     if (linx2p(&sky->lin, 1, MOST_AXES, image[0], pixel[0]) == 0 &&
         linx2p(&sky->lin, 1, MOST_AXES, image[1], pixel[1]) == 0) {
         wcs->turn_x = pixel[1][0] - pixel[0][0];
@@ -283,7 +295,6 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
 /* Sets the coordinates of the plane on the axes that are not celestial. False if WCSLIB does not
  * know them. */
 static bool find_other_axes(struct wcs *wcs, double *world) {
-    enum { MOST_AXES = 32 };
     double pixel[MOST_AXES], intermediate[MOST_AXES], phi, theta;
     int stat;
     if (wcs->sky->naxis == 2)
@@ -320,7 +331,7 @@ static void take_pixel(const struct wcs *wcs, const struct points *p, size_t i, 
 
 enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
                                double *x, double *y, struct error *error) {
-    double other[32] = {0};
+    double other[MOST_AXES] = {0};
     struct points p;
     if (!points_make(wcs, n, &p)) {
         points_clear(&p);

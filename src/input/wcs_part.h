@@ -4,8 +4,8 @@
 
 struct wcsprm;
 
-/* The size of the text of an error. */
-enum { WCS_PART_TEXT = 160 };
+/* The most axes that are converted. WCSLIB's own limit is 32. */
+enum { MOST_AXES = 32 };
 
 /* What WCSLIB returns where memory ran out. */
 enum { WCS_PART_MEMORY = 2 };
@@ -14,9 +14,11 @@ enum { WCS_PART_MEMORY = 2 };
  * numbers, from 1. Returns WCSLIB's status: *part is NULL unless it is 0. The caller frees it. */
 int wcs_part_copy(const struct wcsprm *whole, int n, const int *axes, struct wcsprm **part);
 
-/* Repairs nonstandard keywords and sets up what was copied. Returns WCSLIB's status; unless it is
- * 0, `words`, of WCS_PART_TEXT characters or NULL, are WCSLIB's own for what is wrong. */
-int wcs_part_set_up(struct wcsprm *part, char *words);
+/* Repairs nonstandard keywords and sets up what was copied. Returns WCSLIB's status. */
+int wcs_part_set_up(struct wcsprm *part);
+
+/* WCSLIB's words for its status. */
+const char *wcs_part_words(int status);
 
 /* part may be NULL. */
 void wcs_part_free(struct wcsprm *part);

@@ -287,11 +287,14 @@ class Catalogues(t.Case):
                 self.assertEqual(len(t.run(path).stderr.splitlines()), 1)
 
     def test_why_there_is_no_sky(self):
-        for cards, words in (({"CTYPE1": "RA---XYZ", "CTYPE2": "DEC--XYZ"}, "WCSLIB says: Unrecognized projection code (XYZ in CTYPE1"),
-                             ({"CRVAL1": "150.0"}, "CRVAL1 is no number: '150.0"),
+        for cards, words in (({"CTYPE1": "RA---XYZ", "CTYPE2": "DEC--XYZ"}, "WCSLIB says: Inconsistent or unrecognized coordinate axis type: "
+                              "axis 1 is RA---XYZ, axis 2 DEC--XYZ: correct the header\n"),
+                             ({"CRVAL1": "150.0"}, "CRVAL1 is no number: '150.0': correct the header\n"),
+                             ({"CTYPE1": "ra---sin", "CTYPE2": "dec--sin"},
+                              "axis 1 is ra---sin, axis 2 dec--sin: write CTYPE1 and CTYPE2 in capital letters\n"),
                              ({"CDELT2": None}, "there is no CDELT2"),
                              ({"CTYPE1": "FREQ", "CTYPE2": "RA---SIN", "CTYPE3": "DEC--SIN"},
-                              "its plane is not the sky: axis 1 is FREQ, axis 2 RA---SIN, while RA---SIN is axis 2 and DEC--SIN axis 3")):
+                              "its plane is not the sky: axis 1 is FREQ, axis 2 RA---SIN, axis 3 DEC--SIN\n")):
             path = self.write("image.fits", t.noise(60, 60)[None], t.sky_header(**cards))
             with self.subTest(cards):
                 self.assertIn("srcfind: %s: no sky coordinates: %s" % (path, words), t.run(path).stderr)
@@ -309,6 +312,23 @@ class Catalogues(t.Case):
                 self.assertGreater(len(sources), 5)
                 for s in sources:
                     np.testing.assert_allclose([s["RA"], s["DEC"]], wcs.all_pix2world([[s["Xposn"], s["Yposn"]]], 0)[0], atol=1e-9)
+
+    def test_distortions_of_one_scale(self):
+        """Polynomials are of degrees, however the scale is spelt; what another projection left over is none. By astropy."""
+        full = {"PV1_0": 0.0, "PV1_1": 1.001, "PV1_4": 0.3, "PV1_5": 0.2, "PV2_0": 0.0, "PV2_1": 0.999, "PV2_4": 0.4}
+        scales = {"CD": {"CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4}, "CDELT": {"CDELT1": -5e-4, "CDELT2": 5e-4},
+                  "PC": {"CDELT1": 1.0, "CDELT2": 1.0, "PC1_1": -5e-4, "PC2_2": 5e-4}}
+        def header(name, cards): return t.sky_header(CTYPE1="RA---" + name, CTYPE2="DEC--" + name, **cards)
+        for more, as_code in ((full, "TPV"), ({"PV2_1": 1.0, "PV2_2": 0.0}, None), ({"PV2_1": 1.0, "PV2_3": -50.0}, None),
+                              ({"PV2_1": 45.0, "PV2_2": 25.0}, None)):
+            wcs = WCS(header(as_code or "TAN", {**scales["CD"], **(more if as_code else {})}))
+            for name, scale in scales.items():
+                path = self.write("image.fits", t.noise(150, 160), header("TAN", {**scale, **more}))
+                sources = t.find(path)["sources"]
+                with self.subTest(name, more=more):
+                    self.assertGreater(len(sources), 5)
+                    for s in sources:
+                        np.testing.assert_allclose([s["RA"], s["DEC"]], wcs.all_pix2world([[s["Xposn"], s["Yposn"]]], 0)[0], atol=1e-9)
 
     def test_beyond_half_a_turn(self):
         """A strip of a galactic survey, 200 degrees from its reference point; --at finds its way back."""
