@@ -119,8 +119,10 @@ static enum srcfind_status no_beam(const struct srcfind_image *image, struct err
             "--at with --fit holds the beam at each position, and without sky coordinates "
             "its pixels are not known: leave --fit out for the nearest pixels");
     return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "--at with --fit holds the beam at each position, and no beam is known: give "
-                     "--beam MAJ,MIN,PA, or leave --fit out for the nearest pixels");
+                     "--at with --fit holds the beam at each position, and %s: give "
+                     "--beam MAJ,MIN,PA, or leave --fit out for the nearest pixels",
+                     image->beam_row_is_missing ? "the BEAMS table has no usable row of this plane"
+                                                : "no beam is known");
 }
 
 /* Measures at the positions that were given. */

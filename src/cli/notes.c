@@ -45,21 +45,31 @@ static bool is_one_of(const char *unit, const char *const *units) {
     return *units;
 }
 
-/* Notes that fluxes are not in Jy, and what would make them so. */
-static void note_flux_unit(const struct messages *messages, const struct srcfind_catalogue *c) {
+/* What would make fluxes those in Jy. */
+static const char *cure_of(const struct srcfind_image *image) {
     static const char *const beams[] = {"Jy/beam", "Jy/beam.km/s", NULL};
     static const char *const areas[] = {"Jy/sr", "Jy/deg2", "Jy/sr.km/s", "Jy/deg2.km/s", NULL};
-    const struct srcfind_image *image = &c->image;
-    const char *cure = "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
-    if (c->n_sources == 0 || !*image->unit || units_is_ambiguous(image->unit) ||
-        strcmp(image->flux_unit, "Jy") == 0 || strcmp(image->flux_unit, "Jy km/s") == 0)
-        return;
+    if (!*image->unit)
+        return "there is no BUNIT; write it, such as Jy/beam";
+    if (is_one_of(image->unit, beams) && image->beam_row_is_missing)
+        return "the BEAMS table has no usable row of this plane; --beam gives the beam";
     if (is_one_of(image->unit, beams) && !*image->beam_source)
-        cure = "no beam is known; --beam gives it";
-    else if (is_one_of(image->unit, beams) || is_one_of(image->unit, areas))
-        cure = "without sky coordinates the area of a pixel is not known";
-    messages_note(messages, "%s: fluxes are in %s, not in Jy: %s", image->path, image->flux_unit,
-                  cure);
+        return "no beam is known; --beam gives it";
+    if (is_one_of(image->unit, beams) || is_one_of(image->unit, areas))
+        return "without sky coordinates the area of a pixel is not known";
+    return "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
+}
+
+/* Notes that fluxes are not in Jy. A map with neither a unit nor a beam says nothing of fluxes. */
+static void note_flux_unit(const struct messages *messages, const struct srcfind_catalogue *c) {
+    const struct srcfind_image *image = &c->image;
+    const char *unit = *image->unit ? image->flux_unit : "the unit of the pixels";
+    if (c->n_sources == 0 || (!*image->unit && !*image->beam_source) ||
+        units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
+        strcmp(image->flux_unit, "Jy km/s") == 0)
+        return;
+    messages_note(messages, "%s: fluxes are in %s, not in Jy: %s", image->path, unit,
+                  cure_of(image));
 }
 
 static void note_beam(const struct messages *messages, const struct srcfind_catalogue *c) {

@@ -41,7 +41,7 @@ static bool are_different(const struct srcfind_beam *a, const struct srcfind_bea
 static void compare_with_row(const struct srcfind_beam *beam, struct fits_file *file,
                              const struct header *header, struct srcfind_image *image) {
     struct srcfind_beam row;
-    if (!file || !beam_table_find(file, header, image, &row))
+    if (!file || beam_table_find(file, header, image, &row) != BEAM_ROW)
         return;
     order_axes(&row);
     if (are_different(beam, &row))
@@ -51,14 +51,18 @@ static void compare_with_row(const struct srcfind_beam *beam, struct fits_file *
 void beam_find(const struct header *header, struct fits_file *file,
                const struct beam_option *option, struct srcfind_image *image) {
     struct srcfind_beam beam = {option->major / 3600, option->minor / 3600, option->angle};
+    enum beam_row row = BEAM_NO_TABLE;
     if (beam_is_usable(&beam))
         image->beam_source = "option";
     else if (from_keywords(header, &beam))
         image->beam_source = "keywords";
     else if (beam_history_find(header, &beam))
         image->beam_source = "history";
-    else if (file && beam_table_find(file, header, image, &beam))
+    else if (file)
+        row = beam_table_find(file, header, image, &beam);
+    if (row == BEAM_ROW)
         image->beam_source = "table";
+    image->beam_row_is_missing = row == BEAM_NO_ROW;
     if (*image->beam_source) {
         image->beam_is_turned = order_axes(&beam);
         image->beam = beam;

@@ -6,10 +6,10 @@
 #include "options/options.h"
 
 /* Finds the beam of a plane and sets image's beam, beam_source, beam_pixels (NaN unless pixel_area
- * is known), beam_is_turned and row_beam. The order is: the option, the BMAJ, BMIN, BPA keywords,
- * HISTORY cards, the row of the plane in a CASA BEAMS table of the file; the first usable beam is
- * taken, with its larger axis as the major one. file is NULL for pixels in memory. A missing or
- * unusable beam is not an error, nor is a table that cannot be read. */
+ * is known), beam_is_turned, beam_row_is_missing and row_beam. The order is: the option, the BMAJ,
+ * BMIN, BPA keywords, HISTORY cards, the row of the plane in a CASA BEAMS table of the file; the
+ * first usable beam is taken, with its larger axis as the major one. file is NULL for pixels in
+ * memory. A missing or unusable beam is not an error, nor is a table that cannot be read. */
 void beam_find(const struct header *header, struct fits_file *file,
                const struct beam_option *option, struct srcfind_image *image);
 

@@ -52,7 +52,7 @@ static bool read_number(const struct beams *b, const struct table_column *column
 /* --- the plane --- */
 
 static bool begins_with(const char *text, const char *start) {
-    return strncmp(text, start, strlen(start)) == 0;
+    return strncasecmp(text, start, strlen(start)) == 0;
 }
 
 /* Whether a CTYPE is that of a spectral axis (FITS 4.0, table 25), or of one that AIPS writes. */
@@ -147,8 +147,8 @@ static bool may_have_table(const struct fits_file *file, const struct header *he
     return is_announced || !file->gunzip || count_planes(image) > 1;
 }
 
-bool beam_table_find(struct fits_file *file, const struct header *header,
-                     const struct srcfind_image *image, struct srcfind_beam *beam) {
+enum beam_row beam_table_find(struct fits_file *file, const struct header *header,
+                              const struct srcfind_image *image, struct srcfind_beam *beam) {
     struct hdu hdu = {0};
     struct beams beams;
     struct error ignored;
@@ -157,7 +157,8 @@ bool beam_table_find(struct fits_file *file, const struct header *header,
         more = hdu_next(file, &hdu, &more, &ignored) == SRCFIND_OK && more;
         found = more && is_beams(&hdu);
     }
-    found = found && open_beams(&beams, file, &hdu) && from_beams(&beams, header, image, beam);
+    const bool has_row =
+        found && open_beams(&beams, file, &hdu) && from_beams(&beams, header, image, beam);
     hdu_clear(&hdu);
-    return found;
+    return has_row ? BEAM_ROW : found ? BEAM_NO_ROW : BEAM_NO_TABLE;
 }

@@ -4,10 +4,13 @@
 
 #include "input/fits/hdu.h"
 
-/* Sets *beam to that of the row of the plane image->plane in the BEAMS table of a file. False if
- * there is no table that can be read, or it has no usable row of this plane. header is that of the
- * image. */
-bool beam_table_find(struct fits_file *file, const struct header *header,
-                     const struct srcfind_image *image, struct srcfind_beam *beam);
+/* What there is of a plane in a file's BEAMS table. */
+enum beam_row { BEAM_NO_TABLE, BEAM_NO_ROW, BEAM_ROW };
+
+/* Sets *beam to that of the row of the plane image->plane in the BEAMS table of a file, for
+ * BEAM_ROW. BEAM_NO_ROW: there is a table, but it cannot be read or has no usable row of this
+ * plane. header is that of the image. */
+enum beam_row beam_table_find(struct fits_file *file, const struct header *header,
+                              const struct srcfind_image *image, struct srcfind_beam *beam);
 
 #endif

@@ -306,7 +306,8 @@ class Catalogues(t.Case):
         sip = {"A_ORDER": 2, "A_2_0": 1e-5, "B_ORDER": 2, "B_0_2": -2e-5}
         for more, code, as_code in ((tpv, "TAN", "TPV"), ({**tpv, **sip}, "TAN-SIP", "TAN-SIP")):
             def header(name, cards): return t.sky_header(CTYPE1="RA---" + name, CTYPE2="DEC--" + name, **cards)
-            wcs = WCS(header(as_code, sip if "SIP" in code else tpv))
+            cd = {"CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4}  # where astropy has TPV of degrees
+            wcs = WCS(header(as_code, sip if "SIP" in code else {**cd, **tpv}))
             sources = t.find(self.write("image.fits", t.noise(150, 160), header(code, more)))["sources"]
             with self.subTest(code):
                 self.assertGreater(len(sources), 5)
@@ -460,6 +461,26 @@ class Beams(t.Case):
         self.assertNotIn("BEAMS", t.run(path, "--plane", "3", "--beam", "21,21,0").stderr)
         self.assertEqual(t.run(path, "-q", "--plane", "3").stderr, "")
 
+    def test_table_without_the_row(self):
+        """The note says that the table has no row of the plane, or no usable one."""
+        cube = np.stack([t.noise(80, 80, seed=s) for s in range(3)])
+        path = self.path("cube.fits")
+        header = t.sky_header(BMAJ=None, BMIN=None, BPA=None, CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=1.0)
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column(name, "E", unit="arcsec", array=[12, np.nan]) for name in ("BMAJ", "BMIN")] +
+            [fits.Column("CHAN", "J", array=range(2))], name="BEAMS")
+        fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+        words = "the BEAMS table has no usable row of this plane"
+        for plane, is_known in (("1", True), ("2", False), ("3", False)):
+            with self.subTest(plane):
+                lines = t.run(path, "--plane", plane).stderr.splitlines()
+                self.assertEqual(lines[1:], [] if is_known else [
+                    "srcfind: %s: fluxes are in Jy/beam.pixel, not in Jy: %s; --beam gives the beam" % (path, words)])
+        at = self.path("at.csv")
+        with open(at, "w") as stream:
+            stream.write("Xposn,Yposn\n30,30\n")
+        self.assertIn(words + ": give --beam", t.run(path, "--plane", "3", "--at", at, "--fit", check=False).stderr)
+
     def test_axes_that_are_exchanged(self):
         header = t.sky_header(BMAJ=2e-3, BMIN=3e-3, BPA=70.0)
         beam = self.beam_of(header)
@@ -546,7 +567,9 @@ class Units(t.Case):
                              ({"BMAJ": None}, "fluxes are in Jy/beam.pixel, not in Jy: no beam is known; --beam gives it"),
                              (sky, "fluxes are in Jy/beam.pixel, not in Jy: without sky coordinates the area"),
                              ({"BUNIT": "MJy/sr", **sky}, "fluxes are in MJy/sr.pixel, not in Jy: without sky coordinates the area"),
-                             ({"BUNIT": "Jy/pixel", "BMAJ": None, **sky}, None), ({"BUNIT": None}, None)):
+                             ({"BUNIT": "Jy/pixel", "BMAJ": None, **sky}, None),
+                             ({"BUNIT": None}, "fluxes are in the unit of the pixels, not in Jy: there is no BUNIT; write it, such as Jy/beam"),
+                             ({"BUNIT": None, "BMAJ": None}, None)):
             path = self.write("image.fits", t.noise(80, 80), t.sky_header(**cards))
             with self.subTest(cards):
                 lines = t.run(path).stderr.splitlines()

@@ -219,6 +219,8 @@ static void tables(void **state) {
         /* other spectral axes, and one that does not say what it is */
         {"CTYPE3  = 'AWAV'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
         {"CTYPE3  = 'WAVE-LOG'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = 'freq'\nCTYPE4  = 'Stokes'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
+        {"CTYPE3  = 'stokes'\nCTYPE4  = 'awav'", NAMED SIZES PLANES, 1 / 3600., 1 / 3600., 1, 5, 5},
         {"CTYPE3  = 'ENER'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
         {"CTYPE3  = ''\nCTYPE4  = 'STOKES'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
         {"CTYPE4  = 'STOKES'", NAMED SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
@@ -237,6 +239,8 @@ static void tables(void **state) {
             assert_beam(&image, "table", known[i].major, known[i].minor, known[i].angle);
         else
             assert_no_beam(&image);
+        assert_int_equal(image.beam_row_is_missing,
+                         known[i].major == 0 && strstr(known[i].table, "EXTNAME"));
         fits_file_close(&file);
     }
 }
@@ -265,6 +269,7 @@ static void rows_beside_keywords(void **state) {
                                                : strstr(known[i].image, "BMAJ") ? "keywords"
                                                                                 : "table");
         assert_true(isnan(image.row_beam.major) == (known[i].major == 0));
+        assert_false(image.beam_row_is_missing);
         if (known[i].major > 0) {
             assert_within(image.row_beam.major, known[i].major, 1e-15);
             assert_within(image.row_beam.minor, known[i].minor, 1e-15);
