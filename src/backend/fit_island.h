@@ -6,12 +6,11 @@
 
 #include "backend/fit_minimise.h"
 
-static const double FIT_RESIDUAL = 4;    /* rms, from which on a residual is a component */
-static const double FIT_LEAST_ADDED = 5; /* rms of its fitted peak */
-static const double FIT_LEAST_PEAK = 1;  /* rms of any component's peak */
-static const double FIT_COVERED = 0.25;  /* of a component, that is on pixels of the fit */
-static const double FIT_BEYOND =
-    0.471; /* beam sigmas from a centre to the fit's pixels: FWHM / 5 */
+static const double FIT_RESIDUAL = 4;     /* rms, from which on a residual is a component */
+static const double FIT_LEAST_ADDED = 5;  /* rms of its fitted peak */
+static const double FIT_LEAST_PEAK = 1;   /* rms of any component's peak */
+static const double FIT_COVERED = 0.25;   /* of a component, that is on pixels of the fit */
+static const double FIT_BEYOND = 0.471;   /* beam sigmas (FWHM / 5), from a centre to the pixels */
 static const double FIT_ELONGATED = 1.25; /* beams, and axis ratio, of what may be two points */
 static const double FIT_NEEDLE = 0.8;     /* beams, to which nothing long is narrower */
 static const double FIT_BETTER = 0.8;     /* chi^2 of two points / of one ellipse, and the like */
