@@ -82,12 +82,12 @@ class Job:
                              xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000)
 
     def is_inside(self, parameters):
-        """No bound holds, nor nearly."""
+        """No bound holds, nor nearly, and no needle got the beam's shape."""
         for source, start in zip(parameters.reshape(-1, PARAMETERS), self.start):
             widths = np.linalg.eigvalsh([[source[3], source[4]], [source[4], source[5]]])
             if widths[0] <= 1.01 / self.widest ** 2 or widths[1] >= 0.99 / NARROWEST ** 2 or source[0] < 0.1:
                 return False
-            if math.hypot(*(source[1:3] - start[1:3])) > 0.99 * REACH:
+            if math.hypot(*(source[1:3] - start[1:3])) > 0.99 * REACH or tuple(source[3:]) == (1, 0, 1):
                 return False
         return True
 
