@@ -132,7 +132,6 @@ static enum srcfind_status measure_given(const struct sources_from *from,
                                          struct sources *sources, struct error *error) {
     const struct srcfind_image *image = from->metadata;
     const struct setting setting = setting_make(result, from->detection, from->image, image, frame);
-    const struct tensor unknown = {NAN, NAN, NAN}; /* each position has the beam's size */
     struct positions positions;
     if (from->options->fit && !frame->has_beam)
         return no_beam(image, error);
@@ -147,8 +146,6 @@ static enum srcfind_status measure_given(const struct sources_from *from,
     if (status == SRCFIND_OK)
         status = forced_measure(&forced, threads, &sources->rows, error);
     sources->n = status == SRCFIND_OK ? positions.n : 0;
-    for (int64_t i = 0; i < sources->n; i++)
-        setting_size_in_pixels(&setting, &unknown, &sources->rows[i]);
     positions_clear(&positions);
     return status;
 }

@@ -9,13 +9,13 @@ enum {
     GROUP_OF_CROWD = 4
 };
 
-struct effort fit_parts_effort(const struct island_fit *f) {
+struct fit_effort fit_parts_effort(const struct island_fit *f) {
     const int64_t n = f->deblended->n;
     if (n <= FIT_GROUP)
-        return (struct effort){FIT_GROUP, FIT_LIMITS};
+        return (struct fit_effort){FIT_GROUP, FIT_LIMITS};
     if (n > CROWD || f->n_own < CROWDED_PIXELS * n)
-        return (struct effort){GROUP_OF_CROWD, {3, FIT_LIMITS.tolerance}};
-    return (struct effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
+        return (struct fit_effort){GROUP_OF_CROWD, {3, FIT_LIMITS.tolerance}};
+    return (struct fit_effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
 }
 
 /* --- dividing --- */

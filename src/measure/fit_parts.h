@@ -8,12 +8,12 @@
  * the squares of a group's sources and with the iterations. In crowded islands, of nebulae and of
  * noise above a wrong threshold, fits do not converge, and would take milliseconds a source: there
  * more iterations describe the island no better. */
-struct effort {
+struct fit_effort {
     int64_t group; /* most sources that are fitted together */
     struct fit_limits limits;
 };
 
-struct effort fit_parts_effort(const struct island_fit *fit);
+struct fit_effort fit_parts_effort(const struct island_fit *fit);
 
 /* Divides the sources and pixels of a fit into parts: halves them along the longer side until all
  * parts are small enough, and gives parts that touch different colours. The fit has its pixels, and

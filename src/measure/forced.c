@@ -325,7 +325,9 @@ static enum srcfind_status fill_world(const struct forced *f, struct srcfind_sou
     return status;
 }
 
-static struct srcfind_source row_of_entry(int64_t id) {
+/* The row of an entry before it is measured; in pixels it has the beam's size. */
+static struct srcfind_source row_of_entry(const struct setting *setting, int64_t id) {
+    const struct tensor unknown = {NAN, NAN, NAN};
     struct srcfind_source row = setting_empty_row(id);
     double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
                              &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
@@ -334,6 +336,7 @@ static struct srcfind_source row_of_entry(int64_t id) {
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         *empty[i] = NAN;
     setting_empty_pixels(&row);
+    setting_size_in_pixels(setting, &unknown, &row);
     return row;
 }
 
@@ -349,7 +352,7 @@ enum srcfind_status forced_measure(const struct forced *forced, struct threads *
     if (!m.rows || !places)
         status = error_memory(error, "measuring at given positions");
     for (int64_t i = 0; status == SRCFIND_OK && i < p->n; i++)
-        m.rows[i] = row_of_entry(p->id[i]);
+        m.rows[i] = row_of_entry(forced->setting, p->id[i]);
     if (status == SRCFIND_OK)
         status = locate(forced, m.rows, error);
     if (status == SRCFIND_OK)

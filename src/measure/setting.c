@@ -1,5 +1,7 @@
 #include "measure/setting.h"
 
+#include "measure/beam_frame.h"
+
 struct setting setting_make(const struct detection_result *result,
                             const struct detection *detection, const struct image *image,
                             const struct srcfind_image *metadata, const struct fit_frame *frame) {
@@ -45,15 +47,9 @@ struct srcfind_source setting_empty_row(int64_t id) {
                                    .pixel_angle = NAN};
 }
 
-/* The beam's second moments in pixels; NaN without a beam. */
-static struct tensor beam_moments(const struct fit_frame *f) {
-    const struct tensor form = {f->ux * f->ux, f->uy * f->uy + f->vy * f->vy, f->ux * f->uy};
-    return f->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
-}
-
 void setting_size_in_pixels(const struct setting *s, const struct tensor *second,
                             struct srcfind_source *row) {
-    const struct tensor moments = isnan(second->xx) ? beam_moments(&s->frame) : *second;
+    const struct tensor moments = isnan(second->xx) ? beam_frame_moments(&s->frame) : *second;
     const struct axes axes = tensor_axes(&moments);
     const double angle = atan2(axes.sine, axes.cosine) * 90 / M_PI - 90; /* from y, not x */
     row->pixel_major = FIT_FWHM * sqrt(axes.major);
