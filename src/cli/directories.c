@@ -129,9 +129,7 @@ static bool is_or_will_be(const char *path, const char *made, bool *ok) {
 
 int directory_check_for(const char *path, const char *what, const char *made) {
     bool ok = true;
-    const size_t length = strlen(path);
-    const bool has_slash = length > 0 && path[length - 1] == '/';
-    const bool is_directory = has_slash || is_or_will_be(path, made, &ok);
+    const bool is_directory = is_or_will_be(path, made, &ok);
     char *parent = directory_of(path);
     const bool has_parent = parent && is_or_will_be(parent, made, &ok);
     ok = ok && parent;
