@@ -116,7 +116,9 @@ struct srcfind;
  * has a message and must be destroyed; it is NULL only where memory ran out. A CUDA device that the
  * options name is opened in the background: the first search reports its errors. With device "auto"
  * only the CPU is used until the finders that were made together have searched more than 2e9 pixels
- * per thread; after that a device is used, too. */
+ * per thread; after that a device is used, too. The catalogue of the option at is read by the first
+ * search, and again if its file has changed; finders that were made with the same options, or with
+ * copies of them, share it. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 

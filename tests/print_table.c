@@ -60,10 +60,14 @@ int main(int argc, char **argv) {
         table_file_clear(&table);
     } else if (argc == 5) {
         struct positions positions;
-        status = positions_read(argv[1], argv[2], argv[3], argv[4], &positions, &error);
+        struct shared_table *shared = shared_table_create(positions_use);
+        if (!shared)
+            return EXIT_FAILURE;
+        status = positions_read(shared, argv[1], argv[2], argv[3], argv[4], &positions, &error);
         if (status == SRCFIND_OK)
             print_positions(&positions);
         positions_clear(&positions);
+        shared_table_release(shared);
     }
     if (status != SRCFIND_OK)
         fprintf(stderr, "%s\n", error.text);

@@ -4,16 +4,19 @@
 
 #include "gpu/pool.h"
 #include "input/image.h"
+#include "input/shared_table.h"
 #include "options/options.h"
 
 struct srcfind_options {
     struct options values;
+    struct shared_table *at; /* the catalogue of that option; shared with copies and finders */
     struct error error;
     char text[OPTIONS_TEXT]; /* the value that srcfind_options_get returned last */
 };
 
 struct srcfind {
     struct options options;
+    struct shared_table *at; /* that of the options; NULL if these were the defaults */
     struct threads *threads;
     struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
     struct error error;

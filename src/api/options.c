@@ -4,22 +4,32 @@
 #include <stdlib.h>
 
 #include "api/finder.h"
+#include "input/positions.h"
 
 struct srcfind_options *srcfind_options_create(void) {
     struct srcfind_options *options = calloc(1, sizeof *options);
-    if (options)
-        options_default(&options->values);
-    return options;
+    if (!options)
+        return NULL;
+    options_default(&options->values);
+    options->at = shared_table_create(positions_use);
+    if (options->at)
+        return options;
+    free(options);
+    return NULL;
 }
 
 struct srcfind_options *srcfind_options_copy(const struct srcfind_options *options) {
     struct srcfind_options *copy = malloc(sizeof *copy);
-    if (copy)
-        *copy = *options;
+    if (!copy)
+        return NULL;
+    *copy = *options;
+    shared_table_share(copy->at);
     return copy;
 }
 
 void srcfind_options_destroy(struct srcfind_options *options) {
+    if (options)
+        shared_table_release(options->at);
     free(options);
 }
 

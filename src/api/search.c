@@ -183,6 +183,7 @@ static enum srcfind_status make_sources(struct srcfind *finder, const struct sea
     if (input->on_device && (detection->keep_pixels || *finder->options.at))
         status = device_copy_make(&copy, finder->gpu, input->on_device, &finder->error);
     const struct sources_from from = {.options = &finder->options,
+                                      .at = finder->at,
                                       .source = input->on_device ? &copy.source : input->source,
                                       .image = input->image,
                                       .metadata = &catalogue->image,

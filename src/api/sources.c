@@ -135,8 +135,9 @@ static enum srcfind_status measure_given(const struct sources_from *from,
     struct positions positions;
     if (from->options->fit && !frame->has_beam)
         return no_beam(image, error);
-    enum srcfind_status status = positions_read(from->options->at, image->frame, image->lon_name,
-                                                image->lat_name, &positions, error);
+    enum srcfind_status status =
+        positions_read(from->at, from->options->at, image->frame, image->lon_name, image->lat_name,
+                       &positions, error);
     const struct forced forced = {.source = from->source,
                                   .setting = &setting,
                                   .metadata = image,

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "input/image.h"
+#include "input/shared_table.h"
 #include "measure/components.h"
 #include "options/options.h"
 
@@ -19,6 +20,7 @@ struct sources {
  * positions that are given. */
 struct sources_from {
     const struct options *options;
+    struct shared_table *at; /* for the option at */
     const struct pixel_source *source;
     const struct image *image;
     const struct srcfind_image *metadata;

@@ -44,11 +44,13 @@ static enum srcfind_status make_gpu(const struct options *options, int n, int n_
 }
 
 /* A finder with n_threads threads, or 1 if that is less; NULL where memory ran out. */
-static struct srcfind *make_finder(const struct options *options, int n_threads) {
+static struct srcfind *make_finder(const struct options *options, struct shared_table *at,
+                                   int n_threads) {
     struct srcfind *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
     f->options = *options;
+    f->at = shared_table_share(at);
     f->options.threads = n_threads < 1 ? 1 : n_threads;
     if (f->options.island == 0)
         f->options.island = f->options.threshold;
@@ -81,7 +83,9 @@ enum srcfind_status srcfind_create_many(const struct srcfind_options *given, int
     const int n_threads = options.threads == 0 ? threads_available() : options.threads;
     bool made = n > 0;
     for (int i = 0; i < n; i++) {
-        finders[i] = made ? make_finder(&options, n_threads / n + (i < n_threads % n)) : NULL;
+        finders[i] = made ? make_finder(&options, given ? given->at : NULL,
+                                        n_threads / n + (i < n_threads % n))
+                          : NULL;
         made = made && finders[i];
     }
     if (n < 1)
@@ -99,6 +103,7 @@ enum srcfind_status srcfind_create(const struct srcfind_options *options, struct
 void srcfind_destroy(struct srcfind *finder) {
     if (finder) {
         gpu_release(finder->gpu);
+        shared_table_release(finder->at);
         threads_destroy(finder->threads);
     }
     free(finder);

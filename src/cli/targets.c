@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/finder.h"
 #include "cli/conflicts.h"
 #include "cli/directories.h"
 #include "cli/exit_status.h"
@@ -17,7 +18,7 @@
 #include "cli/names.h"
 #include "common/path.h"
 #include "common/texts.h"
-#include "input/table_file.h"
+#include "input/shared_table.h"
 #include "merge/merge.h"
 #include "output/writer.h"
 
@@ -252,16 +253,16 @@ static int name_all_given(const struct cli *cli, struct targets *t) {
 
 /* --- the catalogue of --at --- */
 
-/* Reads it once before any image is, so that a run with a wrong one ends at once. Returns the exit
- * status. */
+/* Reads it before any image is, so that a run with a wrong one ends at once. The finders share what
+ * was read. Returns the exit status. */
 static int check_positions(const struct cli *cli) {
     const char *path = srcfind_options_get(cli->find, "at");
-    struct table_file table;
+    struct taken_table *taken;
     struct error error;
     if (!*path)
         return EXIT_OK;
-    const enum srcfind_status status = table_file_read(path, &table, &error);
-    table_file_clear(&table);
+    const enum srcfind_status status = shared_table_take(cli->find->at, path, &taken, &error);
+    shared_table_give(cli->find->at, taken);
     if (status == SRCFIND_OK)
         return EXIT_OK;
     messages_usage("%s", error.text);

@@ -26,6 +26,15 @@ static struct pair find_pair(const struct table_file *table, const char *x, cons
 
 /* --- which columns --- */
 
+/* Names of coordinates on the sky have at most four letters (Calabretta and Greisen 2002, A&A 395,
+ * 1077, section 2). */
+enum { MOST_LETTERS = 4 };
+
+bool positions_use(const char *name) {
+    return strlen(name) <= MOST_LETTERS || strcasecmp(name, "Source_id") == 0 ||
+           strcasecmp(name, "Xposn") == 0 || strcasecmp(name, "Yposn") == 0;
+}
+
 /* The names of the image's own coordinates. */
 static int names_of_image(const char *lon_name) {
     int i = 0;
@@ -200,25 +209,34 @@ static bool allocate(struct positions *positions, int64_t n) {
     return positions->id && positions->x && positions->y;
 }
 
-enum srcfind_status positions_read(const char *path, const char *frame, const char *lon_name,
-                                   const char *lat_name, struct positions *positions,
-                                   struct error *error) {
-    struct table_file table;
+/* Takes the positions for an image out of a table. */
+static enum srcfind_status take_positions(const char *path, const struct table_file *table,
+                                          const char *frame, const char *lon_name,
+                                          const char *lat_name, struct positions *positions,
+                                          struct error *error) {
     struct pair pair;
-    *positions = (struct positions){0};
-    enum srcfind_status status = table_file_read(path, &table, error);
+    enum srcfind_status status =
+        choose_columns(path, table, frame, lon_name, lat_name, &pair, &positions->celestial, error);
     if (status == SRCFIND_OK)
-        status = choose_columns(path, &table, frame, lon_name, lat_name, &pair,
-                                &positions->celestial, error);
+        status = check_numbers(path, pair.x, table->n_rows, positions->celestial, error);
     if (status == SRCFIND_OK)
-        status = check_numbers(path, pair.x, table.n_rows, positions->celestial, error);
-    if (status == SRCFIND_OK)
-        status = check_numbers(path, pair.y, table.n_rows, positions->celestial, error);
-    if (status == SRCFIND_OK && !allocate(positions, table.n_rows))
+        status = check_numbers(path, pair.y, table->n_rows, positions->celestial, error);
+    if (status == SRCFIND_OK && !allocate(positions, table->n_rows))
         status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)
-        fill(&table, &pair, positions);
-    table_file_clear(&table);
+        fill(table, &pair, positions);
+    return status;
+}
+
+enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
+                                   const char *lon_name, const char *lat_name,
+                                   struct positions *positions, struct error *error) {
+    struct taken_table *taken;
+    *positions = (struct positions){0};
+    enum srcfind_status status = shared_table_take(shared, path, &taken, error);
+    if (status == SRCFIND_OK)
+        status = take_positions(path, &taken->table, frame, lon_name, lat_name, positions, error);
+    shared_table_give(shared, taken);
     return status;
 }
 

@@ -2,7 +2,7 @@
 #ifndef POSITIONS_H
 #define POSITIONS_H
 
-#include "common/error.h"
+#include "input/shared_table.h"
 
 struct positions {
     int64_t n;
@@ -12,15 +12,19 @@ struct positions {
     double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */
 };
 
+/* Whether positions_read may use a column of this name. */
+bool positions_use(const char *name);
+
 /* Reads the columns of an image's coordinates, in letters of any case: RA and DEC, GLON and GLAT,
  * ELON and ELAT, SLON and SLAT, else LON and LAT (LON and LAT also for all but RA and DEC). If
  * there are none, Xposn and Yposn. frame, lon_name and lat_name are the image's (struct
  * srcfind_image), "" without sky coordinates. An error if the file is known to be of another frame,
  * has another unit than degrees or pixels, or a text where a
- * position is expected. Clear the positions also after an error. */
-enum srcfind_status positions_read(const char *path, const char *frame, const char *lon_name,
-                                   const char *lat_name, struct positions *positions,
-                                   struct error *error);
+ * position is expected. `shared` is made for positions_use. Clear the positions also after an
+ * error. */
+enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
+                                   const char *lon_name, const char *lat_name,
+                                   struct positions *positions, struct error *error);
 void positions_clear(struct positions *positions);
 
 #endif

@@ -58,11 +58,23 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
                      path);
 }
 
+static void clear_cells(struct table_file_column *column) {
+    free(column->integers);
+    free(column->bytes);
+    column->integers = NULL;
+    column->bytes = NULL;
+}
+
+void table_file_keep_cells(struct table_file *table, bool (*is_used)(const char *name)) {
+    for (int i = 0; i < table->n_columns; i++)
+        if (!is_used(table->columns[i].name))
+            clear_cells(&table->columns[i]);
+}
+
 void table_file_clear(struct table_file *table) {
     for (int i = 0; i < table->n_columns; i++) {
         free(table->columns[i].name);
-        free(table->columns[i].integers);
-        free(table->columns[i].bytes);
+        clear_cells(&table->columns[i]);
     }
     free(table->columns);
     free(table->image);

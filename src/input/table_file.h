@@ -41,6 +41,10 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
                                     struct error *error);
 void table_file_clear(struct table_file *table);
 
+/* Frees the cells of the columns whose names `is_used` does not accept: no one may read them after
+ * that. */
+void table_file_keep_cells(struct table_file *table, bool (*is_used)(const char *name));
+
 /* The column of a name. If there is none, one whose name has letters of another case; else NULL. */
 const struct table_file_column *table_file_column(const struct table_file *table, const char *name);
 

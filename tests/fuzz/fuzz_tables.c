@@ -52,7 +52,10 @@ static void read_cells(const struct table_file *table) {
 static void read_positions(const char *lon, const char *lat) {
     struct positions positions;
     struct error error;
-    if (positions_read(path, "ICRS", lon, lat, &positions, &error) == SRCFIND_OK) {
+    struct shared_table *shared = shared_table_create(positions_use);
+    if (!shared)
+        abort();
+    if (positions_read(shared, path, "ICRS", lon, lat, &positions, &error) == SRCFIND_OK) {
         for (int64_t i = 0; i < positions.n; i++)
             if (isinf(positions.x[i]) || isnan(positions.x[i]) != isnan(positions.y[i]))
                 abort();
@@ -60,6 +63,7 @@ static void read_positions(const char *lon, const char *lat) {
         check_error(&error);
     }
     positions_clear(&positions);
+    shared_table_release(shared);
 }
 
 static void read_rows(void) {

@@ -396,6 +396,23 @@ class At(t.Case):
                         if one["Peak_flux"] is not None:
                             self.assertAlmostEqual(one["Peak_flux"], other["Peak_flux"], delta=1e-5 if more else 0)
 
+    def test_several_images(self):
+        """Images of one run have the rows of single runs, each by its own coordinates, though the catalogue is read once."""
+        galactic = {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "RADESYS": None, "CRVAL2": 0.0}
+        images = [self.image, self.write("galactic.fits", self.data[::-1], t.sky_header(**galactic)),
+                  self.write("shifted.fits", self.data, t.sky_header(CRVAL1=150.01)), self.write("pixels.fits", self.data)]
+        x, y = self.pixels(60)
+        ra, dec = WCS(t.sky_header()).all_pix2world(x, y, 0)
+        lon, lat = WCS(t.sky_header(**galactic)).all_pix2world(x, y, 0)
+        at = self.catalogue(RA=ra, DEC=dec, GLON=lon, GLAT=lat, Xposn=x, Yposn=y)
+        single = [self.text(image, at) for image in images]
+        self.assertEqual(len(set(single)), 4)
+        for threads in ("1", "7"):
+            t.run(*images, "-q", "--at", at, "--threads", threads, "-o", self.path("out"), check=True)
+            for image, expected in zip(images, single):
+                with open(self.path("out/" + os.path.basename(image).replace(".fits", ".csv"))) as stream:
+                    self.assertEqual(stream.read(), expected)
+
     def test_longitudes(self):
         """Of any turn of the circle, as those around 0; names have digits."""
         image = self.write("zero.fits", self.data, t.sky_header(CRVAL1=0.0))

@@ -1,11 +1,15 @@
 /* The public calls: options, pixels in memory, catalogues. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "options/options.h"
 #include "srcfind.h"
+#include "temporary.h"
 #include "unit.h"
 
 enum { WIDTH = 120, HEIGHT = 90, STRIDE = 131 };
@@ -651,6 +655,61 @@ static void maps_need_files(void **state) {
     srcfind_options_destroy(options);
 }
 
+/* --- positions that are given --- */
+
+/* Writes a catalogue of one position, and sets the time of the file. */
+static void write_position(const char *path, const char *cells, time_t seconds) {
+    const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fprintf(stream, "Xposn,Yposn\n%s\n", cells);
+    fclose(stream);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static double measured_x(struct srcfind *finder, const struct srcfind_pixels *pixels) {
+    struct srcfind_catalogue *catalogue;
+    if (srcfind_find_pixels(finder, pixels, &catalogue) != SRCFIND_OK)
+        fail_msg("%s", srcfind_message(finder));
+    assert_int_equal(srcfind_catalogue_size(catalogue), 1);
+    const double x = srcfind_catalogue_source(catalogue, 0)->x;
+    srcfind_catalogue_destroy(catalogue);
+    return x;
+}
+
+/* Finders of the same options read the catalogue once: the file changes here so that nobody can
+ * tell. */
+static void finders_share_positions(void **state) {
+    struct random r = {2};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    const struct srcfind_pixels pixels = pixels_of(&p);
+    char directory[TEMPORARY_PATH], path[TEMPORARY_PATH + 8];
+    struct srcfind *finders[4];
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(path, sizeof path, "%s/at.csv", directory);
+    struct srcfind_options *options = options_with("at", path, NULL);
+    struct srcfind_options *copy = srcfind_options_copy(options);
+    assert_int_equal(srcfind_create_many(options, 2, finders), SRCFIND_OK);
+    assert_int_equal(srcfind_create(copy, &finders[2]), SRCFIND_OK);
+    write_position(path, "3,4", 1000);
+    assert_true(measured_x(finders[1], &pixels) == 3);
+    write_position(path, "5,6", 1000);
+    srcfind_options_destroy(options);
+    assert_int_equal(srcfind_create(copy, &finders[3]), SRCFIND_OK);
+    srcfind_options_destroy(copy);
+    for (int i = 0; i < 4; i++)
+        assert_true(measured_x(finders[i], &pixels) == 3);
+    write_position(path, "5,6", 1001);
+    for (int i = 0; i < 4; i++) {
+        assert_true(measured_x(finders[i], &pixels) == 5);
+        srcfind_destroy(finders[i]);
+    }
+    picture_free(&p);
+    unlink(path);
+    rmdir(directory);
+}
+
 static void formats(void **state) {
     struct random r = {2};
     struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
@@ -720,6 +779,7 @@ int main(void) {
         cmocka_unit_test(blanks_in_maps),
         cmocka_unit_test(wrong_maps),
         cmocka_unit_test(maps_need_files),
+        cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),
         cmocka_unit_test(finders_in_threads),
     };

@@ -440,13 +440,113 @@ static void columns(void **state) {
     table_file_clear(&table);
 }
 
+/* --- tables that are shared --- */
+
+/* Writes a text of one length, and sets the time of the file. */
+static void write_version(const char *name, const char *text, time_t seconds) {
+    const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, write_text(name, text), times, 0), 0);
+}
+
+static struct taken_table *take(struct shared_table *shared, const char *name) {
+    struct taken_table *taken;
+    struct error error;
+    if (shared_table_take(shared, path_of(name), &taken, &error) != SRCFIND_OK)
+        fail_msg("%s", error.text);
+    return taken;
+}
+
+/* Takes a table and gives it back; returns its only number. */
+static int64_t take_number(struct shared_table *shared, const char *name) {
+    struct taken_table *taken = take(shared, name);
+    const int64_t number = taken->table.columns[0].integers[0];
+    shared_table_give(shared, taken);
+    return number;
+}
+
+/* A file that looks unchanged is not read again: here it did change, and nobody can tell. */
+static void a_table_is_read_once(void **state) {
+    struct shared_table *shared = shared_table_create(positions_use);
+    (void)state;
+    write_version("a.csv", "RA\n1\n", 1000);
+    assert_int_equal(take_number(shared, "a.csv"), 1);
+    write_version("a.csv", "RA\n2\n", 1000);
+    assert_int_equal(take_number(shared, "a.csv"), 1);
+    struct shared_table *other = shared_table_share(shared);
+    shared_table_release(shared);
+    assert_int_equal(take_number(other, "a.csv"), 1);
+    write_version("a.txt", "RA\n3\n", 1000);
+    assert_int_equal(take_number(other, "a.txt"), 3);
+    assert_int_equal(take_number(other, "a.csv"), 2);
+    shared_table_release(other);
+    assert_null(shared_table_share(NULL));
+    shared_table_release(NULL);
+}
+
+/* A file that was changed is read again; who has the former table keeps it. */
+static void a_changed_table_is_read_again(void **state) {
+    struct shared_table *shared = shared_table_create(positions_use);
+    struct taken_table *none;
+    struct error error;
+    (void)state;
+    write_version("a.csv", "RA\n1\n", 1000);
+    struct taken_table *former = take(shared, "a.csv");
+    write_version("a.csv", "RA\n2\n", 1001);
+    assert_int_equal(take_number(shared, "a.csv"), 2);
+    write_version("a.csv", "RA\n34\n", 1001);
+    assert_int_equal(take_number(shared, "a.csv"), 34);
+    assert_int_equal(former->table.columns[0].integers[0], 1);
+    shared_table_give(shared, former);
+    write_version("a.csv", "RA\n\"\n", 1002);
+    assert_int_equal(shared_table_take(shared, path_of("a.csv"), &none, &error),
+                     SRCFIND_ERROR_INPUT);
+    assert_null(none);
+    unlink(path_of("a.csv"));
+    assert_int_equal(shared_table_take(shared, path_of("a.csv"), &none, &error),
+                     SRCFIND_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "No such file"));
+    shared_table_give(shared, none);
+    shared_table_release(shared);
+}
+
+/* Cells that no position is made of take no memory. */
+static void unused_cells_go(void **state) {
+    static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,Source_Name,"
+                                "Total_flux\n1,2,3,4,5,6,7,x,y,8\n";
+    struct shared_table *shared = shared_table_create(positions_use);
+    (void)state;
+    write_text("a.csv", names);
+    struct taken_table *taken = take(shared, "a.csv");
+    assert_int_equal(taken->table.n_columns, 10);
+    for (int i = 0; i < 8; i++)
+        assert_non_null(taken->table.columns[i].integers);
+    assert_string_equal(taken->table.columns[8].name, "Source_Name");
+    assert_null(taken->table.columns[8].starts);
+    assert_null(taken->table.columns[8].bytes);
+    assert_null(taken->table.columns[9].integers);
+    shared_table_give(shared, taken);
+    shared_table_release(shared);
+}
+
 /* --- positions --- */
+
+/* Reads positions as a single search does. */
+static enum srcfind_status read_once(const char *path, const char *frame, const char *lon,
+                                     const char *lat, struct positions *positions,
+                                     struct error *error) {
+    struct shared_table *shared = shared_table_create(positions_use);
+    *positions = (struct positions){0};
+    const enum srcfind_status status =
+        shared ? positions_read(shared, path, frame, lon, lat, positions, error)
+               : error_memory(error, "sharing a catalogue");
+    shared_table_release(shared);
+    return status;
+}
 
 static struct positions read_positions(const char *text, const char *lon, const char *lat) {
     struct positions positions;
     struct error error;
-    if (positions_read(write_text("a.csv", text), "ICRS", lon, lat, &positions, &error) !=
-        SRCFIND_OK)
+    if (read_once(write_text("a.csv", text), "ICRS", lon, lat, &positions, &error) != SRCFIND_OK)
         fail_msg("%s", error.text);
     return positions;
 }
@@ -470,6 +570,34 @@ static void positions_of_columns(void **state) {
     assert_positions("lon,lat\n1,2.5\n", "GLON", "GLAT", true, 1, 2.5);
     assert_positions("LON,LAT\n1,2.5\n", "HPLN", "HPLT", true, 1, 2.5);
     assert_positions("HPLN,HPLT\n1,2.5\n", "HPLN", "HPLT", true, 1, 2.5);
+}
+
+/* Images of one run, each with the columns of its own coordinates. */
+static void positions_of_several_frames(void **state) {
+    static const struct {
+        const char *lon, *lat;
+        bool celestial;
+        double x, y;
+    } images[] = {{"RA", "DEC", true, 1, 2},
+                  {"GLON", "GLAT", true, 3, 4},
+                  {"", "", false, 7, 8},
+                  {"ELON", "ELAT", true, 5, 6},
+                  {"RA", "DEC", true, 1, 2}};
+    struct shared_table *shared = shared_table_create(positions_use);
+    const char *path =
+        write_text("a.csv", "RA,DEC,GLON,GLAT,LON,LAT,Xposn,Yposn\n1,2,3,4,5,6,7,8\n");
+    (void)state;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        struct positions p;
+        struct error error;
+        assert_int_equal(positions_read(shared, path, "", images[i].lon, images[i].lat, &p, &error),
+                         SRCFIND_OK);
+        assert_int_equal(p.n, 1);
+        assert_int_equal(p.celestial, images[i].celestial);
+        assert_true(p.x[0] == images[i].x && p.y[0] == images[i].y);
+        positions_clear(&p);
+    }
+    shared_table_release(shared);
 }
 
 static void positions_of_rows(void **state) {
@@ -513,8 +641,8 @@ static void bad_positions(void **state) {
     struct error error;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(positions_read(write_text("a.csv", cases[i][0]), "ICRS", cases[i][1],
-                                        cases[i][2], &positions, &error),
+        assert_int_equal(read_once(write_text("a.csv", cases[i][0]), "ICRS", cases[i][1],
+                                   cases[i][2], &positions, &error),
                          SRCFIND_ERROR_INPUT);
         if (!strstr(error.text, cases[i][3]))
             fail_msg("%s: not in: %s", cases[i][3], error.text);
@@ -551,8 +679,8 @@ static void units(void **state) {
                          "%s}\n# - {name: Yposn, datatype: float64}\nRA DEC Xposn Yposn\n1 2 3 4\n",
                      cases[i].ra, cases[i].x);
             const enum srcfind_status status =
-                positions_read(write_text(k ? "a.json" : "a.ecsv", text), "ICRS", sky ? "RA" : "",
-                               sky ? "DEC" : "", &positions, &error);
+                read_once(write_text(k ? "a.json" : "a.ecsv", text), "ICRS", sky ? "RA" : "",
+                          sky ? "DEC" : "", &positions, &error);
             assert_int_equal(status, cases[i].error ? SRCFIND_ERROR_INPUT : SRCFIND_OK);
             if (cases[i].error)
                 assert_non_null(strstr(error.text, cases[i].error));
@@ -568,15 +696,14 @@ static void frames(void **state) {
     struct positions positions;
     struct error error;
     (void)state;
-    assert_int_equal(
-        positions_read(write_text("a.json", text), "fk5", "RA", "DEC", &positions, &error),
-        SRCFIND_OK);
+    assert_int_equal(read_once(write_text("a.json", text), "fk5", "RA", "DEC", &positions, &error),
+                     SRCFIND_OK);
     positions_clear(&positions);
-    assert_int_equal(positions_read(path_of("a.json"), "ICRS", "RA", "DEC", &positions, &error),
+    assert_int_equal(read_once(path_of("a.json"), "ICRS", "RA", "DEC", &positions, &error),
                      SRCFIND_ERROR_INPUT);
     assert_non_null(strstr(error.text, "its frame is FK5, that of the image ICRS"));
     positions_clear(&positions);
-    assert_int_equal(positions_read(path_of("a.json"), "", "", "", &positions, &error), SRCFIND_OK);
+    assert_int_equal(read_once(path_of("a.json"), "", "", "", &positions, &error), SRCFIND_OK);
     positions_clear(&positions);
 }
 
@@ -589,7 +716,7 @@ static void assert_needs_memory(const char *name) {
         struct positions positions;
         struct error error;
         calls_left = n;
-        status = positions_read(path, "ICRS", "RA", "DEC", &positions, &error);
+        status = read_once(path, "ICRS", "RA", "DEC", &positions, &error);
         const bool reached = calls_left < 0;
         calls_left = -1;
         assert_int_equal(status, reached ? SRCFIND_ERROR_MEMORY : SRCFIND_OK);
@@ -652,7 +779,11 @@ int main(void) {
         cmocka_unit_test(files),
         cmocka_unit_test(packed),
         cmocka_unit_test(columns),
+        cmocka_unit_test(a_table_is_read_once),
+        cmocka_unit_test(a_changed_table_is_read_again),
+        cmocka_unit_test(unused_cells_go),
         cmocka_unit_test(positions_of_columns),
+        cmocka_unit_test(positions_of_several_frames),
         cmocka_unit_test(positions_of_rows),
         cmocka_unit_test(bad_positions),
         cmocka_unit_test(units),

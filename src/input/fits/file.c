@@ -50,9 +50,8 @@ enum srcfind_status fits_file_checksum(struct fits_file *file, struct error *err
 enum srcfind_status fits_file_unchanged(const struct fits_file *file,
                                         const struct fits_version *version, struct error *error) {
     struct stat info;
-    if (fstat(file->descriptor, &info) == 0 && info.st_size == version->size &&
-        info.st_mtim.tv_sec == version->time.tv_sec &&
-        info.st_mtim.tv_nsec == version->time.tv_nsec)
+    if (fstat(file->descriptor, &info) == 0 &&
+        fits_version_is(version, &(struct fits_version){info.st_size, info.st_mtim}))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the file was changed while it was read: is it still being written?",

@@ -15,6 +15,11 @@ struct fits_version {
     struct timespec time; /* of the last modification */
 };
 
+static inline bool fits_version_is(const struct fits_version *a, const struct fits_version *b) {
+    return a->size == b->size && a->time.tv_sec == b->time.tv_sec &&
+           a->time.tv_nsec == b->time.tv_nsec;
+}
+
 struct fits_file {
     const char *path; /* not owned */
     int descriptor;

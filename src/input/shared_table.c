@@ -1,0 +1,106 @@
+#include "input/shared_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+struct shared_table {
+    bool (*is_used)(const char *name);
+    mtx_t lock; /* protects all that follows */
+    int n_shares;
+    struct taken_table *last; /* one of its users is this place; NULL: none was read */
+};
+
+struct shared_table *shared_table_create(bool (*is_used)(const char *name)) {
+    struct shared_table *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->is_used = is_used;
+    s->n_shares = 1;
+    if (mtx_init(&s->lock, mtx_plain) == thrd_success)
+        return s;
+    free(s);
+    return NULL;
+}
+
+struct shared_table *shared_table_share(struct shared_table *s) {
+    if (s) {
+        mtx_lock(&s->lock);
+        s->n_shares++;
+        mtx_unlock(&s->lock);
+    }
+    return s;
+}
+
+/* Ends one use of a table, which goes with its last one. */
+static void end_use(struct taken_table *t) {
+    if (!t || --t->n_users > 0)
+        return;
+    table_file_clear(&t->table);
+    free(t->path);
+    free(t);
+}
+
+void shared_table_release(struct shared_table *s) {
+    if (!s)
+        return;
+    mtx_lock(&s->lock);
+    const bool last = --s->n_shares == 0;
+    mtx_unlock(&s->lock);
+    if (!last)
+        return;
+    end_use(s->last);
+    mtx_destroy(&s->lock);
+    free(s);
+}
+
+/* Replaces the table by that of a file. */
+static enum srcfind_status read_table(struct shared_table *s, const char *path,
+                                      const struct fits_version *version, struct error *error) {
+    struct taken_table *t = calloc(1, sizeof *t);
+    if (!t || !(t->path = strdup(path))) {
+        free(t);
+        return error_memory(error, "reading a catalogue");
+    }
+    t->version = *version;
+    t->n_users = 1;
+    const enum srcfind_status status = table_file_read(path, &t->table, error);
+    if (status != SRCFIND_OK) {
+        end_use(t);
+        return status;
+    }
+    table_file_keep_cells(&t->table, s->is_used);
+    end_use(s->last);
+    s->last = t;
+    return SRCFIND_OK;
+}
+
+static enum srcfind_status take_locked(struct shared_table *s, const char *path,
+                                       struct error *error) {
+    struct fits_file file;
+    enum srcfind_status status = fits_file_open_any(&file, path, error);
+    const struct fits_version version = file.version;
+    fits_file_close(&file);
+    const bool is_last = status == SRCFIND_OK && s->last && strcmp(s->last->path, path) == 0 &&
+                         fits_version_is(&s->last->version, &version);
+    return status == SRCFIND_OK && !is_last ? read_table(s, path, &version, error) : status;
+}
+
+enum srcfind_status shared_table_take(struct shared_table *s, const char *path,
+                                      struct taken_table **taken, struct error *error) {
+    *taken = NULL;
+    mtx_lock(&s->lock); /* who comes while the file is read waits for the table */
+    const enum srcfind_status status = take_locked(s, path, error);
+    if (status == SRCFIND_OK) {
+        *taken = s->last;
+        s->last->n_users++;
+    }
+    mtx_unlock(&s->lock);
+    return status;
+}
+
+void shared_table_give(struct shared_table *s, struct taken_table *taken) {
+    mtx_lock(&s->lock);
+    end_use(taken);
+    mtx_unlock(&s->lock);
+}
