@@ -424,7 +424,7 @@ static __device__ local_extent local_extent_of(const params &params, const devic
         const noise_at noise = noise_map_at(&params.noise, x, p.y);
         const float v = value[x - p.x0];
         e.above = max(e.above, double_key((double)v - noise.background));
-        e.passes |= noise_is_below(noise, params.detection.threshold, v);
+        e.passes |= noise_is_exceeded(noise, params.detection.threshold, v);
     }
     return e;
 }

@@ -248,7 +248,7 @@ static __device__ inline unsigned may_be_rare(const params &params, int64_t numb
 
 static __device__ bool is_above_noise(const params &params, int64_t number, float v) {
     const int64_t y = row_of(params, number), x = number - y * params.pitch;
-    return noise_is_below(noise_map_at(&params.noise, x, y), params.detection.island, v);
+    return noise_is_exceeded(noise_map_at(&params.noise, x, y), params.detection.island, v);
 }
 
 /* Of those that may be rare, those that are. Not inlined, since it is rare and takes many

@@ -12,15 +12,11 @@ struct upload {
     int64_t slot_pixels;         /* pinned memory that a worker fills at a time */
     uint32_t *image;             /* destination on the device; NULL if pixels are only scanned */
     const struct params *params; /* of the scan */
-    enum srcfind_status status[UPLOADERS];
-    struct error error[UPLOADERS];
 };
 
-static bool upload_check(struct upload *upload, int worker, cudaError_t code) {
-    if (upload->status[worker] == SRCFIND_OK)
-        upload->status[worker] =
-            cuda_check(upload->cuda, code, "copying pixels", &upload->error[worker]);
-    return upload->status[worker] == SRCFIND_OK;
+static enum srcfind_status upload_check(const struct upload *upload, cudaError_t code,
+                                        struct error *error) {
+    return cuda_check(upload->cuda, code, "copying pixels", error);
 }
 
 /* The pinned memory is divided among the workers. Longer slots need fewer CUDA calls, but a slot
@@ -39,13 +35,15 @@ static uint32_t *slot_of(const struct upload *upload, int worker) {
 }
 
 /* Waits until the worker's next slot may be overwritten. Returns NULL after an error. */
-static uint32_t *next_slot(void *context, int worker) {
-    struct upload *upload = context;
+static uint32_t *next_slot(void *context, int worker, enum srcfind_status *status,
+                           struct error *error) {
+    const struct upload *upload = context;
     const struct uploader *uploader = &upload->cuda->uploaders[worker];
-    const bool ok =
-        upload_check(upload, worker, cudaSetDevice(upload->cuda->device)) &&
-        upload_check(upload, worker, cudaEventSynchronize(uploader->copied[uploader->next]));
-    return ok ? slot_of(upload, worker) : NULL;
+    *status = upload_check(upload, cudaSetDevice(upload->cuda->device), error);
+    if (*status == SRCFIND_OK)
+        *status =
+            upload_check(upload, cudaEventSynchronize(uploader->copied[uploader->next]), error);
+    return *status == SRCFIND_OK ? slot_of(upload, worker) : NULL;
 }
 
 /* The address on the device to which a chunk is copied. */
@@ -55,38 +53,37 @@ static uint32_t *destination(const struct upload *upload, int worker, int64_t fi
 }
 
 /* Copies the worker's next slot to the device and, if the image is not kept, scans it there. */
-static bool send(struct upload *upload, int worker, int64_t first, int64_t count) {
+static enum srcfind_status send(const struct upload *upload, int worker, int64_t first,
+                                int64_t count, struct error *error) {
     struct uploader *uploader = &upload->cuda->uploaders[worker];
     uint32_t *to = destination(upload, worker, first);
-    bool ok = upload_check(upload, worker,
-                           cudaMemcpyAsync(to, slot_of(upload, worker), (size_t)count * sizeof *to,
-                                           cudaMemcpyHostToDevice, uploader->stream));
-    if (ok && !upload->image)
-        ok = upload_check(upload, worker,
-                          launch_scan(upload->params, to, first, count, uploader->stream));
-    ok = ok && upload_check(upload, worker,
-                            cudaEventRecord(uploader->copied[uploader->next], uploader->stream));
+    cudaError_t code = cudaMemcpyAsync(to, slot_of(upload, worker), (size_t)count * sizeof *to,
+                                       cudaMemcpyHostToDevice, uploader->stream);
+    if (!code && !upload->image)
+        code = launch_scan(upload->params, to, first, count, uploader->stream);
+    if (!code)
+        code = cudaEventRecord(uploader->copied[uploader->next], uploader->stream);
     uploader->next = (uploader->next + 1) % SLOTS;
-    return ok;
+    return upload_check(upload, code, error);
 }
 
 /* Sends a chunk. Its pixels are in the worker's next slot, or elsewhere in memory; then they may
  * take several slots. */
-static bool send_chunk(void *context, int worker, const struct chunk *chunk) {
-    struct upload *upload = context;
-    for (int64_t i = 0; i < chunk->count; i += upload->slot_pixels) {
+static enum srcfind_status send_chunk(void *context, int worker, const struct chunk *chunk,
+                                      struct error *error) {
+    const struct upload *upload = context;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t i = 0; status == SRCFIND_OK && i < chunk->count; i += upload->slot_pixels) {
         const int64_t remaining = chunk->count - i;
         const int64_t n = remaining < upload->slot_pixels ? remaining : upload->slot_pixels;
-        if (chunk->pixels != slot_of(upload, worker)) {
-            uint32_t *slot = next_slot(upload, worker);
-            if (!slot)
-                return false;
+        const bool is_elsewhere = chunk->pixels != slot_of(upload, worker);
+        uint32_t *slot = is_elsewhere ? next_slot(context, worker, &status, error) : NULL;
+        if (slot)
             memcpy(slot, chunk->pixels + i, (size_t)n * sizeof *slot);
-        }
-        if (!send(upload, worker, chunk->first + i, n))
-            return false;
+        if (status == SRCFIND_OK)
+            status = send(upload, worker, chunk->first + i, n, error);
     }
-    return true;
+    return status;
 }
 
 /* A chunk fills a slot, unless the source unpacks chunks of its own size. Chunks that are scanned
@@ -102,12 +99,13 @@ static int64_t chunk_pixels(const struct upload *upload, const struct pixel_sour
 }
 
 /* Makes the main stream wait for all work in the uploaders' streams. */
-static void join_streams(struct upload *upload) {
+static enum srcfind_status join_streams(const struct upload *upload, struct error *error) {
+    cudaError_t code = cudaSuccess;
     for (int i = 0; i < upload->n_workers; i++)
-        for (int slot = 0; slot < SLOTS; slot++)
-            upload_check(upload, i,
-                         cudaStreamWaitEvent(upload->cuda->stream,
-                                             upload->cuda->uploaders[i].copied[slot], 0));
+        for (int slot = 0; !code && slot < SLOTS; slot++)
+            code = cudaStreamWaitEvent(upload->cuda->stream,
+                                       upload->cuda->uploaders[i].copied[slot], 0);
+    return upload_check(upload, code, error);
 }
 
 /* After an error: waits for the uploaders' streams, so that no pixel of this image arrives among
@@ -128,13 +126,8 @@ static enum srcfind_status upload_run(struct upload *upload, const struct pixel_
     upload->slot_pixels = slot_pixels(upload->cuda, upload->n_workers);
     chunks.chunk_pixels = chunk_pixels(upload, source);
     enum srcfind_status status = chunks_run(&chunks, threads, upload->n_workers, &work, error);
-    join_streams(upload);
-    for (int i = 0; i < upload->n_workers; i++) {
-        if (upload->status[i] != SRCFIND_OK) {
-            *error = upload->error[i];
-            status = upload->status[i];
-        }
-    }
+    if (status == SRCFIND_OK)
+        status = join_streams(upload, error);
     if (status != SRCFIND_OK)
         wait_for_streams(upload);
     return status;

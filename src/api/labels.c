@@ -23,14 +23,16 @@ static enum srcfind_status find(const struct labels_from *from, const struct pix
                                 struct threads *threads, struct found *found, struct error *error) {
     const struct srcfind_catalogue *c = from->catalogue;
     struct detection keeping = *detection;
-    keeping.keep_pixels = true;
+    keeping.keep_runs = true;
     const enum srcfind_status status = cpu_find_segments(
         pixels, &keeping, noise, c->background.empty, threads, &found->islands, error);
     if (status != SRCFIND_OK || !from->of_sources)
         return status;
-    const struct sources_from sources_from = {
-        .options = &c->options, .source = pixels, .detection = &keeping, .fitter = {.fit = fit}};
-    const struct dividing dividing = sources_dividing(&sources_from, noise, &c->frame);
+    const struct sources_from sources_from = {.options = &c->options,
+                                              .pixels = {pixels, noise, detection->maps},
+                                              .detection = &keeping,
+                                              .fitter = {.fit = fit}};
+    const struct dividing dividing = sources_dividing(&sources_from, &c->frame);
     return owners_find(&dividing, &found->islands, threads, &found->owners, error);
 }
 

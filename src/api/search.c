@@ -9,7 +9,6 @@
 #include "api/sources.h"
 #include "common/clock.h"
 #include "cpu/fit.h"
-#include "cpu/noise_maps.h"
 #include "gpu/module.h"
 #include "input/given.h"
 
@@ -28,12 +27,12 @@ struct detection finder_detection(const struct options *o, const struct image *i
                                   .background = o->background,
                                   .rms = o->rms,
                                   .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
-                                  .min_pixels = o->min_pixels,
-                                  .keep_pixels = options_deblend(o) && !*o->at};
+                                  .min_pixels = o->min_pixels};
     if (*o->at) /* only the noise is wanted */
         detection.threshold = detection.island = NO_THRESHOLD;
     detection.maps.background = given_source(image->given, GIVEN_BACKGROUND);
     detection.maps.rms = given_source(image->given, GIVEN_RMS);
+    detection.keep_runs = sources_need_pixels(o, &detection.maps);
     noise_choose_box(o, metadata, &detection);
     return detection;
 }
@@ -79,7 +78,7 @@ static const char *reason_for_cpu(const struct srcfind *finder, const struct sea
                                   const struct detection *detection) {
     if (!finder->gpu)
         return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (noise_maps_exist(&detection->maps))
+    if (noise_sources_exist(&detection->maps))
         return "maps of the noise";
     if (input->on_device || finder_wants_gpu(&finder->options))
         return NULL;
@@ -161,11 +160,11 @@ static enum srcfind_status fit(void *context, const struct fit_frame *frame,
     return cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
-/* Finds the islands once more, with their pixels, if the detection did not return these. */
+/* Finds the islands once more, with their runs, if the detection did not return these. */
 static enum srcfind_status find_pixels(struct srcfind *finder, const struct pixel_source *source,
                                        const struct detection *detection,
                                        struct detection_result *result) {
-    if (!detection->keep_pixels || result->segments.runs)
+    if (!detection->keep_runs || result->segments.runs)
         return SRCFIND_OK;
     segments_clear(&result->segments);
     return cpu_find_segments(source, detection, &result->noise, result->background.empty,
@@ -180,17 +179,18 @@ static enum srcfind_status make_sources(struct srcfind *finder, const struct sea
     struct device_copy copy = {0};
     struct fitting fitting = {finder, &catalogue->run};
     enum srcfind_status status = SRCFIND_OK;
-    if (input->on_device && (detection->keep_pixels || *finder->options.at))
+    if (input->on_device && (detection->keep_runs || *finder->options.at))
         status = device_copy_make(&copy, finder->gpu, input->on_device, &finder->error);
     const struct sources_from from = {.options = &finder->options,
                                       .at = finder->at,
-                                      .source = input->on_device ? &copy.source : input->source,
+                                      .pixels = {input->on_device ? &copy.source : input->source,
+                                                 &result->noise, detection->maps},
                                       .image = input->image,
                                       .metadata = &catalogue->image,
                                       .detection = detection,
                                       .fitter = {fit, &fitting}};
     if (status == SRCFIND_OK)
-        status = find_pixels(finder, from.source, detection, result);
+        status = find_pixels(finder, from.pixels.source, detection, result);
     if (status == SRCFIND_OK)
         status = sources_make(&from, result, finder->threads, sources, &finder->error);
     device_copy_clear(&copy);

@@ -59,13 +59,6 @@ static void drop_islands(struct segments *s, int64_t first) {
     struct run *runs = realloc(s->runs, ((size_t)s->first_run[first] + 1) * sizeof *runs);
     if (runs)
         s->runs = runs;
-    const size_t n_values = (size_t)s->first_value[first] + 1;
-    float *values = realloc(s->values, n_values * sizeof *values);
-    if (values)
-        s->values = values;
-    struct noise_given *given = s->given ? realloc(s->given, n_values * sizeof *given) : NULL;
-    if (given)
-        s->given = given;
     s->n = first;
 }
 
@@ -138,7 +131,7 @@ static enum srcfind_status measure_given(const struct sources_from *from,
     enum srcfind_status status =
         positions_read(from->at, from->options->at, image->frame, image->lon_name, image->lat_name,
                        &positions, error);
-    const struct forced forced = {.source = from->source,
+    const struct forced forced = {.pixels = &from->pixels,
                                   .setting = &setting,
                                   .metadata = image,
                                   .wcs = from->image->wcs,
@@ -151,13 +144,16 @@ static enum srcfind_status measure_given(const struct sources_from *from,
     return status;
 }
 
-struct dividing sources_dividing(const struct sources_from *from, const struct noise_map *noise,
-                                 const struct fit_frame *frame) {
-    return (struct dividing){.source = from->source,
+bool sources_need_pixels(const struct options *options, const struct noise_sources *maps) {
+    return !*options->at && (options_deblend(options) || noise_sources_exist(maps));
+}
+
+struct dividing sources_dividing(const struct sources_from *from, const struct fit_frame *frame) {
+    const struct options *o = from->options;
+    return (struct dividing){.from = &from->pixels,
                              .detection = from->detection,
-                             .noise = noise,
-                             .contrast = options_contrast(from->options),
-                             .fitter = from->options->fit ? &from->fitter : NULL,
+                             .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
+                             .fitter = o->fit ? &from->fitter : NULL,
                              .frame = *frame,
                              .margin = beam_frame_margin(frame)};
 }
@@ -179,9 +175,9 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
         return error_memory(error, "measuring sources");
     struct making m = {.segments = &result->segments,
                        .measurer = measurer,
-                       .dividing = sources_dividing(from, &result->noise, &frame),
+                       .dividing = sources_dividing(from, &frame),
                        .threads = threads};
-    if (options_deblend(from->options)) {
+    if (sources_need_pixels(from->options, &from->pixels.user)) {
         status = make_components(&m, sources, error);
     } else {
         sources->n = result->segments.n;

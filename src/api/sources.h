@@ -16,28 +16,30 @@ struct sources {
     struct fit_frame frame; /* of the image */
 };
 
-/* What sources are made of. `source` has the pixels again: it is read only for fits and for
- * positions that are given. */
+/* What sources are made of. */
 struct sources_from {
     const struct options *options;
-    struct shared_table *at; /* for the option at */
-    const struct pixel_source *source;
+    struct shared_table *at;  /* for the option at */
+    struct run_source pixels; /* what is measured */
     const struct image *image;
     const struct srcfind_image *metadata;
     const struct detection *detection;
     struct fitter fitter;
 };
 
-/* Makes the rows of a detection's islands, which need their pixels if they are to be divided. The
- * islands may be freed. The caller frees the sources, also after an error. */
+/* Whether rows need the pixels of islands, and so their runs: where islands are divided or fitted,
+ * and where the user gives maps of the noise. */
+bool sources_need_pixels(const struct options *options, const struct noise_sources *maps);
+
+/* Makes the rows of a detection's islands, which have runs if their pixels are needed. The islands
+ * may be freed. The caller frees the sources, also after an error. */
 enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
                                  struct threads *threads, struct sources *sources,
                                  struct error *error);
 void sources_clear(struct sources *sources);
 
-/* How the islands of a detection with this noise are divided. `from` and `noise` must outlive it;
- * image and metadata are not used. */
-struct dividing sources_dividing(const struct sources_from *from, const struct noise_map *noise,
-                                 const struct fit_frame *frame);
+/* How the islands of a detection are divided. `from` must outlive it; image and metadata are not
+ * used. */
+struct dividing sources_dividing(const struct sources_from *from, const struct fit_frame *frame);
 
 #endif

@@ -16,13 +16,18 @@ struct noise_sources {
     const struct pixel_source *background, *rms;
 };
 
+/* Whether any map is given. */
+static inline bool noise_sources_exist(const struct noise_sources *maps) {
+    return maps->background || maps->rms;
+}
+
 struct detection {
     double kappa;
     double threshold, island; /* in units of the rms; island <= threshold */
     double background;        /* is subtracted; NAN: the clip's median */
     int connectivity;         /* 4 or 8 */
     int64_t min_pixels;
-    bool keep_pixels;  /* the segments have runs and values; only the CPU backend does this */
+    bool keep_runs;    /* the segments have runs */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
     double rms;        /* in place of the clip's; 0: not given */
     struct noise_sources maps; /* in place of background and rms; only the CPU backend uses them */
@@ -95,7 +100,7 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
                                struct threads *threads, struct detection_result *result,
                                struct error *error);
 
-/* Finds the same islands once more, with their pixels (detection->keep_pixels), where the noise is
+/* Finds the same islands once more, with their runs (detection->keep_runs), where the noise is
  * known; empty: whether the clip left no pixel. The caller clears the segments, also after an
  * error. */
 enum srcfind_status cpu_find_segments(const struct pixel_source *source,

@@ -75,25 +75,7 @@ EXACT_FUNCTION struct noise_at noise_map_at(const struct noise_map *map, int64_t
     return noise;
 }
 
-/* Background and rms of a pixel in maps that are given; NAN where the noise map has them. */
-struct noise_given {
-    float background, rms;
-};
-
 enum { NOISE_RANGE = 64 }; /* pixels of which the CPU computes the noise at a time */
-
-/* Writes the noise at n pixels of row y, from pixel x on, where maps may be given. given is NULL if
- * none are. */
-EXACT_FUNCTION void noise_row(const struct noise_map *map, int64_t y, int64_t x, int64_t n,
-                              const struct noise_given *given, struct noise_at *noise) {
-    noise_map_row(map, y, x, n, noise);
-    for (int64_t i = 0; given && i < n; i++) {
-        if (!isnan(given[i].background))
-            noise[i].background = (double)given[i].background;
-        if (!isnan(given[i].rms))
-            noise[i].rms = (double)given[i].rms;
-    }
-}
 
 /* Thresholds that vary over the image, in units of the rms. */
 struct noise_thresholds {
@@ -102,7 +84,7 @@ struct noise_thresholds {
 };
 
 /* Whether a pixel is above n_rms times the noise at its place. */
-EXACT_FUNCTION bool noise_is_below(struct noise_at noise, double n_rms, float pixel) {
+EXACT_FUNCTION bool noise_is_exceeded(struct noise_at noise, double n_rms, float pixel) {
     return (double)pixel - noise.background > n_rms * noise.rms;
 }
 

@@ -1,5 +1,4 @@
-/* The result of detection: islands with their moments and, if detection.keep_pixels, their pixels,
- * which deblending, fits and maps need. */
+/* The result of detection: islands with their moments and, if detection.keep_runs, their runs. */
 #ifndef SEGMENTS_H
 #define SEGMENTS_H
 
@@ -8,35 +7,32 @@
 #include <string.h>
 
 #include "backend/island.h"
-#include "backend/noise_map.h"
 
 /* Pixels x0 ... x1 of row y. */
 struct run {
     int32_t y, x0, x1;
 };
 
-/* Runs and values are grouped by island, and within an island in the order of the pixels. Island i
- * has the runs first_run[i] ... first_run[i + 1] - 1, and the values first_value[i] ...
- * first_value[i + 1] - 1, one run after the other. */
+/* The number of pixels of a run. */
+static inline int64_t run_length(const struct run *run) {
+    return (int64_t)run->x1 - run->x0 + 1;
+}
+
+/* Runs are grouped by island, and within an island in the order of the pixels. Island i has the
+ * runs first_run[i] ... first_run[i + 1] - 1. */
 struct segments {
     int64_t n;              /* islands */
-    struct island *islands; /* in the order of their first pixels */
-    struct run *runs;       /* NULL without keep_pixels, like all members that follow */
-    float *values;
-    int64_t *first_run, *first_value; /* n + 1 of each */
-    struct noise_given *given; /* beside the values, if maps of the noise are given; else NULL */
-    struct noise_at *noise; /* at each island's peak, if maps of the noise are given; else NULL */
+    struct island *islands; /* in the order of their first pixels. Where the user gives maps of the
+                               noise, they have neither peak nor moments: these need the maps */
+    struct run *runs;       /* NULL without keep_runs, like first_run */
+    int64_t *first_run;     /* n + 1 */
 };
 
 /* Frees the arrays of s. */
 static inline void segments_clear(struct segments *s) {
     free(s->islands);
     free(s->runs);
-    free(s->values);
     free(s->first_run);
-    free(s->first_value);
-    free(s->given);
-    free(s->noise);
     memset(s, 0, sizeof *s);
 }
 

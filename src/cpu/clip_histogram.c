@@ -39,8 +39,10 @@ struct histogram {
     uint32_t low, high; /* range of the keys that are left, both inclusive */
 };
 
-static bool count_chunk(void *context, int worker, const struct chunk *chunk) {
+static enum srcfind_status count_chunk(void *context, int worker, const struct chunk *chunk,
+                                       struct error *error) {
     struct histogram *h = context;
+    (void)error;
     struct bin *bins = h->bins + (size_t)worker * BINS;
     for (int64_t i = 0; i < chunk->count; i++) {
         const float v = pixel_value(chunk->pixels, i, h->source->swapped);
@@ -55,11 +57,13 @@ static bool count_chunk(void *context, int worker, const struct chunk *chunk) {
         bin->low += low;
         bin->low_square += low * low;
     }
-    return true;
+    return SRCFIND_OK;
 }
 
-static bool detail_chunk(void *context, int worker, const struct chunk *chunk) {
+static enum srcfind_status detail_chunk(void *context, int worker, const struct chunk *chunk,
+                                        struct error *error) {
     struct histogram *h = context;
+    (void)error;
     struct detail *details = h->thread_details + (size_t)worker * DETAILS_A_READ;
     for (int64_t i = 0; i < chunk->count; i++) {
         const float v = pixel_value(chunk->pixels, i, h->source->swapped);
@@ -68,7 +72,7 @@ static bool detail_chunk(void *context, int worker, const struct chunk *chunk) {
         if (slot >= 0 && isfinite(v))
             details[slot].count[key & 0xffff]++;
     }
-    return true;
+    return SRCFIND_OK;
 }
 
 /* The bits of the pixel of a bin whose lower 16 bits are 0. The mantissas of the other pixels are

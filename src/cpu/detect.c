@@ -6,7 +6,6 @@
 #include "cpu/clip_predicted.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/islands.h"
-#include "cpu/noise_maps.h"
 #include "cpu/noise_nodes.h"
 #include "cpu/predict.h"
 
@@ -99,7 +98,7 @@ static enum srcfind_status complete_scan(const struct pixel_source *source, stru
 
 /* Whether the noise is one for the whole image. */
 static bool is_one_noise(const struct noise_map *noise, const struct detection *detection) {
-    return !noise->nodes && !noise_maps_exist(&detection->maps);
+    return !noise->nodes && !noise_sources_exist(&detection->maps);
 }
 
 /* Whether there is an rms. Without nodes and maps it is the clip's, which has none if it left no
@@ -117,7 +116,7 @@ find_candidates(const struct pixel_source *source, const struct detection *detec
     if (is_one_noise(noise->map, detection))
         return complete_scan(source, threads, thresholds, detection->connectivity, scan, error);
     scan_clear(scan);
-    if (noise_maps_exist(&detection->maps))
+    if (noise_sources_exist(&detection->maps))
         return scan_image_with_maps(scan, source, noise, &detection->maps, detection->connectivity,
                                     threads, error);
     return scan_image_locally(scan, source, noise, detection->connectivity, threads, error);
@@ -128,10 +127,12 @@ static enum srcfind_status find_segments(const struct pixel_source *source,
                                          struct threads *threads, struct scan *scan,
                                          struct detection_result *result, struct error *error) {
     const struct noise_thresholds noise = {&result->noise, detection->island, detection->threshold};
-    const struct thresholds all = {-INFINITY, -INFINITY};
     const bool is_one = is_one_noise(&result->noise, detection);
-    const struct thresholds thresholds =
-        is_one ? thresholds_of(&result->noise, empty, detection) : all;
+    struct thresholds thresholds = {-INFINITY, -INFINITY};
+    if (is_one)
+        thresholds = thresholds_of(&result->noise, empty, detection);
+    else if (noise_sources_exist(&detection->maps))
+        thresholds.detection = SCAN_ABOVE_DETECTION;
     double start = clock_seconds();
     if (!has_rms(&result->noise, detection, empty) || (is_one && !isfinite(thresholds.detection)))
         return SRCFIND_OK;

@@ -15,10 +15,9 @@ struct extent {
     int64_t index; /* among the islands that count; -1 if it does not */
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
-    bool edge, passes;     /* passes: a pixel is above the detection threshold */
-    double above;          /* with local noise: the peak's value - background */
-    struct noise_at noise; /* at the peak, with local noise */
-    double per_unit;       /* 2^-unit of the moments; set if the island counts */
+    bool edge, passes; /* passes: a pixel is above the detection threshold */
+    double above;      /* with local noise: the peak's value - background */
+    double per_unit;   /* 2^-unit of the moments; set if the island counts */
 };
 
 /* A run of an island whose first run is in an earlier band. */
@@ -29,11 +28,10 @@ struct foreign_run {
 
 /* What the search knows of a band of the scan. */
 struct band {
-    float *values;                   /* of its runs, one run after the other */
-    const struct noise_given *given; /* beside the values, if maps are given; else NULL */
-    int64_t first_run, n_runs;       /* its runs are runs[first_run ... first_run + n_runs - 1] */
-    int64_t first_island;            /* number of islands that begin in earlier bands */
-    struct foreign_run *foreign;     /* one thread adds these after all bands are done */
+    float *values;               /* of its runs, one run after the other */
+    int64_t first_run, n_runs;   /* its runs are runs[first_run ... first_run + n_runs - 1] */
+    int64_t first_island;        /* number of islands that begin in earlier bands */
+    struct foreign_run *foreign; /* one thread adds these after all bands are done */
     int64_t n_foreign, foreign_capacity;
 };
 
@@ -48,7 +46,6 @@ struct search {
     int64_t *island;  /* of each run: first its parent, see runs.h; then its island's number */
     struct extent *extents;
     struct island *islands; /* that count */
-    struct noise_at *noise; /* at their peaks, if maps are given; else NULL */
     atomic_bool no_memory;  /* memory ran out while a thread worked on a band */
 };
 
@@ -67,17 +64,12 @@ static int64_t count_runs(const float *values, int64_t count, float threshold) {
     return n;
 }
 
-static int64_t run_length(const struct run *run) {
-    return (int64_t)run->x1 - run->x0 + 1;
-}
-
 static void count_band(void *context, int b) {
     struct search *s = context;
     const struct scan_band *from = &s->scan->bands[b];
     const struct scan_worker *w = &s->scan->workers[from->worker];
     struct band *band = &s->bands[b];
     band->values = from->n_runs > 0 ? w->candidates + from->first_candidate : NULL;
-    band->given = s->scan->maps && from->n_runs > 0 ? w->given + from->first_candidate : NULL;
     const float *values = band->values;
     for (int64_t i = from->first_run; i < from->first_run + from->n_runs; i++) {
         band->n_runs += count_runs(values, run_length(&w->runs[i]), s->thresholds.island);
@@ -169,11 +161,6 @@ static int64_t number_islands(struct search *s) {
 
 /* --- extents --- */
 
-/* The noise in maps that are given, beside some of the values of a band; NULL if none are. */
-static const struct noise_given *given_at(const struct band *band, const float *values) {
-    return band->given ? band->given + (values - band->values) : NULL;
-}
-
 /* Updates the peak of an island by one of its runs. */
 static void find_peak(const struct search *s, const struct run *r, const float *values,
                       struct extent *e) {
@@ -189,27 +176,25 @@ static void find_peak(const struct search *s, const struct run *r, const float *
 
 /* The same with local noise, where the peak is the pixel with the highest value - background. */
 static void find_local_peak(const struct search *s, const struct run *r, const float *values,
-                            const struct noise_given *given, struct extent *e) {
+                            struct extent *e) {
     struct noise_at noise[NOISE_RANGE];
     for (int64_t x = r->x0; x <= r->x1; x += NOISE_RANGE) {
         const int64_t n = r->x1 - x < NOISE_RANGE ? r->x1 - x + 1 : NOISE_RANGE;
-        noise_row(s->map, r->y, x, n, given ? given + (x - r->x0) : NULL, noise);
+        noise_map_row(s->map, r->y, x, n, noise);
         for (int64_t i = 0; i < n; i++) {
             const float v = values[x - r->x0 + i];
-            e->passes |= noise_is_below(noise[i], s->detection->threshold, v);
+            e->passes |= noise_is_exceeded(noise[i], s->detection->threshold, v);
             if ((double)v - noise[i].background > e->above) {
                 e->above = (double)v - noise[i].background;
                 e->peak = v;
                 e->x_peak = (int32_t)(x + i);
                 e->y_peak = r->y;
-                e->noise = noise[i];
             }
         }
     }
 }
 
-static void add_extent(const struct search *s, const struct band *band, int64_t i,
-                       const float *values) {
+static void add_extent(const struct search *s, int64_t i, const float *values) {
     const struct run *r = &s->runs[i];
     const struct scan *scan = s->scan;
     const int64_t width = scan->source->width;
@@ -222,7 +207,7 @@ static void add_extent(const struct search *s, const struct band *band, int64_t 
     e->x_max = r->x1 > e->x_max ? r->x1 : e->x_max;
     e->y_max = r->y;
     if (s->map)
-        find_local_peak(s, r, values, given_at(band, values), e);
+        find_local_peak(s, r, values, e);
     else
         find_peak(s, r, values, e);
     e->edge |= edges_touch(r->x0, r->x1, r->y, width, scan->source->height, width, scan->blank);
@@ -241,7 +226,7 @@ static void find_band_extents(void *context, int b) {
     const float *values = band->values;
     for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
         if (s->island[i] >= band->first_island)
-            add_extent(s, band, i, values);
+            add_extent(s, i, values);
         else if (!note_foreign(band, i, values))
             s->no_memory = true;
         values += run_length(&s->runs[i]);
@@ -254,7 +239,7 @@ static int64_t find_extents(struct search *s, struct threads *threads, int64_t n
     threads_run(threads, s->n_bands, find_band_extents, s);
     for (int b = 0; b < s->n_bands; b++)
         for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
-            add_extent(s, &s->bands[b], s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
+            add_extent(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
     for (int64_t i = 0; i < n; i++) {
         struct extent *e = &s->extents[i];
         const bool counts = e->passes && e->n_pixels >= s->detection->min_pixels;
@@ -284,13 +269,12 @@ static struct island island_from_extent(const struct search *s, const struct ext
 
 /* Adds a run whose first pixel is at (x, y) of the island's box, with value - background. */
 static void add_local_moments(const struct noise_map *map, const struct run *r, const float *values,
-                              const struct noise_given *given, int64_t x, int64_t y,
-                              double per_unit, struct island *island) {
+                              int64_t x, int64_t y, double per_unit, struct island *island) {
     struct noise_at noise[NOISE_RANGE];
     double above[NOISE_RANGE];
     for (int64_t first = r->x0; first <= r->x1; first += NOISE_RANGE) {
         const int64_t n = r->x1 - first < NOISE_RANGE ? r->x1 - first + 1 : NOISE_RANGE;
-        noise_row(map, r->y, first, n, given ? given + (first - r->x0) : NULL, noise);
+        noise_map_row(map, r->y, first, n, noise);
         for (int64_t i = 0; i < n; i++)
             above[i] = (double)values[first - r->x0 + i] - noise[i].background;
         if (island->small)
@@ -300,17 +284,16 @@ static void add_local_moments(const struct noise_map *map, const struct run *r, 
     }
 }
 
-static void add_moments(const struct search *s, const struct band *band, int64_t i,
-                        const float *values) {
+static void add_moments(const struct search *s, int64_t i, const float *values) {
     const struct run *r = &s->runs[i];
     const struct extent *e = &s->extents[s->island[i]];
-    if (e->index < 0)
+    if (e->index < 0 || s->scan->maps) /* with maps, the candidates have no values */
         return;
     struct island *island = &s->islands[e->index];
     const int64_t count = run_length(r);
     const int64_t x = (int64_t)r->x0 - island->x_min, y = (int64_t)r->y - island->y_min;
     if (s->map)
-        add_local_moments(s->map, r, values, given_at(band, values), x, y, e->per_unit, island);
+        add_local_moments(s->map, r, values, x, y, e->per_unit, island);
     else if (island->small)
         moments_add_small_row(island, values, count, x, y, e->per_unit);
     else
@@ -321,8 +304,6 @@ static void begin_island(const struct search *s, struct extent *e) {
     if (e->index < 0)
         return;
     s->islands[e->index] = island_from_extent(s, e);
-    if (s->noise)
-        s->noise[e->index] = e->noise;
     e->per_unit = ldexp(1, -s->islands[e->index].unit);
 }
 
@@ -336,7 +317,7 @@ static void find_band_moments(void *context, int b) {
         if (s->island[i] == next)
             begin_island(s, &s->extents[next++]);
         if (s->island[i] >= band->first_island)
-            add_moments(s, band, i, values);
+            add_moments(s, i, values);
         values += run_length(&s->runs[i]);
     }
 }
@@ -345,76 +326,25 @@ static void find_moments(struct search *s, struct threads *threads) {
     threads_run(threads, s->n_bands, find_band_moments, s);
     for (int b = 0; b < s->n_bands; b++)
         for (int64_t i = 0; i < s->bands[b].n_foreign; i++)
-            add_moments(s, &s->bands[b], s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
+            add_moments(s, s->bands[b].foreign[i].run, s->bands[b].foreign[i].values);
 }
 
 /* --- segments --- */
 
-/* For each island, the index of its next run and of its next value in the segments. */
-struct ends {
-    int64_t *run, *value;
-};
-
-/* Allocates runs and values for the islands that count, and sets where those of each island begin.
- * False where memory ran out. */
-static bool allocate_segments(const struct search *s, int64_t n_runs, struct segments *out) {
-    const size_t n = (size_t)out->n + 1;
-    out->first_run = calloc(n, sizeof *out->first_run);
-    out->first_value = calloc(n, sizeof *out->first_value);
-    if (!out->first_run || !out->first_value)
-        return false;
-    for (int64_t i = 0; i < n_runs; i++) {
-        const int64_t index = s->extents[s->island[i]].index;
-        if (index < 0)
-            continue;
-        out->first_run[index + 1]++;
-        out->first_value[index + 1] += run_length(&s->runs[i]);
-    }
-    for (int64_t i = 0; i < out->n; i++) {
-        out->first_run[i + 1] += out->first_run[i];
-        out->first_value[i + 1] += out->first_value[i];
-    }
-    out->runs = malloc((size_t)out->first_run[out->n] * sizeof *out->runs + 1);
-    out->values = malloc((size_t)out->first_value[out->n] * sizeof *out->values + 1);
-    if (s->scan->maps)
-        out->given = malloc((size_t)out->first_value[out->n] * sizeof *out->given + 1);
-    return out->runs && out->values && (out->given || !s->scan->maps);
-}
-
-static void copy_run(const struct search *s, const struct band *band, int64_t i,
-                     const float *values, struct ends *ends, struct segments *out) {
-    const int64_t index = s->extents[s->island[i]].index;
-    if (index < 0)
-        return;
-    const int64_t count = run_length(&s->runs[i]);
-    out->runs[ends->run[index]++] = s->runs[i];
-    memcpy(out->values + ends->value[index], values, (size_t)count * sizeof *values);
-    if (out->given)
-        memcpy(out->given + ends->value[index], given_at(band, values),
-               (size_t)count * sizeof *out->given);
-    ends->value[index] += count;
-}
-
-/* Copies runs and values to the segments, grouped by island. False where memory ran out. */
-static bool keep_pixels(const struct search *s, int64_t n_runs, struct segments *out) {
-    const size_t size = (size_t)out->n * sizeof(int64_t) + 1;
-    struct ends ends = {malloc(size), malloc(size)};
-    const bool ok = ends.run && ends.value && allocate_segments(s, n_runs, out);
-    if (ok) {
-        memcpy(ends.run, out->first_run, (size_t)out->n * sizeof *ends.run);
-        memcpy(ends.value, out->first_value, (size_t)out->n * sizeof *ends.value);
-    }
-    for (int b = 0; ok && b < s->n_bands; b++) {
-        const struct band *band = &s->bands[b];
-        const float *values = band->values;
-        for (int64_t i = band->first_run; i < band->first_run + band->n_runs; i++) {
-            copy_run(s, band, i, values, &ends, out);
-            values += run_length(&s->runs[i]);
-        }
-    }
-    free(ends.run);
-    free(ends.value);
-    return ok;
+/* Copies the runs of the islands that count to the segments, grouped by island. False where memory
+ * ran out. */
+static bool keep_runs(const struct search *s, int64_t n_runs, struct segments *out) {
+    int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);
+    for (int64_t i = 0; first && i < n_runs; i++)
+        if (s->extents[s->island[i]].index >= 0)
+            first[s->extents[s->island[i]].index + 2]++;
+    for (int64_t k = 0; first && k < out->n; k++)
+        first[k + 2] += first[k + 1];
+    out->runs = first ? malloc((size_t)first[out->n + 1] * sizeof *out->runs + 1) : NULL;
+    for (int64_t i = 0; out->runs && i < n_runs; i++)
+        if (s->extents[s->island[i]].index >= 0) /* first[k + 1] becomes where island k ends */
+            out->runs[first[s->extents[s->island[i]].index + 1]++] = s->runs[i];
+    return out->runs;
 }
 
 /* --- search --- */
@@ -431,13 +361,11 @@ static bool find_segments(struct search *s, struct threads *threads, struct segm
     arrays_use_huge_pages(s->extents, ((size_t)n + 1) * sizeof *s->extents);
     out->n = find_extents(s, threads, n);
     out->islands = s->islands = malloc(((size_t)out->n + 1) * sizeof *s->islands);
-    if (s->scan->maps)
-        out->noise = s->noise = malloc(((size_t)out->n + 1) * sizeof *s->noise);
-    if (s->no_memory || !s->islands || (s->scan->maps && !s->noise))
+    if (s->no_memory || !s->islands)
         return false;
     arrays_use_huge_pages(s->islands, ((size_t)out->n + 1) * sizeof *s->islands);
     find_moments(s, threads);
-    return !s->detection->keep_pixels || keep_pixels(s, n_runs, out);
+    return !s->detection->keep_runs || keep_runs(s, n_runs, out);
 }
 
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,
@@ -446,7 +374,7 @@ enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thr
     struct search s = {.scan = scan,
                        .detection = detection,
                        .thresholds = *thresholds,
-                       .map = scan->noise ? scan->noise->map : NULL,
+                       .map = scan->noise && !scan->maps ? scan->noise->map : NULL,
                        .n_bands = (int)scan->n_bands,
                        .bands = calloc((size_t)scan->n_bands, sizeof *s.bands)};
     *segments = (struct segments){0};

@@ -241,15 +241,14 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
     const int64_t width = scan->source->width;
     const int64_t first = number * scan->band_chunks * scan->source->chunk_pixels;
     const struct sweep sweep = {.peak = scan->plan.peak,
-                                .noise = scan->noise,
+                                .noise = scan->maps ? NULL : scan->noise,
                                 .reach = runs_reach(scan->plan.connectivity),
                                 .first = (int32_t)(first / width),
                                 .last = (int32_t)((end - 1) / width)};
     int64_t n_runs = w->n_runs - band->first_run;
     int64_t n_candidates = w->n_candidates - band->first_candidate;
     if (!sweep_runs(&sweep, w->runs + band->first_run, &n_runs,
-                    w->candidates + band->first_candidate,
-                    scan->maps ? w->given + band->first_candidate : NULL, &n_candidates))
+                    w->candidates + band->first_candidate, &n_candidates))
         return false;
     w->n_runs = band->first_run + n_runs;
     w->n_candidates = band->first_candidate + n_candidates;
@@ -312,7 +311,7 @@ static void pick_pixels(const struct scan_worker *w, const struct row_part *part
         const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
         if (isfinite(v) &&
             (v < w->bounds[part->x + i] ||
-             !noise_is_below(noise_map_at(t->map, part->x + i, part->y), t->island, v)))
+             !noise_is_exceeded(noise_map_at(t->map, part->x + i, part->y), t->island, v)))
             continue;
         picked->value[picked->n] = v;
         picked->index[picked->n++] = (uint16_t)(part->at + i);
@@ -353,88 +352,77 @@ static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t 
 
 /* Picks the candidates and the blanks among n <= NOISE_RANGE pixels of a row. */
 static void pick_piece(const struct scan_worker *w, const struct row_part *part,
-                       const struct noise_given *given, struct picked *picked) {
+                       struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     struct noise_at noise[NOISE_RANGE];
-    noise_row(t->map, part->y, part->x, part->n, given, noise);
+    noise_rows_get(&w->rows, part->x, part->y, part->n, noise);
     for (int64_t i = 0; i < part->n; i++) {
         const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
-        if (isfinite(v) && !noise_is_below(noise[i], t->island, v))
+        if (isfinite(v) && !noise_is_exceeded(noise[i], t->island, v))
             continue;
-        picked->value[picked->n] = v;
+        const bool is_peak = noise_is_exceeded(noise[i], t->detection, v);
+        const float mark = is_peak ? SCAN_ABOVE_DETECTION : SCAN_ABOVE_ISLAND;
+        picked->value[picked->n] = isfinite(v) ? mark : v;
         picked->index[picked->n++] = (uint16_t)(part->at + i);
     }
 }
 
 /* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
-static void pick_by_maps(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
-                         struct picked *picked) {
+static void pick_by_maps(const struct scan_worker *w, const uint32_t *pixels, int64_t first,
+                         int64_t n, struct picked *picked) {
     const int64_t width = w->scan->source->width;
-    const struct noise_given *given = w->maps.given + (first - w->maps.first);
     picked->n = 0;
     for (int64_t i = 0; i < n;) {
         struct row_part part = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
         part.n = width - part.x < n - i ? width - part.x : n - i;
         part.n = part.n < NOISE_RANGE ? part.n : NOISE_RANGE;
-        pick_piece(w, &part, given + i, picked);
+        pick_piece(w, &part, picked);
         i += part.n;
     }
 }
 
-/* Keeps the noise of the candidates of a tile, in the order in which keep_picked keeps their
- * values. False where memory ran out. */
-static bool keep_given(struct scan_worker *w, const struct picked *picked, int64_t first) {
-    const struct noise_given *given = w->maps.given + (first - w->maps.first);
-    if (!GROW(w->given, w->given_capacity, w->n_candidates))
-        return false;
-    int64_t n = w->n_candidates;
-    for (int i = picked->n - 1; i >= 0; i--)
-        if (isfinite(picked->value[i]))
-            w->given[--n] = given[picked->index[i]];
-    return true;
-}
-
-/* Reads the maps at the pixels of a chunk. */
-static bool read_maps(struct scan_worker *w, const struct chunk *chunk) {
-    w->status = noise_maps_read(&w->maps, chunk->first, chunk->count, &w->error);
-    return w->status == SRCFIND_OK;
-}
-
 /* --- chunks --- */
 
-static bool scan_chunk(void *context, int worker, const struct chunk *chunk) {
+/* Scans a tile of n pixels, which begins at pixel `first`. False where memory ran out. */
+static bool scan_tile(struct scan_worker *w, const uint32_t *pixels, int64_t first, int n,
+                      struct tile_sums *sums, struct last_run *last) {
+    const struct scan *scan = w->scan;
+    struct tile_unsummed unsummed;
+    struct picked picked;
+    if (!reserve_for_tile(w))
+        return false;
+    unsummed.bracket.value = w->bracket.values + w->bracket.n;
+    if (scan->maps) {
+        pick_by_maps(w, pixels, first, n, &picked);
+    } else if (scan->noise) {
+        pick_locally(w, pixels, first, n, &picked);
+    } else {
+        scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, sums, &unsummed);
+        list_unsummed(w, &unsummed, pixels, &picked);
+    }
+    return keep_picked(w, &picked, first, last);
+}
+
+static enum srcfind_status scan_chunk(void *context, int worker, const struct chunk *chunk,
+                                      struct error *error) {
     struct scan *scan = context;
     struct scan_worker *w = &scan->workers[worker];
     struct tile_sums sums = {0};
-    struct tile_unsummed unsummed;
-    struct picked picked;
     struct last_run last = {.index = w->n_runs - 1};
+    bool ok = true;
     begin_band(w, worker, chunk);
-    if (scan->maps && !read_maps(w, chunk))
-        return false;
-    for (int64_t i = 0; i < chunk->count; i += TILE_PIXELS) {
+    if (scan->maps && noise_rows_read(&w->rows, chunk->first, chunk->count, error) != SRCFIND_OK)
+        return SRCFIND_ERROR_INPUT;
+    for (int64_t i = 0; ok && i < chunk->count; i += TILE_PIXELS) {
         const int n = (int)(chunk->count - i < TILE_PIXELS ? chunk->count - i : TILE_PIXELS);
-        const uint32_t *pixels = chunk->pixels + i;
-        if (!reserve_for_tile(w))
-            return false;
-        unsummed.bracket.value = w->bracket.values + w->bracket.n;
-        if (scan->maps) {
-            pick_by_maps(w, pixels, chunk->first + i, n, &picked);
-        } else if (scan->noise) {
-            pick_locally(w, pixels, chunk->first + i, n, &picked);
-        } else {
-            scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, &sums, &unsummed);
-            list_unsummed(w, &unsummed, pixels, &picked);
-        }
-        if (!keep_picked(w, &picked, chunk->first + i, &last) ||
-            (scan->maps && !keep_given(w, &picked, chunk->first + i)))
-            return false;
+        ok = scan_tile(w, chunk->pixels + i, chunk->first + i, n, &sums, &last);
     }
     w->n_inliers += sums.n;
     w->n_below += sums.n_below;
     scan_add_sums(&w->sums, &scan->plan, &sums);
-    return update_band(w, chunk);
+    return ok && update_band(w, chunk) ? SRCFIND_OK
+                                       : error_memory(error, "working through the image");
 }
 
 /* Gives each list of a worker the capacity that is expected to be needed: an array that grows must
@@ -529,7 +517,8 @@ static bool make_maps(struct scan *scan) {
     const int64_t most = source->chunk_pixels < n_pixels ? source->chunk_pixels : n_pixels;
     scan->n_workers = source->parallel ? scan->n_workers : 1;
     for (int i = 0; i < scan->n_workers; i++)
-        if (!noise_maps_make(&scan->workers[i].maps, scan->maps, most))
+        if (!noise_rows_make(&scan->workers[i].rows, scan->noise->map, scan->maps, source->width,
+                             most))
             return false;
     return true;
 }
@@ -540,20 +529,13 @@ enum srcfind_status scan_image_with_maps(struct scan *scan, const struct pixel_s
                                          struct threads *threads, struct error *error) {
     struct scan_plan plan = scan_plan_none();
     plan.connectivity = connectivity;
+    plan.peak = SCAN_ABOVE_DETECTION;
     const bool ok = make_scan(scan, source, &plan, threads);
     scan->noise = noise;
     scan->maps = maps;
     scan->sweeps = noise->detection > noise->island;
-    if (!ok || !make_maps(scan))
-        return error_memory(error, "starting to read the image");
-    enum srcfind_status status = run_scan(scan, threads, error);
-    for (int i = 0; i < scan->n_workers && status == SRCFIND_ERROR_MEMORY; i++) {
-        if (scan->workers[i].status != SRCFIND_OK) {
-            status = scan->workers[i].status;
-            *error = scan->workers[i].error;
-        }
-    }
-    return status;
+    return ok && make_maps(scan) ? run_scan(scan, threads, error)
+                                 : error_memory(error, "starting to read the image");
 }
 
 static void free_list(struct scan_list *list) {
@@ -588,8 +570,7 @@ void scan_clear(struct scan *scan) {
         free(scan->workers[i].runs);
         free(scan->workers[i].candidates);
         free(scan->workers[i].bounds);
-        free(scan->workers[i].given);
-        noise_maps_clear(&scan->workers[i].maps);
+        noise_rows_clear(&scan->workers[i].rows);
     }
     free(scan->node);
     free(scan->workers);

@@ -6,7 +6,7 @@
 #include "backend/scan_plan.h"
 #include "backend/segments.h"
 #include "cpu/key_rows.h"
-#include "cpu/noise_maps.h"
+#include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
 /* Sums of pixels, as integers in units of 1 / scale of the plan. Up to 2^31 pixels cannot overflow
@@ -95,13 +95,9 @@ struct scan_worker {
     int64_t n_runs, runs_capacity;
     float *candidates; /* the values of the pixels of runs, one run after the other */
     int64_t n_candidates, candidates_capacity;
-    int64_t sweep_at;          /* a band with more runs than this is swept */
-    struct noise_given *given; /* the noise of the candidates, if scan->maps */
-    int64_t given_capacity;
-    struct noise_maps maps; /* the noise of the chunk, if scan->maps */
-    enum srcfind_status status;
-    struct error error; /* of the maps */
-    float *bounds;      /* with local noise: no candidate of row bounds_row of nodes is less */
+    int64_t sweep_at;       /* a band with more runs than this is swept */
+    struct noise_rows rows; /* the noise of the chunk, if scan->maps */
+    float *bounds;          /* with local noise: no candidate of row bounds_row of nodes is less */
     int64_t bounds_row;
 };
 
@@ -116,7 +112,7 @@ struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
     const struct noise_thresholds *noise; /* NULL where the plan has the thresholds */
-    const struct noise_sources *maps;     /* NULL if no map of the noise is given */
+    const struct noise_sources *maps;     /* NULL if the user gives no map of the noise */
     int32_t *node;                        /* with local noise: the node at or before each x */
     bool has_inliers;
     bool sweeps;           /* the scan drops candidates that cannot belong to a source */
@@ -141,8 +137,11 @@ enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_sou
                                        const struct noise_thresholds *noise, int connectivity,
                                        struct threads *threads, struct error *error);
 
-/* The same where maps of the noise are given: they stand in for noise->map. The candidates are
- * those of the image, and the noise beside them is that of the maps. */
+/* The same where the user gives maps of the noise, which stand in for noise->map. The values of the
+ * candidates are then not those of the pixels, but SCAN_ABOVE_ISLAND or SCAN_ABOVE_DETECTION: the
+ * thresholds are known only where the maps are read. */
+static const float SCAN_ABOVE_ISLAND = 0, SCAN_ABOVE_DETECTION = 1;
+
 enum srcfind_status scan_image_with_maps(struct scan *scan, const struct pixel_source *source,
                                          const struct noise_thresholds *noise,
                                          const struct noise_sources *maps, int connectivity,

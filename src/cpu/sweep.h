@@ -16,10 +16,9 @@ struct sweep {
 };
 
 /* Removes the runs of islands that have no pixel >= peak and cannot touch runs outside the range.
- * values has the values of all pixels of the runs, one run after the other, and given their noise
- * in maps that are given (NULL if none are). Updates *n and *n_values. False where memory ran out;
- * runs, values and given are then unchanged. */
+ * values has the values of all pixels of the runs, one run after the other. Updates *n and
+ * *n_values. False where memory ran out; runs and values are then unchanged. */
 bool sweep_runs(const struct sweep *sweep, struct run *runs, int64_t *n, float *values,
-                struct noise_given *given, int64_t *n_values);
+                int64_t *n_values);
 
 #endif

@@ -73,9 +73,8 @@ static void read_chunk(const struct reading *r, struct chunk *chunk, uint32_t *b
 }
 
 /* Takes and reads the next chunk; false if none is left, or on an error. */
-static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk,
-                       uint32_t *buffer) {
-    struct error error;
+static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk, uint32_t *buffer,
+                       struct error *error) {
     mtx_lock(&r->lock);
     if (!take_wanted(r, band, chunk)) {
         mtx_unlock(&r->lock);
@@ -83,31 +82,38 @@ static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk
     }
     if (r->source->parallel)
         mtx_unlock(&r->lock);
-    read_chunk(r, chunk, buffer, &error);
+    read_chunk(r, chunk, buffer, error);
     if (r->source->parallel)
         mtx_lock(&r->lock);
     if (!chunk->pixels)
-        record_failure(r, chunk->number, SRCFIND_ERROR_INPUT, &error);
+        record_failure(r, chunk->number, SRCFIND_ERROR_INPUT, error);
     mtx_unlock(&r->lock);
     return chunk->pixels != NULL;
+}
+
+/* The buffer for the worker's next chunk: its own, or what the work gives. */
+static uint32_t *next_buffer(const struct reading *r, int worker, uint32_t *own,
+                             enum srcfind_status *status, struct error *error) {
+    if (r->work->buffer)
+        return r->work->buffer(r->work->context, worker, status, error);
+    *status = own ? SRCFIND_OK : error_memory(error, "working through the image");
+    return own;
 }
 
 static void read_and_work(void *context, int worker) {
     struct reading *r = context;
     struct band band = {0, 0};
-    struct chunk chunk;
+    struct chunk chunk = {.number = r->n_chunks};
     struct error error;
-    const enum srcfind_status memory = error_memory(&error, "working through the image");
-    const struct chunk_work *w = r->work;
-    uint32_t *own = w->buffer ? NULL : malloc((size_t)r->source->chunk_pixels * sizeof *own);
-    uint32_t *buffer = w->buffer ? w->buffer(w->context, worker) : own;
-    while (buffer && next_chunk(r, &band, &chunk, buffer)) {
-        const bool ok = w->work(w->context, worker, &chunk);
-        buffer = !ok ? NULL : w->buffer ? w->buffer(w->context, worker) : own;
-    }
-    if (!buffer) {
+    enum srcfind_status status = SRCFIND_OK;
+    uint32_t *own = r->work->buffer ? NULL : malloc((size_t)r->source->chunk_pixels * sizeof *own),
+             *buffer;
+    while (status == SRCFIND_OK && (buffer = next_buffer(r, worker, own, &status, &error)) &&
+           next_chunk(r, &band, &chunk, buffer, &error))
+        status = r->work->work(r->work->context, worker, &chunk, &error);
+    if (status != SRCFIND_OK) {
         mtx_lock(&r->lock);
-        record_failure(r, r->n_chunks, memory, &error);
+        record_failure(r, chunk.number, status, &error);
         mtx_unlock(&r->lock);
     }
     free(own);
@@ -124,11 +130,13 @@ enum srcfind_status chunks_run(const struct pixel_source *source, struct threads
     return r.status;
 }
 
-static bool copy_chunk(void *context, int worker, const struct chunk *chunk) {
+static enum srcfind_status copy_chunk(void *context, int worker, const struct chunk *chunk,
+                                      struct error *error) {
     uint32_t *pixels = context;
     (void)worker;
+    (void)error;
     memcpy(pixels + chunk->first, chunk->pixels, (size_t)chunk->count * sizeof *pixels);
-    return true;
+    return SRCFIND_OK;
 }
 
 enum srcfind_status chunks_copy(const struct pixel_source *source, struct threads *threads,

@@ -20,20 +20,22 @@ int64_t chunks_count(const struct pixel_source *source);
 
 /* The callbacks of chunks_run. worker is the index of the calling worker, from 0. */
 struct chunk_work {
-    /* Processes a chunk. Returns false on failure, which stops the reading. chunks_run then reports
-     * that memory ran out; a context with another reason must keep it itself. */
-    bool (*work)(void *context, int worker, const struct chunk *chunk);
-    /* Returns the buffer, of chunk_pixels elements, for the worker's next chunk; NULL on failure.
-     * If this pointer is NULL, chunks_run allocates one buffer for each worker. */
-    uint32_t *(*buffer)(void *context, int worker);
+    /* Processes a chunk. An error ends the reading. */
+    enum srcfind_status (*work)(void *context, int worker, const struct chunk *chunk,
+                                struct error *error);
+    /* Returns the buffer, of chunk_pixels elements, for the worker's next chunk; NULL on an error,
+     * whose status is then in *status. If this pointer is NULL, chunks_run allocates one buffer for
+     * each worker. */
+    uint32_t *(*buffer)(void *context, int worker, enum srcfind_status *status,
+                        struct error *error);
     /* Whether the pixels [first, first + count) are to be read; NULL: all are. */
     bool (*wanted)(void *context, int64_t first, int64_t count);
     void *context;
     int64_t band; /* chunks that a worker takes at a time, and processes in order; 0 means 1 */
 };
 
-/* Calls work->work for every chunk, on n_workers workers, each a thread of `threads`. A read
- * error is that of the first chunk, in the order of the pixels, that cannot be read. */
+/* Calls work->work for every chunk, on n_workers workers, each a thread of `threads`. The error is
+ * that of the first chunk, in the order of the pixels, that could not be read or processed. */
 enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
                                int n_workers, const struct chunk_work *work, struct error *error);
 

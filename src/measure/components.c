@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/moments.h"
 
@@ -17,6 +18,7 @@ struct item {
     struct deblended deblended;
     struct island_fit fit;
     struct fitted_sources fitted;
+    int64_t first_own, first_margin; /* of its pixels in the batch's run_pixels */
     int64_t first_job, first_pixel, first_component;
 };
 
@@ -25,7 +27,9 @@ struct batch {
     const struct segments *segments;
     int64_t first, n; /* islands */
     struct item *items;
-    struct margin *margins; /* of the items, while they are read */
+    struct margin *margins; /* of the items; empty without a fit */
+    int64_t n_own;          /* pixels of the islands */
+    struct run_pixels read; /* those of the islands, then those of the margins */
     struct fit_job *jobs;
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
@@ -59,71 +63,81 @@ static bool for_each_island(struct batch *b, struct threads *threads,
     return !b->no_memory;
 }
 
-/* --- dividing --- */
-
-static bool allocate_pixels(struct island_pixels *p, int64_t n) {
-    p->x = malloc((size_t)n * sizeof *p->x);
-    p->y = malloc((size_t)n * sizeof *p->y);
-    p->above = malloc((size_t)n * sizeof *p->above);
-    p->rms = malloc((size_t)n * sizeof *p->rms);
-    return p->x && p->y && p->above && p->rms;
-}
-
-static void clear_pixels(struct island_pixels *p) {
-    free(p->x);
-    free(p->y);
-    free(p->above);
-    free(p->rms);
-    *p = (struct island_pixels){0};
-}
-
-static void add_run(const struct noise_map *map, const struct run *run, const float *values,
-                    const struct noise_given *given, struct island_pixels *p) {
-    struct noise_at noise[NOISE_RANGE];
-    for (int64_t x = run->x0; x <= run->x1; x += NOISE_RANGE) {
-        const int64_t n = run->x1 - x < NOISE_RANGE ? run->x1 - x + 1 : NOISE_RANGE,
-                      at = x - run->x0;
-        noise_row(map, run->y, x, n, given ? given + at : NULL, noise);
-        for (int64_t i = 0; i < n; i++, p->n++) {
-            p->x[p->n] = (int32_t)(x + i);
-            p->y[p->n] = run->y;
-            p->above[p->n] = (double)values[at + i] - noise[i].background;
-            p->rms[p->n] = noise[i].rms;
-        }
-    }
-}
-
-static bool divide_island(struct batch *b, struct item *item, int64_t island) {
-    const struct segments *s = b->segments;
-    const struct dividing *d = b->dividing;
-    int64_t at = s->first_value[island];
-    if (!allocate_pixels(&item->pixels, s->first_value[island + 1] - at))
-        return false;
-    for (int64_t i = s->first_run[island]; i < s->first_run[island + 1]; i++) {
-        add_run(d->noise, &s->runs[i], s->values + at, s->given ? s->given + at : NULL,
-                &item->pixels);
-        at += (int64_t)s->runs[i].x1 - s->runs[i].x0 + 1;
-    }
-    return deblend(&item->pixels, d->detection->threshold, d->contrast, &item->deblended);
-}
-
-/* --- fitting --- */
+/* --- reading --- */
 
 static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct segments *s = b->segments;
-    const struct pixel_source *source = b->dividing->source;
+    const struct pixel_source *source = b->dividing->from->source;
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island], b->dividing->margin,
                        source->width, source->height, &b->margins[item - b->items]);
 }
 
+/* Sets where the pixels of each island and of its margin are; returns the number of all runs. */
+static int64_t place_pixels(struct batch *b) {
+    const struct segments *s = b->segments;
+    int64_t n_runs = s->first_run[b->first + b->n] - s->first_run[b->first], n_margins = 0;
+    for (int64_t i = 0; i < b->n; i++) {
+        b->items[i].first_own = b->n_own;
+        b->n_own += s->islands[b->first + i].n_pixels;
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        b->items[i].first_margin = b->n_own + n_margins;
+        n_margins += b->margins[i].n_pixels;
+        n_runs += b->margins[i].n_runs;
+    }
+    return n_runs;
+}
+
+/* Reads the pixels of the batch. */
+static enum srcfind_status read_pixels(struct batch *b, struct threads *threads,
+                                       struct error *error) {
+    const int64_t *first_run = b->segments->first_run + b->first;
+    const int64_t n_runs = place_pixels(b);
+    struct run *runs = malloc((size_t)n_runs * sizeof *runs + 1);
+    if (!runs)
+        return error_memory(error, "reading pixels again");
+    int64_t n = first_run[b->n] - first_run[0];
+    memcpy(runs, b->segments->runs + first_run[0], (size_t)n * sizeof *runs);
+    for (int64_t i = 0; i < b->n; n += b->margins[i++].n_runs)
+        if (b->margins[i].n_runs > 0)
+            memcpy(runs + n, b->margins[i].runs, (size_t)b->margins[i].n_runs * sizeof *runs);
+    const enum srcfind_status status =
+        run_pixels_read(b->dividing->from, runs, n_runs, threads, &b->read, error);
+    free(runs);
+    return status;
+}
+
+/* --- dividing --- */
+
+static bool divide_island(struct batch *b, struct item *item, int64_t island) {
+    const struct segments *s = b->segments;
+    const struct dividing *d = b->dividing;
+    struct island_pixels *p = &item->pixels;
+    const size_t n = (size_t)s->islands[island].n_pixels;
+    *p = (struct island_pixels){.x = malloc(n * sizeof *p->x),
+                                .y = malloc(n * sizeof *p->y),
+                                .value = b->read.value + item->first_own,
+                                .background = b->read.background + item->first_own,
+                                .rms = b->read.rms + item->first_own};
+    if (!p->x || !p->y)
+        return false;
+    for (int64_t i = s->first_run[island]; i < s->first_run[island + 1]; i++) {
+        for (int32_t x = s->runs[i].x0; x <= s->runs[i].x1; x++) {
+            p->x[p->n] = x;
+            p->y[p->n++] = s->runs[i].y;
+        }
+    }
+    return deblend(p, d->detection->threshold, d->contrast, &item->deblended);
+}
+
+/* --- fitting --- */
+
 static bool make_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
-    struct margin *margin = &b->margins[item - b->items];
-    const bool ok = island_fit_make(&item->fit, &item->pixels, &item->deblended, margin,
-                                    b->dividing->noise, b->dividing->detection->island);
-    margin_clear(margin); /* the fit has its pixels */
-    return ok;
+    return island_fit_make(&item->fit, &item->pixels, &item->deblended,
+                           &b->margins[item - b->items], &b->read, item->first_margin,
+                           b->dividing->detection->island);
 }
 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
@@ -182,14 +196,9 @@ static enum srcfind_status run_jobs(struct batch *b, struct threads *threads, st
 
 static enum srcfind_status fit_islands(struct batch *b, struct threads *threads,
                                        struct error *error) {
-    const struct dividing *d = b->dividing;
-    b->margins = calloc((size_t)b->n, sizeof *b->margins);
-    bool ok = b->margins && for_each_island(b, threads, find_margin);
     enum srcfind_status status = SRCFIND_OK;
-    if (ok)
-        status = margins_read(b->margins, b->n, d->source, &d->detection->maps, threads, error);
-    ok = ok && status == SRCFIND_OK && for_each_island(b, threads, make_fit) && allocate_jobs(b) &&
-         for_each_island(b, threads, make_jobs);
+    bool ok = for_each_island(b, threads, make_fit) && allocate_jobs(b) &&
+              for_each_island(b, threads, make_jobs);
     if (ok)
         status = run_jobs(b, threads, error);
     ok = ok && status == SRCFIND_OK && for_each_island(b, threads, finish_fit);
@@ -210,9 +219,8 @@ static struct sources sources_of(const struct batch *b, const struct item *item)
 }
 
 /* Extends a source by pixel i of the island. */
-static void add_extent(const struct item *item, int64_t i, float value, struct component *c) {
-    const int32_t x = item->pixels.x[i], y = item->pixels.y[i];
-    const double *above = item->pixels.above;
+static void add_extent(const struct island_pixels *pixels, int64_t i, struct component *c) {
+    const int32_t x = pixels->x[i], y = pixels->y[i];
     struct island *p = &c->pixels;
     if (p->n_pixels++ == 0) {
         p->x_min = p->x_max = x;
@@ -221,8 +229,8 @@ static void add_extent(const struct item *item, int64_t i, float value, struct c
     p->x_min = x < p->x_min ? x : p->x_min;
     p->x_max = x > p->x_max ? x : p->x_max;
     p->y_max = y;
-    if (p->n_pixels == 1 || above[i] > above[c->highest]) {
-        p->peak = value;
+    if (p->n_pixels == 1 || island_above(pixels, i) > island_above(pixels, c->highest)) {
+        p->peak = pixels->value[i];
         p->x_peak = x;
         p->y_peak = y;
         c->highest = i;
@@ -230,10 +238,10 @@ static void add_extent(const struct item *item, int64_t i, float value, struct c
 }
 
 /* Adds a pixel's value - background to the moments. */
-static void add_moments(const struct item *item, int64_t i, struct component *c) {
+static void add_moments(const struct island_pixels *pixels, int64_t i, struct component *c) {
     struct island *p = &c->pixels;
-    const double above = item->pixels.above[i], per_unit = ldexp(1, -p->unit);
-    const int64_t x = (int64_t)item->pixels.x[i] - p->x_min, y = item->pixels.y[i] - p->y_min;
+    const double above = island_above(pixels, i), per_unit = ldexp(1, -p->unit);
+    const int64_t x = (int64_t)pixels->x[i] - p->x_min, y = pixels->y[i] - p->y_min;
     if (p->small)
         moments_add_small_local_row(p, &above, 1, x, y, per_unit);
     else
@@ -241,31 +249,33 @@ static void add_moments(const struct item *item, int64_t i, struct component *c)
 }
 
 /* The noise at pixel i of an island. */
-static struct noise_at noise_of_pixel(const struct batch *b, const struct item *item,
-                                      int64_t island, int64_t i) {
-    const struct segments *s = b->segments;
-    const struct noise_given *given = s->given ? s->given + s->first_value[island] + i : NULL;
-    struct noise_at noise;
-    noise_row(b->dividing->noise, item->pixels.y[i], item->pixels.x[i], 1, given, &noise);
-    return noise;
+static struct noise_at noise_of_pixel(const struct item *item, int64_t i) {
+    return (struct noise_at){item->pixels.background[i], item->pixels.rms[i]};
 }
 
-/* Measures the pixels of the sources of an island that has several. */
-static void measure_pixels(const struct batch *b, const struct item *item, int64_t island,
-                           const struct sources *sources, struct component *components) {
-    const float *values = b->segments->values + b->segments->first_value[island];
-    for (int64_t i = 0; i < item->pixels.n; i++)
-        add_extent(item, i, values[i], &components[sources->owner[i]]);
-    for (int64_t k = 0; k < sources->n; k++) {
+/* Measures the pixels of n sources. owner: of each pixel; NULL: all belong to the only source. */
+static void measure_pixels(const struct item *item, const int32_t *owner, int64_t n,
+                           struct component *components) {
+    const struct island_pixels *pixels = &item->pixels;
+    for (int64_t i = 0; i < pixels->n; i++)
+        add_extent(pixels, i, &components[owner ? owner[i] : 0]);
+    for (int64_t k = 0; k < n; k++) {
         struct component *c = &components[k];
         if (c->pixels.n_pixels == 0)
             continue;
-        c->noise = noise_of_pixel(b, item, island, c->highest);
-        c->pixels.unit = moments_local_unit(&c->pixels, item->pixels.above[c->highest]);
+        c->noise = noise_of_pixel(item, c->highest);
+        c->pixels.unit = moments_local_unit(&c->pixels, island_above(pixels, c->highest));
         c->pixels.small = moments_are_small_locally(&c->pixels);
     }
-    for (int64_t i = 0; i < item->pixels.n; i++)
-        add_moments(item, i, &components[sources->owner[i]]);
+    for (int64_t i = 0; i < pixels->n; i++)
+        add_moments(pixels, i, &components[owner ? owner[i] : 0]);
+}
+
+/* Sets peak and moments of an island that has none yet. */
+static void complete_island(const struct item *item, struct island *island) {
+    struct component whole = {.pixels = {.edge = island->edge}};
+    measure_pixels(item, NULL, 1, &whole);
+    *island = whole.pixels;
 }
 
 static void add_fit(const struct item *item, int64_t k, struct component *c) {
@@ -276,24 +286,25 @@ static void add_fit(const struct item *item, int64_t k, struct component *c) {
     c->gaussian = source->gaussian;
 }
 
-static void keep_owners(struct batch *b, const struct item *item, int64_t island,
-                        const int32_t *owner) {
-    const int64_t *first = b->segments->first_value;
-    int32_t *kept = b->owner + (first[island] - first[b->first]);
+static void keep_owners(struct batch *b, const struct item *item, const int32_t *owner) {
+    int32_t *kept = b->owner + item->first_own;
     for (int64_t i = 0; i < item->pixels.n; i++)
         kept[i] = (int32_t)item->first_component + owner[i];
 }
 
 static bool make_components(struct batch *b, struct item *item, int64_t island) {
     const struct sources sources = sources_of(b, item);
-    const struct island *whole = &b->segments->islands[island];
+    struct island *whole = &b->segments->islands[island];
     struct component *components = b->components + item->first_component;
     const int64_t highest = item->deblended.peak[0];
-    const struct noise_at noise = noise_of_pixel(b, item, island, highest);
+    const struct noise_at noise = noise_of_pixel(item, highest);
+    if (noise_sources_exist(&b->dividing->from->user))
+        complete_island(item, whole);
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
                                            .highest = highest,
                                            .noise = noise,
+                                           .island_noise = noise,
                                            .is_alone = sources.n == 1,
                                            .residual_rms = NAN};
         components[k].pixels.edge = whole->edge;
@@ -303,9 +314,9 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
-        measure_pixels(b, item, island, &sources, components);
+        measure_pixels(item, sources.owner, sources.n, components);
     if (b->owner)
-        keep_owners(b, item, island, sources.owner);
+        keep_owners(b, item, sources.owner);
     return true;
 }
 
@@ -318,9 +329,7 @@ static bool allocate_components(struct batch *b, struct components *components) 
     b->components = components->component;
     if (!b->dividing->keep_owners)
         return b->components;
-    const int64_t *first = b->segments->first_value;
-    const size_t n_pixels = (size_t)(first[b->first + b->n] - first[b->first]);
-    components->owner = malloc(n_pixels * sizeof *components->owner + 1);
+    components->owner = malloc((size_t)b->n_own * sizeof *components->owner + 1);
     b->owner = components->owner;
     return b->components && b->owner;
 }
@@ -329,7 +338,8 @@ static bool allocate_components(struct batch *b, struct components *components) 
 
 static bool clear_island(struct batch *b, struct item *item, int64_t island) {
     (void)island;
-    clear_pixels(&item->pixels);
+    free(item->pixels.x);
+    free(item->pixels.y);
     deblended_clear(&item->deblended);
     island_fit_clear(&item->fit);
     fitted_sources_clear(&item->fitted);
@@ -346,6 +356,7 @@ static void clear_batch(struct batch *b, struct threads *threads) {
     free(b->margins);
     free(b->jobs);
     free(b->pixels);
+    run_pixels_clear(&b->read);
 }
 
 /* A bound of the pixels that an island needs memory for: its own or, with a fit, those of its box
@@ -377,10 +388,13 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .segments = segments,
                       .first = first,
                       .n = end - first,
-                      .items = calloc((size_t)(end - first), sizeof *b.items)};
+                      .items = calloc((size_t)(end - first), sizeof *b.items),
+                      .margins = calloc((size_t)(end - first), sizeof *b.margins)};
     *components = (struct components){0};
-    bool ok = b.items && for_each_island(&b, threads, divide_island);
-    enum srcfind_status status = SRCFIND_OK;
+    bool ok =
+        b.items && b.margins && (!dividing->fitter || for_each_island(&b, threads, find_margin));
+    enum srcfind_status status = ok ? read_pixels(&b, threads, error) : SRCFIND_OK;
+    ok = ok && status == SRCFIND_OK && for_each_island(&b, threads, divide_island);
     if (ok && dividing->fitter)
         status = fit_islands(&b, threads, error);
     ok = ok && status == SRCFIND_OK && allocate_components(&b, components) &&

@@ -13,8 +13,9 @@ struct component {
     struct island pixels;  /* extent and moments of its own pixels; n_pixels 0: it has none */
     int64_t highest;       /* its highest pixel, or the island's where it has none: an index */
     struct noise_at noise; /* there */
-    bool is_alone;         /* the island's only source: `pixels` are those of the island; else
-                              their moments are those of value - background */
+    struct noise_at island_noise; /* at the island's highest pixel */
+    bool is_alone; /* the island's only source: `pixels` are those of the island; else
+                      their moments are those of value - background */
     bool is_fitted, has_beam_shape;
     struct gaussian gaussian; /* if fitted, in the map's unit */
     double residual_rms;      /* of the island; NAN without a fit */
@@ -22,9 +23,8 @@ struct component {
 
 /* How islands are divided. */
 struct dividing {
-    const struct pixel_source *source; /* for the margins of islands; not read without a fit */
+    const struct run_source *from; /* of the pixels */
     const struct detection *detection;
-    const struct noise_map *noise;
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
@@ -44,8 +44,8 @@ struct components {
 int64_t components_batch_first(const struct dividing *dividing, const struct segments *segments,
                                int64_t end);
 
-/* Divides the islands [first, end) of segments with pixels. Clear the result also after an error.
- */
+/* Divides the islands [first, end) of segments with runs. Where the user gives maps of the noise,
+ * sets the islands' peaks and moments. Clear the result also after an error. */
 enum srcfind_status components_find(const struct dividing *dividing,
                                     const struct segments *segments, int64_t first, int64_t end,
                                     struct threads *threads, struct components *components,

@@ -17,7 +17,8 @@ struct division {
 
 /* Whether pixel a is higher than pixel b. */
 static bool is_higher(const struct island_pixels *p, int32_t a, int32_t b) {
-    return p->above[a] > p->above[b] || (a < b && p->above[a] == p->above[b]);
+    const double above_a = island_above(p, a), above_b = island_above(p, b);
+    return above_a > above_b || (a < b && above_a == above_b);
 }
 
 /* Merges the sorted ranges [first, middle) and [middle, end) of `from`. */
@@ -102,8 +103,9 @@ static void add_pixel(struct division *d, int32_t pixel, double threshold, doubl
         const int32_t peak = root[k];
         if (peak == highest || peak == pixel || d->parent[peak] != peak)
             continue;
-        const bool is_source = p->above[peak] - p->above[pixel] >= contrast * p->rms[peak] &&
-                               p->above[peak] > threshold * p->rms[peak];
+        const double above = island_above(p, peak), rms = p->rms[peak];
+        const bool is_source =
+            above - island_above(p, pixel) >= contrast * rms && above > threshold * rms;
         d->into[peak] = is_source ? peak : highest;
         d->parent[peak] = highest;
     }

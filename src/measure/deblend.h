@@ -12,9 +12,14 @@
 struct island_pixels {
     int64_t n;
     int32_t *x, *y;
-    double *above; /* value - background */
-    double *rms;
+    const float *value; /* like background and rms, not its own: see run_pixels.h */
+    const double *background, *rms;
 };
+
+/* value - background of pixel i. */
+static inline double island_above(const struct island_pixels *p, int64_t i) {
+    return (double)p->value[i] - p->background[i];
+}
 
 /* Which source each pixel belongs to, from 0; and the index of each source's highest pixel. Sources
  * are in the falling order of their peaks. */

@@ -5,7 +5,6 @@
 
 #include "measure/beam_frame.h"
 #include "measure/gaussian.h"
-#include "measure/margins.h"
 #include "measure/world_columns.h"
 
 /* Of the positions and pixels that are in memory at a time; there is always one position. */
@@ -36,8 +35,11 @@ struct measuring {
     const struct forced *forced;
     struct footprint footprint;
     struct place *places;
-    struct margin *margins; /* the pixels of the places of a batch */
-    int64_t n;              /* places in the batch */
+    int64_t n; /* places in the batch */
+    struct run *runs;
+    int64_t n_runs;
+    int64_t *first_run, *first_pixel; /* of each place */
+    struct run_pixels pixels;
     struct srcfind_source *rows;
 };
 
@@ -68,8 +70,8 @@ static enum srcfind_status locate(const struct forced *f, struct srcfind_source 
 }
 
 static bool is_inside(const struct forced *f, double x, double y) {
-    return x >= -0.5 && y >= -0.5 && x < (double)f->source->width - 0.5 &&
-           y < (double)f->source->height - 0.5;
+    return x >= -0.5 && y >= -0.5 && x < (double)f->pixels->source->width - 0.5 &&
+           y < (double)f->pixels->source->height - 0.5;
 }
 
 static int64_t nearest(double x) {
@@ -137,27 +139,42 @@ static struct columns columns_in(const struct footprint *f, const struct place *
     return c;
 }
 
-/* The runs of the pixels that are used at a place: one in each row, which may be empty, so that the
- * first row follows from y alone, and places in the order of y have margins in that of their rows.
- */
-static bool make_runs(const struct measuring *m, const struct place *place, struct margin *margin) {
-    const struct pixel_source *source = m->forced->source;
+/* Adds the runs of the pixels that are used at a place: one in each row, which may be empty.
+ * Returns the number of their pixels. */
+static int64_t add_runs(struct measuring *m, const struct place *place) {
+    const struct pixel_source *source = m->forced->pixels->source;
     const double row = (double)nearest(place->y), last = (double)source->height - 1;
     const double first = fmin(ceil(place->y - m->footprint.y), row);
     const int64_t top = (int64_t)fmax(first, 0);
     const int64_t bottom = (int64_t)fmin(fmax(floor(place->y + m->footprint.y), row), last);
-    margin->runs = malloc((size_t)(bottom - top + 1) * sizeof *margin->runs);
-    for (int64_t y = top; margin->runs && y <= bottom; y++) {
+    int64_t n = 0;
+    for (int64_t y = top; y <= bottom; y++) {
         struct columns c = columns_in(&m->footprint, place, y);
         c.x0 = c.x0 < 0 ? 0 : c.x0;
         c.x1 = c.x1 < source->width ? c.x1 : source->width - 1;
         if (c.x0 > c.x1)
             c = (struct columns){0, -1};
-        margin->runs[margin->n_runs++] =
-            (struct margin_run){{(int32_t)y, (int32_t)c.x0, (int32_t)c.x1}, margin->n_pixels};
-        margin->n_pixels += c.x1 - c.x0 + 1;
+        m->runs[m->n_runs++] = (struct run){(int32_t)y, (int32_t)c.x0, (int32_t)c.x1};
+        n += c.x1 - c.x0 + 1;
     }
-    return margin->runs;
+    return n;
+}
+
+/* Makes the runs of the batch. False where memory ran out. */
+static bool make_runs(struct measuring *m) {
+    const double most_rows = 2 * m->footprint.y + 3;
+    const size_t n = (size_t)m->n + 1;
+    m->n_runs = 0;
+    m->runs = malloc((size_t)((double)n * most_rows) * sizeof *m->runs);
+    m->first_run = calloc(n, sizeof *m->first_run);
+    m->first_pixel = calloc(n, sizeof *m->first_pixel);
+    if (!m->runs || !m->first_run || !m->first_pixel)
+        return false;
+    for (int64_t i = 0; i < m->n; i++) {
+        m->first_pixel[i + 1] = m->first_pixel[i] + add_runs(m, &m->places[i]);
+        m->first_run[i + 1] = m->n_runs;
+    }
+    return true;
 }
 
 /* Sums over the pixels of a place: the nearest pixel, and what the amplitude is made of. */
@@ -185,18 +202,14 @@ static void add_pixel(const struct place *p, const struct gaussian *beam, int64_
     s->model_model += g * g;
 }
 
-static struct sums sum_pixels(const struct measuring *m, const struct place *p,
-                              const struct gaussian *beam, const struct margin *margin) {
+/* Those of place i of the batch. */
+static struct sums sum_pixels(const struct measuring *m, int64_t i, const struct gaussian *beam) {
     struct sums s = {.above = NAN};
-    for (int64_t i = 0; i < margin->n_runs; i++) {
-        const struct run *run = &margin->runs[i].run;
-        const int64_t first = margin->runs[i].first;
-        for (int64_t x = run->x0; x <= run->x1; x++) {
-            struct noise_at noise;
-            const int64_t at = first + x - run->x0;
-            noise_row(m->forced->setting->noise, run->y, x, 1,
-                      margin->given ? margin->given + at : NULL, &noise);
-            add_pixel(p, beam, x, run->y, margin->values[at], noise, &s);
+    int64_t at = m->first_pixel[i];
+    for (int64_t k = m->first_run[i]; k < m->first_run[i + 1]; k++) {
+        for (int64_t x = m->runs[k].x0; x <= m->runs[k].x1; x++, at++) {
+            const struct noise_at noise = {m->pixels.background[at], m->pixels.rms[at]};
+            add_pixel(&m->places[i], beam, x, m->runs[k].y, m->pixels.value[at], noise, &s);
         }
     }
     return s;
@@ -224,11 +237,11 @@ static void fill_fluxes(const struct measuring *m, const struct sums *s,
     row->snr = row->peak_flux / s->noise.rms;
 }
 
-static void fill_row(const struct measuring *m, const struct place *p,
-                     const struct margin *margin) {
+static void fill_row(const struct measuring *m, int64_t i) {
+    const struct place *p = &m->places[i];
     const struct footprint *f = &m->footprint;
     const struct gaussian beam = {1, p->x, p->y, f->form};
-    const struct sums s = sum_pixels(m, p, &beam, margin);
+    const struct sums s = sum_pixels(m, i, &beam);
     struct srcfind_source *row = &m->rows[p->row];
     if (!isfinite(s.above) || !(s.noise.rms > 0))
         return;
@@ -236,9 +249,10 @@ static void fill_row(const struct measuring *m, const struct place *p,
     row->x_peak = nearest(p->x);
     row->y_peak = nearest(p->y);
     row->n_pixels = s.n;
-    const bool is_cut = f->square > 0 && (p->x < f->x || p->y < f->y ||
-                                          p->x > (double)m->forced->source->width - 1 - f->x ||
-                                          p->y > (double)m->forced->source->height - 1 - f->y);
+    const bool is_cut =
+        f->square > 0 &&
+        (p->x < f->x || p->y < f->y || p->x > (double)m->forced->pixels->source->width - 1 - f->x ||
+         p->y > (double)m->forced->pixels->source->height - 1 - f->y);
     if (is_cut || s.n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
     if (m->forced->frame && s.model_model < LEAST_MODEL) /* the beam falls between the pixels */
@@ -256,26 +270,21 @@ static void fill_part(void *context, int part) {
     const int64_t first = (int64_t)part * PLACES_A_PART;
     const int64_t end = first + PLACES_A_PART < m->n ? first + PLACES_A_PART : m->n;
     for (int64_t i = first; i < end; i++)
-        fill_row(m, &m->places[i], &m->margins[i]);
+        fill_row(m, i);
 }
 
 static enum srcfind_status measure_batch(struct measuring *m, struct threads *threads,
                                          struct error *error) {
-    bool ok = true;
-    enum srcfind_status status = SRCFIND_OK;
-    m->margins = calloc((size_t)m->n + 1, sizeof *m->margins);
-    for (int64_t i = 0; m->margins && ok && i < m->n; i++)
-        ok = make_runs(m, &m->places[i], &m->margins[i]);
-    if (!m->margins || !ok)
-        status = error_memory(error, "measuring at given positions");
-    if (status == SRCFIND_OK)
-        status = margins_read(m->margins, m->n, m->forced->source,
-                              &m->forced->setting->detection->maps, threads, error);
+    enum srcfind_status status =
+        make_runs(m)
+            ? run_pixels_read(m->forced->pixels, m->runs, m->n_runs, threads, &m->pixels, error)
+            : error_memory(error, "measuring at given positions");
     if (status == SRCFIND_OK)
         threads_run(threads, (int)((m->n + PLACES_A_PART - 1) / PLACES_A_PART), fill_part, m);
-    for (int64_t i = 0; m->margins && i < m->n; i++)
-        margin_clear(&m->margins[i]);
-    free(m->margins);
+    run_pixels_clear(&m->pixels);
+    free(m->runs);
+    free(m->first_run);
+    free(m->first_pixel);
     return status;
 }
 

@@ -3,10 +3,11 @@
 #define FORCED_H
 
 #include "input/positions.h"
+#include "measure/run_pixels.h"
 #include "measure/setting.h"
 
 struct forced {
-    const struct pixel_source *source;
+    const struct run_source *pixels;
     const struct setting *setting;
     const struct srcfind_image *metadata;
     struct wcs *wcs; /* NULL without sky coordinates */

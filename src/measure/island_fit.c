@@ -10,34 +10,22 @@ static void add_own_pixels(struct island_fit *f) {
     const struct island_pixels *own = f->own;
     for (int64_t i = 0; i < own->n; i++)
         f->pixels[f->n_pixels++] =
-            (struct fit_pixel){own->above[i] / f->rms, own->x[i] - f->x, own->y[i] - f->y};
+            (struct fit_pixel){island_above(own, i) / f->rms, own->x[i] - f->x, own->y[i] - f->y};
     f->n_own = f->n_pixels;
 }
 
-/* Adds the pixels of a run of the margin. */
-static void add_margin_run(struct island_fit *f, const struct noise_map *map, double threshold,
-                           const struct run *run, const float *values,
-                           const struct noise_given *given) {
-    struct noise_at noise[NOISE_RANGE];
-    for (int64_t x = run->x0; x <= run->x1; x += NOISE_RANGE) {
-        const int64_t n = run->x1 - x < NOISE_RANGE ? run->x1 - x + 1 : NOISE_RANGE,
-                      at = x - run->x0;
-        noise_row(map, run->y, x, n, given ? given + at : NULL, noise);
-        for (int64_t i = 0; i < n; i++) {
-            const double above = (double)values[at + i] - noise[i].background;
-            if (isfinite(above) && !noise_is_below(noise[i], threshold, values[at + i]))
-                f->pixels[f->n_pixels++] =
-                    (struct fit_pixel){above / f->rms, (int32_t)(x + i - f->x), run->y - f->y};
-        }
-    }
-}
-
+/* Adds the pixels of the margin, which are pixels[at] and so on. */
 static void add_margin_pixels(struct island_fit *f, const struct margin *m,
-                              const struct noise_map *map, double threshold) {
+                              const struct run_pixels *pixels, int64_t at, double threshold) {
     for (int64_t i = 0; i < m->n_runs; i++) {
-        const int64_t first = m->runs[i].first;
-        add_margin_run(f, map, threshold, &m->runs[i].run, m->values + first,
-                       m->given ? m->given + first : NULL);
+        const struct run *run = &m->runs[i];
+        for (int64_t x = run->x0; x <= run->x1; x++, at++) {
+            const struct noise_at noise = {pixels->background[at], pixels->rms[at]};
+            const double above = (double)pixels->value[at] - noise.background;
+            if (isfinite(above) && !noise_is_exceeded(noise, threshold, pixels->value[at]))
+                f->pixels[f->n_pixels++] =
+                    (struct fit_pixel){above / f->rms, (int32_t)(x - f->x), run->y - f->y};
+        }
     }
 }
 
@@ -52,7 +40,7 @@ static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) 
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin *margin,
-                     const struct noise_map *noise, double threshold) {
+                     const struct run_pixels *pixels, int64_t first, double threshold) {
     const int32_t highest = deblended->peak[0];
     *fit = (struct island_fit){.own = own,
                                .deblended = deblended,
@@ -63,7 +51,7 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
     if (n > INT32_MAX || !allocate(fit, n, deblended->n))
         return false;
     add_own_pixels(fit);
-    add_margin_pixels(fit, margin, noise, threshold);
+    add_margin_pixels(fit, margin, pixels, first, threshold);
     return fit_parts_make(fit);
 }
 
@@ -241,7 +229,7 @@ static void add_not_fitted(struct finishing *f, int32_t deblended) {
     const struct island_fit *fit = f->fit;
     struct ranked *r = &f->ranked[f->n];
     *r = (struct ranked){.number = (int32_t)f->n++};
-    r->peak = fit->own->above[fit->deblended->peak[deblended]];
+    r->peak = island_above(fit->own, fit->deblended->peak[deblended]);
     f->is_kept[deblended] = true;
 }
 

@@ -6,6 +6,7 @@
 #include "measure/deblend.h"
 #include "measure/gaussian.h"
 #include "measure/margins.h"
+#include "measure/run_pixels.h"
 
 /* A group of sources, and the pixels that are nearer to them than to those of other groups. */
 struct fit_part {
@@ -33,11 +34,11 @@ struct island_fit {
 };
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out. False where memory ran out. `own` and `deblended` must outlive the result, which is to
- * be cleared also after a failure. */
+ * left out; the margin's pixels are pixels[first] and so on. False where memory ran out. `own` and
+ * `deblended` must outlive the result, which is to be cleared also after a failure. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin *margin,
-                     const struct noise_map *noise, double threshold);
+                     const struct run_pixels *pixels, int64_t first, double threshold);
 void island_fit_clear(struct island_fit *fit);
 
 /* Makes a job of each part, whose pixels go to pixels[first] and so on. */

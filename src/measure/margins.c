@@ -1,12 +1,9 @@
 #include "measure/margins.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/arrays.h"
-#include "cpu/noise_maps.h"
-#include "input/chunks.h"
-
-/* --- finding --- */
 
 /* Runs of one row, in the order of their first pixels. */
 struct row {
@@ -77,7 +74,7 @@ static bool add_run(struct margin *m, int64_t *capacity, int64_t y, int64_t x0, 
         return true;
     if (!GROW(m->runs, *capacity, m->n_runs + 1))
         return false;
-    m->runs[m->n_runs++] = (struct margin_run){{(int32_t)y, (int32_t)x0, (int32_t)x1}, m->n_pixels};
+    m->runs[m->n_runs++] = (struct run){(int32_t)y, (int32_t)x0, (int32_t)x1};
     m->n_pixels += x1 - x0 + 1;
     return true;
 }
@@ -134,159 +131,5 @@ bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_
 
 void margin_clear(struct margin *margin) {
     free(margin->runs);
-    free(margin->values);
-    free(margin->given);
     *margin = (struct margin){0};
-}
-
-/* --- reading --- */
-
-struct reading {
-    const struct pixel_source *source;
-    const struct noise_sources *maps;
-    struct margin *margins;
-    int64_t n;
-    int32_t *last;        /* the last row of each margin, or of an earlier one that ends later */
-    struct error *errors; /* of each worker */
-    bool *has_failed;
-};
-
-/* The first of n things, which are in order, that is not before row y. */
-static int64_t first_not_before(const void *things, int64_t n, int64_t y,
-                                bool (*is_before)(const void *things, int64_t i, int64_t y)) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (is_before(things, middle, y))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether a margin begins before row y. One without a run is that of an island as large as the
- * image, which is the only one. */
-static bool begins_before(const void *margins, int64_t i, int64_t y) {
-    const struct margin *m = (const struct margin *)margins + i;
-    return m->n_runs == 0 || m->runs[0].run.y < y;
-}
-
-/* Whether a margin, and all earlier ones, end before row y: `last` of a reading. */
-static bool ends_before(const void *last, int64_t i, int64_t y) {
-    return ((const int32_t *)last)[i] < y;
-}
-
-static bool run_is_before(const void *runs, int64_t i, int64_t y) {
-    return ((const struct margin_run *)runs)[i].run.y < y;
-}
-
-/* The margins [begin, end) that may have pixels in rows y0 ... y1. */
-struct margin_range {
-    int64_t begin, end, y0, y1;
-};
-
-static struct margin_range margins_in(const struct reading *r, int64_t first, int64_t count) {
-    const int64_t y0 = first / r->source->width, y1 = (first + count - 1) / r->source->width;
-    return (struct margin_range){first_not_before(r->last, r->n, y0, ends_before),
-                                 first_not_before(r->margins, r->n, y1 + 1, begins_before), y0, y1};
-}
-
-static bool is_wanted(void *context, int64_t first, int64_t count) {
-    const struct margin_range range = margins_in(context, first, count);
-    return range.begin < range.end;
-}
-
-/* Copies what a chunk has of a run. given is NULL, or beside the pixels. */
-static void copy_run(const struct reading *r, const struct chunk *chunk,
-                     const struct noise_given *given, const struct margin_run *run,
-                     struct margin *m) {
-    const int64_t start = run->run.y * r->source->width, end = chunk->first + chunk->count;
-    const int64_t from = start + run->run.x0, to = start + run->run.x1;
-    for (int64_t i = from > chunk->first ? from : chunk->first; i <= to && i < end; i++) {
-        const int64_t at = run->first + i - from;
-        m->values[at] = pixel_value(chunk->pixels, i - chunk->first, r->source->swapped);
-        if (given)
-            m->given[at] = given[i - chunk->first];
-    }
-}
-
-/* Copies what a chunk has of the margins. */
-static void copy_values(const struct reading *r, const struct chunk *chunk,
-                        const struct noise_given *given) {
-    const struct margin_range range = margins_in(r, chunk->first, chunk->count);
-    for (int64_t k = range.begin; k < range.end; k++) {
-        struct margin *m = &r->margins[k];
-        for (int64_t i = first_not_before(m->runs, m->n_runs, range.y0, run_is_before);
-             i < m->n_runs && m->runs[i].run.y <= range.y1; i++)
-            copy_run(r, chunk, given, &m->runs[i], m);
-    }
-}
-
-static bool read_chunk(void *context, int worker, const struct chunk *chunk) {
-    const struct reading *r = context;
-    struct noise_maps maps = {0};
-    bool ok = true;
-    if (noise_maps_exist(r->maps)) {
-        ok = noise_maps_make(&maps, r->maps, chunk->count);
-        if (ok &&
-            noise_maps_read(&maps, chunk->first, chunk->count, &r->errors[worker]) != SRCFIND_OK) {
-            r->has_failed[worker] = true;
-            ok = false;
-        }
-    }
-    if (ok)
-        copy_values(r, chunk, maps.given);
-    noise_maps_clear(&maps);
-    return ok;
-}
-
-static bool allocate_values(struct margin *m, bool has_maps) {
-    m->values = malloc((size_t)m->n_pixels * sizeof *m->values + 1);
-    m->given = has_maps ? malloc((size_t)m->n_pixels * sizeof *m->given + 1) : NULL;
-    return m->values && (m->given || !has_maps);
-}
-
-static bool allocate(struct reading *r, int n_workers) {
-    int32_t last = -1;
-    r->last = malloc((size_t)r->n * sizeof *r->last + 1);
-    r->errors = calloc((size_t)n_workers, sizeof *r->errors);
-    r->has_failed = calloc((size_t)n_workers, sizeof *r->has_failed);
-    bool ok = r->last && r->errors && r->has_failed;
-    for (int64_t k = 0; ok && k < r->n; k++) {
-        struct margin *m = &r->margins[k];
-        if (m->n_runs > 0 && m->runs[m->n_runs - 1].run.y > last)
-            last = m->runs[m->n_runs - 1].run.y;
-        r->last[k] = last;
-        ok = allocate_values(m, noise_maps_exist(r->maps));
-    }
-    return ok;
-}
-
-static enum srcfind_status read_margins(struct reading *r, struct threads *threads,
-                                        struct error *error) {
-    const int n_workers = threads_count(threads);
-    const struct chunk_work work = {.work = read_chunk, .wanted = is_wanted, .context = r};
-    const enum srcfind_status status = chunks_run(r->source, threads, n_workers, &work, error);
-    for (int i = 0; status != SRCFIND_OK && i < n_workers; i++) {
-        if (r->has_failed[i]) {
-            *error = r->errors[i];
-            return SRCFIND_ERROR_INPUT;
-        }
-    }
-    return status;
-}
-
-enum srcfind_status margins_read(struct margin *margins, int64_t n,
-                                 const struct pixel_source *source,
-                                 const struct noise_sources *maps, struct threads *threads,
-                                 struct error *error) {
-    struct reading r = {.source = source, .maps = maps, .margins = margins, .n = n};
-    const enum srcfind_status status = allocate(&r, threads_count(threads))
-                                           ? read_margins(&r, threads, error)
-                                           : error_memory(error, "reading pixels again");
-    free(r.last);
-    free(r.errors);
-    free(r.has_failed);
-    return status;
 }

@@ -83,7 +83,7 @@ static void measure_fluxes(const struct peak_noise *l, double to_flux, const str
 
 /* What was not subtracted from the values of an island's moments yet. */
 static double base_of_islands(const struct setting *s, const struct peak_noise *l) {
-    return s->noise->nodes || s->at_peaks ? 0 : l->base;
+    return s->noise->nodes || noise_sources_exist(&s->detection->maps) ? 0 : l->base;
 }
 
 /* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. base: what
@@ -127,10 +127,8 @@ static void copy_extent(const struct island *island, int64_t flags, struct srcfi
         row->flags |= SRCFIND_FLAG_SINGLE_PIXEL;
 }
 
-/* The noise at the peak of island i. */
-static struct peak_noise noise_at(const struct setting *s, const struct island *island, int64_t i) {
-    const struct noise_at noise =
-        s->at_peaks ? s->at_peaks[i] : noise_map_at(s->noise, island->x_peak, island->y_peak);
+/* The noise at a peak. */
+static struct peak_noise peak_noise(const struct setting *s, struct noise_at noise) {
     return (struct peak_noise){
         noise.background, s->detection->island * noise.rms, {noise.rms, s->correlated}};
 }
@@ -170,7 +168,7 @@ static void measure_fit(const struct component *c, const struct setting *s,
 /* Fills the columns of the island: those of all of its sources are the same. */
 static void measure_whole(const struct component *c, const struct island *island,
                           const struct setting *s, struct srcfind_source *row) {
-    const struct peak_noise l = noise_at(s, island, c->island);
+    const struct peak_noise l = peak_noise(s, c->island_noise);
     row->island_id = c->island + 1;
     row->s_code[0] = c->is_alone ? 'S' : 'C';
     row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
@@ -181,8 +179,7 @@ static void measure_whole(const struct component *c, const struct island *island
 static void measure_component(const struct component *c, const struct island *island,
                               const struct setting *s, bool is_fit, struct srcfind_source *row,
                               struct pixel_shape *shape) {
-    const struct peak_noise l = {
-        c->noise.background, s->detection->island * c->noise.rms, {c->noise.rms, s->correlated}};
+    const struct peak_noise l = peak_noise(s, c->noise);
     row->isl_rms = c->noise.rms;
     row->isl_mean = c->noise.background;
     if (c->pixels.n_pixels > 0) {
@@ -237,9 +234,11 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
         measure_component(c, &b->islands[c->island], s, b->is_fit, row, shape);
         return;
     }
-    const struct peak_noise noise = noise_at(s, &b->islands[k], k);
-    copy_extent(&b->islands[k], s->flags, row);
-    measure_island(&b->islands[k], &noise, base_of_islands(s, &noise), s, row, shape);
+    const struct island *island = &b->islands[k];
+    const struct peak_noise noise =
+        peak_noise(s, noise_map_at(s->noise, island->x_peak, island->y_peak));
+    copy_extent(island, s->flags, row);
+    measure_island(island, &noise, base_of_islands(s, &noise), s, row, shape);
 }
 
 static void measure_range(void *context, int i) {

@@ -9,7 +9,6 @@ struct setting setting_make(const struct detection_result *result,
     struct setting s = {
         .detection = detection,
         .noise = &result->noise,
-        .at_peaks = result->segments.noise,
         .correlated = has_beam ? fmax(metadata->beam_pixels, 1) : 1,
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,

@@ -10,7 +10,6 @@
 struct setting {
     const struct detection *detection;
     const struct noise_map *noise;
-    const struct noise_at *at_peaks; /* the islands' own, if maps are given; else NULL */
     double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
     double to_flux;    /* flux / pixel sum */
     int64_t flags;

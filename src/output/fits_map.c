@@ -1,7 +1,6 @@
 #include "output/fits_map.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,9 +11,9 @@ enum { BLOCK = 1 << 14 }; /* values that are written at a time */
 /* A map that is being written. Each thread writes chunks to their places in the file. */
 struct writing {
     int file;
-    int64_t data;      /* offset of the first value */
-    bool swaps;        /* values come in the other byte order than that of FITS */
-    atomic_int failed; /* errno of a write; 0 if none failed */
+    int64_t data;     /* offset of the first value */
+    bool swaps;       /* values come in the other byte order than that of FITS */
+    const char *name; /* of the file, for errors */
 };
 
 /* Returns 0, or errno. */
@@ -35,8 +34,14 @@ static int write_at(int file, const void *bytes, int64_t count, int64_t offset) 
     return 0;
 }
 
-static bool write_chunk(void *context, int worker, const struct chunk *chunk) {
-    struct writing *w = context;
+static enum srcfind_status write_error(const char *name, int code, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the map cannot be written: %s", name,
+                     strerror(code));
+}
+
+static enum srcfind_status write_chunk(void *context, int worker, const struct chunk *chunk,
+                                       struct error *error) {
+    const struct writing *w = context;
     uint32_t block[BLOCK];
     (void)worker;
     for (int64_t i = 0; i < chunk->count; i += BLOCK) {
@@ -47,16 +52,9 @@ static bool write_chunk(void *context, int worker, const struct chunk *chunk) {
         const int64_t offset = w->data + (chunk->first + i) * (int64_t)sizeof *block;
         const int code = write_at(w->file, block, bytes, offset);
         if (code)
-            atomic_store(&w->failed, code);
-        if (code)
-            return false;
+            return write_error(w->name, code, error);
     }
-    return true;
-}
-
-static enum srcfind_status write_error(const char *name, int code, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the map cannot be written: %s", name,
-                     strerror(code));
+    return SRCFIND_OK;
 }
 
 enum srcfind_status fits_map_write(const struct cards *header, const struct pixel_source *values,
@@ -64,20 +62,18 @@ enum srcfind_status fits_map_write(const struct cards *header, const struct pixe
                                    struct error *error) {
     static const char zeros[FITS_BLOCK];
     const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    struct writing w = {
-        .file = fileno(file), .data = header->n * CARD, .swaps = values->swapped == is_big};
+    struct writing w = {.file = fileno(file),
+                        .data = header->n * CARD,
+                        .swaps = values->swapped == is_big,
+                        .name = name};
     const struct chunk_work work = {.work = write_chunk, .context = &w};
     const int64_t end = w.data + values->width * values->height * (int64_t)sizeof(uint32_t);
     const int64_t padding = (FITS_BLOCK - end % FITS_BLOCK) % FITS_BLOCK;
     int code = write_at(w.file, header->text, w.data, 0);
     if (!code)
         code = write_at(w.file, zeros, padding, end);
-    if (code)
-        return write_error(name, code, error);
-    const enum srcfind_status status =
-        chunks_run(values, threads, threads_count(threads), &work, error);
-    code = atomic_load(&w.failed);
-    return code ? write_error(name, code, error) : status;
+    return code ? write_error(name, code, error)
+                : chunks_run(values, threads, threads_count(threads), &work, error);
 }
 
 bool fits_map_read(const char *path, struct hdu *hdu) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cpu/noise_maps.h"
+#include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
 /* --- quantities --- */
@@ -27,11 +27,11 @@ static float quantity_at(enum quantity quantity, struct noise_at noise, double m
 }
 
 /* Replaces n pixels of row y, from pixel x on. */
-static void replace_pixels(const struct quantity_values *v, int64_t x, int64_t y, int64_t n,
-                           const struct noise_given *given, uint32_t *pixels) {
+static void replace_pixels(const struct quantity_values *v, const struct noise_rows *rows,
+                           int64_t x, int64_t y, int64_t n, uint32_t *pixels) {
     struct noise_at noise[NOISE_RANGE];
     double model[NOISE_RANGE] = {0};
-    noise_row(v->noise, y, x, n, given, noise);
+    noise_rows_get(rows, x, y, n, noise);
     if (v->model)
         model_row(v->model, y, x, n, model);
     for (int64_t i = 0; i < n; i++) {
@@ -42,44 +42,35 @@ static void replace_pixels(const struct quantity_values *v, int64_t x, int64_t y
     }
 }
 
-/* Replaces the pixels [first, first + count). given is NULL if no map of the noise is. */
-static void replace_range(const struct quantity_values *v, int64_t first, int64_t count,
-                          const struct noise_given *given, uint32_t *pixels) {
+/* Replaces the pixels [first, first + count). */
+static void replace_range(const struct quantity_values *v, const struct noise_rows *rows,
+                          int64_t first, int64_t count, uint32_t *pixels) {
     const int64_t width = v->image->width;
     for (int64_t i = 0; i < count;) {
         const int64_t x = (first + i) % width, row = width - x < count - i ? width - x : count - i;
         const int64_t n = row < NOISE_RANGE ? row : NOISE_RANGE;
-        replace_pixels(v, x, (first + i) / width, n, given ? given + i : NULL, pixels + i);
+        replace_pixels(v, rows, x, (first + i) / width, n, pixels + i);
         i += n;
     }
-}
-
-/* The same with what the maps have there. False on an error. */
-static bool replace_by_maps(const struct quantity_values *v, int64_t first, int64_t count,
-                            uint32_t *pixels, struct error *error) {
-    struct noise_maps maps;
-    bool ok = noise_maps_make(&maps, &v->maps, count);
-    if (!ok)
-        error_memory(error, "reading a map");
-    ok = ok && noise_maps_read(&maps, first, count, error) == SRCFIND_OK;
-    if (ok)
-        replace_range(v, first, count, maps.given, pixels);
-    noise_maps_clear(&maps);
-    return ok;
 }
 
 static const uint32_t *read_quantity(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                      struct error *error) {
     const struct quantity_values *v = state;
     const uint32_t *pixels = v->image->read(v->image->state, first, count, buffer, error);
+    struct noise_rows rows;
     if (!pixels)
         return NULL;
     if (pixels != buffer)
         memcpy(buffer, pixels, (size_t)count * sizeof *buffer);
-    if (noise_maps_exist(&v->maps))
-        return replace_by_maps(v, first, count, buffer, error) ? buffer : NULL;
-    replace_range(v, first, count, NULL, buffer);
-    return buffer;
+    bool ok = noise_rows_make(&rows, v->noise, &v->maps, v->image->width, count);
+    if (!ok)
+        error_memory(error, "reading a map");
+    ok = ok && noise_rows_read(&rows, first, count, error) == SRCFIND_OK;
+    if (ok)
+        replace_range(v, &rows, first, count, buffer);
+    noise_rows_clear(&rows);
+    return ok ? buffer : NULL;
 }
 
 struct pixel_source quantity_values_source(struct quantity_values *values) {

@@ -17,7 +17,8 @@ struct plain {
 };
 
 static bool comes_before(const struct island_pixels *p, int a, int b) {
-    return p->above[a] != p->above[b] ? p->above[a] > p->above[b] : a < b;
+    const double above_a = island_above(p, a), above_b = island_above(p, b);
+    return above_a != above_b ? above_a > above_b : a < b;
 }
 
 static void place(struct plain *plain) {
@@ -68,8 +69,9 @@ static int source_of(const struct plain *plain, const int *saddle, int pixel) {
     int peak = highest_from(plain, pixel, pixel);
     for (;;) {
         const int s = saddle[peak];
-        if (s < 0 || (p->above[peak] - p->above[s] >= plain->contrast * p->rms[peak] &&
-                      p->above[peak] > plain->threshold * p->rms[peak]))
+        const double above = island_above(p, peak), rms = p->rms[peak];
+        if (s < 0 ||
+            (above - island_above(p, s) >= plain->contrast * rms && above > plain->threshold * rms))
             return peak;
         peak = highest_from(plain, peak, s);
     }
@@ -209,17 +211,25 @@ static bool keep_island(struct field *f, struct random *r) {
 /* The memory of an island's pixels. */
 struct pixels {
     int32_t x[MOST_PIXELS], y[MOST_PIXELS];
-    double above[MOST_PIXELS], rms[MOST_PIXELS];
+    float value[MOST_PIXELS];
+    double background[MOST_PIXELS], rms[MOST_PIXELS];
 };
 
+/* Value and background of a pixel whose difference is just `above`. */
+static void set_above(double above, float *value, double *background) {
+    *value = (float)above;
+    *background = (double)*value - above;
+}
+
 static struct island_pixels pixels_of_field(const struct field *f, struct pixels *to) {
-    struct island_pixels p = {0, to->x, to->y, to->above, to->rms};
+    struct island_pixels p = {0, to->x, to->y, to->value, to->background, to->rms};
     for (int i = 0; i < f->width * f->height; i++)
         if (f->is_in[i]) {
             p.x[p.n] = i % f->width;
             p.y[p.n] = i / f->width;
-            p.above[p.n] = f->above[i];
-            p.rms[p.n++] = f->rms[i];
+            to->rms[p.n] = f->rms[i];
+            set_above(f->above[i], &to->value[p.n], &to->background[p.n]);
+            assert_true(island_above(&p, p.n++) == f->above[i]);
         }
     return p;
 }
@@ -261,8 +271,9 @@ static void random_islands(void **state) {
 /* Two peaks of 10 and 8 above a saddle of 7, at an rms of 0.5 that is 1 at the lower peak. */
 static void at_the_limits(void **state) {
     int32_t x[] = {0, 1, 2}, y[] = {0, 0, 0};
-    double above[] = {10, 7, 8}, rms[] = {0.5, 0.5, 1};
-    const struct island_pixels p = {3, x, y, above, rms};
+    const float value[] = {11, 9, 11};
+    const double background[] = {1, 2, 3}, rms[] = {0.5, 0.5, 1};
+    const struct island_pixels p = {3, x, y, value, background, rms};
     (void)state;
     assert_int_equal(check(&p, 5, 1), 2); /* 1 rms above the saddle is enough, */
     assert_int_equal(check(&p, 5, 1 + 1e-15), 1);
@@ -275,18 +286,20 @@ static void at_the_limits(void **state) {
  * 10,000 peaks, each with a pixel on the next diagonal, which is its own. */
 static void many_pixels(void **state) {
     enum { SIDE = 1000, STEP = 10, PEAKS_A_ROW = SIDE / STEP, N = SIDE * SIDE };
-    struct island_pixels p = {N, calloc(N, sizeof *p.x), calloc(N, sizeof *p.y),
-                              calloc(N, sizeof *p.above), calloc(N, sizeof *p.rms)};
+    float *value = calloc(N, sizeof *value);
+    double *background = calloc(N, sizeof *background), *rms = calloc(N, sizeof *rms);
+    const struct island_pixels p = {
+        N, calloc(N, sizeof *p.x), calloc(N, sizeof *p.y), value, background, rms};
     struct deblended result;
     (void)state;
     for (int i = 0; i < N; i++) {
         const int x = i % SIDE, y = i / SIDE, peak = y / STEP * PEAKS_A_ROW + x / STEP;
         p.x[i] = x;
         p.y[i] = y;
-        p.rms[i] = 1;
-        p.above[i] = x % STEP == 5 && y % STEP == 5   ? 20 + peak
-                     : x % STEP == 6 && y % STEP == 6 ? 19
-                                                      : 6;
+        rms[i] = 1;
+        value[i] = (float)(x % STEP == 5 && y % STEP == 5   ? 20 + peak
+                           : x % STEP == 6 && y % STEP == 6 ? 19
+                                                            : 6);
     }
     assert_true(deblend(&p, 5, 1, &result));
     assert_int_equal(result.n, PEAKS_A_ROW * PEAKS_A_ROW);
@@ -299,15 +312,16 @@ static void many_pixels(void **state) {
     }
     deblended_clear(&result);
     for (int i = 0; i < N; i++)
-        p.above[i] = 7;
+        value[i] = 7;
     assert_true(deblend(&p, 5, 1, &result));
     assert_int_equal(result.n, 1);
     assert_int_equal(result.peak[0], 0);
     deblended_clear(&result);
     free(p.x);
     free(p.y);
-    free(p.above);
-    free(p.rms);
+    free(value);
+    free(background);
+    free(rms);
 }
 
 int main(void) {

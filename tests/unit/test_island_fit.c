@@ -10,24 +10,30 @@
 /* A strip of pixels with n peaks. */
 struct strip {
     struct island_pixels own;
+    float *value;
+    double *background, *rms; /* of its pixels */
     struct deblended deblended;
 };
 
 static struct strip strip_make(int n, int apart, int height) {
     const int64_t n_pixels = (int64_t)n * apart * height;
-    struct strip s = {.own = {.x = calloc((size_t)n_pixels, sizeof *s.own.x),
+    struct strip s = {.value = calloc((size_t)n_pixels, sizeof *s.value),
+                      .background = calloc((size_t)n_pixels, sizeof *s.background),
+                      .rms = calloc((size_t)n_pixels, sizeof *s.rms),
+                      .own = {.x = calloc((size_t)n_pixels, sizeof *s.own.x),
                               .y = calloc((size_t)n_pixels, sizeof *s.own.y),
-                              .above = calloc((size_t)n_pixels, sizeof *s.own.above),
-                              .rms = calloc((size_t)n_pixels, sizeof *s.own.rms),
                               .n = n_pixels},
                       .deblended = {.peak = calloc((size_t)n, sizeof *s.deblended.peak),
                                     .owner = calloc((size_t)n_pixels, sizeof *s.deblended.owner),
                                     .n = n}};
+    s.own.value = s.value;
+    s.own.background = s.background;
+    s.own.rms = s.rms;
     for (int64_t i = 0; i < n_pixels; i++) {
         s.own.x[i] = (int32_t)(i % (n * apart));
         s.own.y[i] = (int32_t)(i / (n * apart));
-        s.own.above[i] = 10;
-        s.own.rms[i] = 1;
+        s.value[i] = 10;
+        s.rms[i] = 1;
         s.deblended.owner[i] = s.own.x[i] / apart;
     }
     for (int i = 0; i < n; i++)
@@ -38,8 +44,9 @@ static struct strip strip_make(int n, int apart, int height) {
 static void strip_free(struct strip *s) {
     free(s->own.x);
     free(s->own.y);
-    free(s->own.above);
-    free(s->own.rms);
+    free(s->value);
+    free(s->background);
+    free(s->rms);
     free(s->deblended.peak);
     free(s->deblended.owner);
 }
@@ -49,10 +56,9 @@ static void check(int n, int apart, int group, int rounds) {
     struct strip s = strip_make(n, apart, 3);
     const struct margin margin = {0};
     const struct fit_frame frame = {1, 0, 1, true};
-    const struct noise_map noise = {.rms = 1};
     struct island_fit fit;
     int64_t n_sources = 0, n_pixels = 0;
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, &noise, 3));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3));
     struct fit_job *jobs = calloc((size_t)fit.n_parts, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
@@ -98,7 +104,6 @@ static void seams(void **state) {
     struct strip s = strip_make(PEAKS, APART, HEIGHT);
     const struct margin margin = {0};
     const struct fit_frame frame = {0.5, 0, 0.5, true}; /* a beam of 4.7 pixels */
-    const struct noise_map noise = {.rms = 1};
     struct island_fit fit;
     struct fitted_sources fitted;
     struct error error;
@@ -106,9 +111,9 @@ static void seams(void **state) {
     const struct fitter fitter = {fit_jobs, &n_fits};
     (void)state;
     for (int64_t i = 0; i < s.own.n; i++)
-        s.own.above[i] = (100 + 2 * cos(2 * M_PI * (s.own.x[i] - APART / 2.0) / APART)) *
-                         exp(-pow(s.own.y[i] - HEIGHT / 2, 2) / 10);
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, &noise, 3));
+        s.value[i] = (float)((100 + 2 * cos(2 * M_PI * (s.own.x[i] - APART / 2.0) / APART)) *
+                             exp(-pow(s.own.y[i] - HEIGHT / 2, 2) / 10));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3));
     assert_int_equal(fit.n_colours, 2);
     for (int64_t k = 0; k < fit.n_parts; k++)
         for (int64_t i = 0; i < k; i++)

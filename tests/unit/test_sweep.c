@@ -67,7 +67,7 @@ static void drops_what_cannot_count(void **state) {
         make_runs(&before, 0.02 + 0.4 * random_unit(&r), &r);
         after = before;
         find_kept(&before, &sweep, kept);
-        assert_true(sweep_runs(&sweep, after.runs, &after.n, after.values, NULL, &after.n_values));
+        assert_true(sweep_runs(&sweep, after.runs, &after.n, after.values, &after.n_values));
         int64_t k = 0;
         const float *from = before.values, *to = after.values;
         for (int64_t j = 0; j < before.n; j++) {

@@ -47,10 +47,12 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static bool add_chunk(void *context, int worker, const struct chunk *chunk) {
+static enum srcfind_status add_chunk(void *context, int worker, const struct chunk *chunk,
+                                     struct error *error) {
     const struct summing *s = context;
     const int64_t block = s->means->block, width = s->image_width;
     (void)worker;
+    (void)error;
     for (int64_t i = 0; i < chunk->count;) {
         const int64_t x = (chunk->first + i) % width, y = (chunk->first + i) / width;
         const int64_t end = smaller((x / block + 1) * block, width);
@@ -58,7 +60,7 @@ static bool add_chunk(void *context, int worker, const struct chunk *chunk) {
         add_pixels(s, chunk->pixels + i, n, &s->sums[y / block * s->means->width + x / block]);
         i += n;
     }
-    return true;
+    return SRCFIND_OK;
 }
 
 static enum srcfind_status add_image(struct summing *s, const struct pixel_source *image,

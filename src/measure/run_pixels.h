@@ -1,0 +1,34 @@
+/* The one reader of what is measured: the pixels of runs, with background and rms there. What is
+ * measured need not be what was detected in: the runs may come from any image of the same shape. */
+#ifndef RUN_PIXELS_H
+#define RUN_PIXELS_H
+
+#include "backend/backend.h"
+
+/* Where the pixels of runs come from. */
+struct run_source {
+    const struct pixel_source *source;
+    const struct noise_map *noise;
+    struct noise_sources user; /* maps that the user gives, which stand in for the noise map */
+    /* Writes the values of n runs, one run after the other, of an image that a device has; NULL: no
+     * device has it, and the source is read. */
+    enum srcfind_status (*gather)(void *context, const struct run *runs, int64_t n, float *values,
+                                  struct error *error);
+    void *context;
+};
+
+/* The pixels of runs, one run after the other. Where a pixel is blank, its value is NaN. */
+struct run_pixels {
+    float *value;
+    double *background, *rms;
+    int64_t n;
+};
+
+/* Reads the pixels of n runs, in any order, in one pass over the parts of the image that have some.
+ * Runs may overlap, and may be empty (x0 > x1). Clear the result also after an error. */
+enum srcfind_status run_pixels_read(const struct run_source *from, const struct run *runs,
+                                    int64_t n, struct threads *threads, struct run_pixels *pixels,
+                                    struct error *error);
+void run_pixels_clear(struct run_pixels *pixels);
+
+#endif
