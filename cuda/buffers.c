@@ -93,6 +93,8 @@ static void lay_out_runs(struct params *params, struct layout *l) {
     params->runs = layout_take(l, params->runs_capacity, sizeof *params->runs);
     params->parent = layout_take(l, params->runs_capacity, sizeof *params->parent);
     params->extents = layout_take(l, params->runs_capacity, sizeof *params->extents);
+    _Static_assert(sizeof *params->listed_runs <= sizeof *params->extents, "they fit there");
+    params->listed_runs = (struct listed_run *)(void *)params->extents;
     params->island_index = layout_take(l, params->runs_capacity, sizeof *params->island_index);
     params->local =
         layout_take(l, params->noise.n_x > 0 ? params->runs_capacity : 0, sizeof *params->local);
@@ -160,7 +162,7 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
     case BUFFER_TEMPORARY:
         params->temporary = layout_take(&l, (int64_t)params->temporary_size, 1);
         break;
-    case BUFFER_FITS: /* after the search: fit_jobs.c */
+    case BUFFER_AFTER: /* fit_jobs.c, gather_runs.c */
     case BUFFERS:
         break;
     }
@@ -205,7 +207,7 @@ static int64_t size_with_surplus(const struct cuda *cuda, const int64_t *needs) 
 static void free_surplus(struct cuda *cuda, const int64_t *needs, bool new_image) {
     for (int kind = 0; kind < BUFFERS; kind++) {
         const bool is_idle = kind == BUFFER_SAMPLE || kind == BUFFER_LIST ||
-                             kind == BUFFER_KEY_SUMS || kind == BUFFER_FITS;
+                             kind == BUFFER_KEY_SUMS || kind == BUFFER_AFTER;
         if (cuda->buffers[kind].size > needs[kind] && (new_image || is_idle))
             cuda_release(cuda, (enum buffer_kind)kind);
     }

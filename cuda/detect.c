@@ -10,7 +10,11 @@
 #include "cpu/predict.h"
 #include "input/blanked.h"
 #include "noise.h"
+#include "take_runs.h"
 #include "upload.h"
+
+/* Device memory for the fits of an image, if sources are fitted: of a small and of a large one. */
+enum { MEASURED_BYTES_A_PIXEL = 64, MEASURED_BYTES = 1 << 27 };
 
 struct search {
     struct cuda *cuda;
@@ -348,10 +352,14 @@ static enum srcfind_status take_islands(const struct search *s) {
     if (!out->islands)
         return error_memory(s->error, "taking islands from the device");
     out->n = n;
-    const enum srcfind_status status = search_check(
+    enum srcfind_status status = search_check(
         s, cudaMemcpyAsync(out->islands, s->params.islands, (size_t)n * sizeof *out->islands,
                            cudaMemcpyDeviceToHost, s->cuda->stream));
-    return status == SRCFIND_OK ? search_check(s, cudaStreamSynchronize(s->cuda->stream)) : status;
+    if (status == SRCFIND_OK)
+        status = search_check(s, cudaStreamSynchronize(s->cuda->stream));
+    return status == SRCFIND_OK && s->detection->keep_runs
+               ? take_runs(s->cuda, &s->params, out, s->error)
+               : status;
 }
 
 /* Finds median and rms: by the clip of one read, or by a slower way if that failed. */
@@ -443,22 +451,33 @@ static enum srcfind_status run_search(struct search *s, int64_t width, int64_t h
                          "CUDA device %d (%s): lost in an earlier search; --cpu works without it",
                          s->cuda->device, s->cuda->name);
     const int callers_device = cuda_enter(s->cuda);
+    s->cuda->kept = (struct kept_image){0};
     enum srcfind_status status = search_describe(s, width, height, pitch);
     if (status == SRCFIND_OK)
         status = prepare(s);
     if (status == SRCFIND_OK)
         status = search_image(s);
-    if (status != SRCFIND_OK)
+    if (status == SRCFIND_OK)
+        s->cuda->kept = (struct kept_image){s->params.pixels, s->params.pitch, s->params.swapped};
+    else
         detection_result_clear(s->result);
+    s->result->is_on_device = status == SRCFIND_OK && !is_streamed(s);
     noise_grid_clear(&s->grid);
     cuda_leave(callers_device);
     return status;
 }
 
+/* Whether the image, beside which sources are measured, leaves memory for that. */
+static bool leaves_memory(const struct search *s) {
+    const int64_t all = s->params.n_pixels * MEASURED_BYTES_A_PIXEL;
+    return !s->detection->keep_runs ||
+           s->params.image_size + (all < MEASURED_BYTES ? all : MEASURED_BYTES) <= s->cuda->limit;
+}
+
 /* Reserves buffers: for the whole image if it fits, else for its chunks. */
 static enum srcfind_status reserve_for_image(struct search *s) {
     s->params.image_size = s->params.n_pixels * (int64_t)sizeof(uint32_t);
-    if (s->cuda->keeps_images && buffers_fit(s->cuda, &s->params)) {
+    if (s->cuda->keeps_images && buffers_fit(s->cuda, &s->params) && leaves_memory(s)) {
         const enum srcfind_status status = buffers_reserve(s->cuda, &s->params, true, s->error);
         if (status == SRCFIND_OK || s->cuda->lost)
             return status;
@@ -569,18 +588,6 @@ static enum srcfind_status prepare_pixels(struct search *s) {
     if (status == SRCFIND_OK)
         status = buffers_reserve(s->cuda, &s->params, true, s->error);
     return status == SRCFIND_OK && changed ? search_check(s, change_pixels(s)) : status;
-}
-
-enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
-                                     float *values, struct error *error) {
-    const size_t width = (size_t)pixels->width * sizeof *values;
-    const int callers_device = cuda_enter(cuda);
-    const cudaError_t code =
-        cudaMemcpy2D(values, width, pixels->pixels, (size_t)pixels->row_stride * sizeof *values,
-                     width, (size_t)pixels->height, cudaMemcpyDeviceToHost);
-    const enum srcfind_status status = cuda_check(cuda, code, "reading pixels", error);
-    cuda_leave(callers_device);
-    return status;
 }
 
 enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pixels *pixels,

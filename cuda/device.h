@@ -21,7 +21,7 @@ enum buffer_kind {
     BUFFER_RUNS,
     BUFFER_BLOCKS,
     BUFFER_ISLANDS,
-    BUFFER_FITS,
+    BUFFER_AFTER, /* a search: for its fits, or for pixels that are gathered */
     BUFFER_TEMPORARY,
     BUFFERS
 };
@@ -61,6 +61,13 @@ struct shares {
     double values, runs, counting;
 };
 
+/* The image that was searched last, if the device has it: in a buffer, or the caller's. */
+struct kept_image {
+    const uint32_t *pixels; /* NULL: it has none */
+    int64_t pitch;
+    bool swapped;
+};
+
 struct cuda {
     int device;
     char name[SRCFIND_TEXT];
@@ -76,6 +83,7 @@ struct cuda {
     int64_t pinned_pixels;
     struct state *state; /* pinned; the host's copy of the device's state */
     struct recording recording;
+    struct kept_image kept;
     atomic_bool lost; /* an error has left the device unusable */
     atomic_int calls; /* CUDA calls checked so far */
     int failing_call; /* number of the call that a test makes fail; 0: none */
@@ -99,5 +107,12 @@ void cuda_release(struct cuda *cuda, enum buffer_kind kind);
  * are lost. A new BUFFER_STATE is zeroed. */
 enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
                                  struct error *error);
+
+/* Makes BUFFER_AFTER at least `size` bytes large, and frees what the search needed if the memory is
+ * too small for both. The image stays. SRCFIND_ERROR_DEVICE if the limit is too small. */
+enum srcfind_status cuda_reserve_after_search(struct cuda *cuda, int64_t size, struct error *error);
+
+/* The largest such size. */
+int64_t cuda_memory_after_search(const struct cuda *cuda);
 
 #endif

@@ -11,7 +11,8 @@ struct fitting {
     const struct fit_frame *frame;
     const struct fit_pixel *pixels;
     struct fit_job *jobs;
-    int64_t n, n_pixels;
+    int64_t n, first_pixel, n_pixels; /* pixels: those of the jobs, and any between */
+    struct fit_pixel *device_pixels;
     struct fit_launch launch;
     struct error *error;
 };
@@ -20,20 +21,13 @@ static int64_t aligned(int64_t size) {
     return (size + 255) / 256 * 256;
 }
 
-/* Frees what other stages keep, if the fits need the memory. */
-static void free_enough(struct cuda *cuda, int64_t size) {
-    for (int kind = 0; kind < BUFFERS && cuda->used + size > cuda->limit; kind++)
-        if (kind != BUFFER_STATE && kind != BUFFER_FITS)
-            cuda_release(cuda, kind);
-}
-
 /* Allocates the buffer, with as many scratches as the jobs can use and the memory has. */
 static enum srcfind_status reserve(struct fitting *f) {
     struct cuda *cuda = f->cuda;
     const int64_t jobs = aligned(f->n * (int64_t)sizeof *f->jobs);
     const int64_t pixels = aligned(f->n_pixels * (int64_t)sizeof *f->pixels);
     const int64_t fixed = jobs + pixels + aligned(sizeof *f->launch.next);
-    const int64_t available = cuda->limit - cuda->buffers[BUFFER_STATE].size - fixed;
+    const int64_t available = cuda_memory_after_search(cuda) - fixed;
     enum srcfind_status status = cuda_check(cuda, fit_most_scratches(f->n, &f->launch.n_scratches),
                                             "fitting sources", f->error);
     if (f->launch.n_scratches > available / fit_scratch_size())
@@ -44,14 +38,13 @@ static enum srcfind_status reserve(struct fitting *f) {
                            cuda->device, cuda->name);
     const int64_t size = fixed + f->launch.n_scratches * fit_scratch_size();
     if (status == SRCFIND_OK)
-        free_enough(cuda, size - cuda->buffers[BUFFER_FITS].size);
-    if (status == SRCFIND_OK)
-        status = cuda_reserve(cuda, BUFFER_FITS, size, f->error);
-    char *const memory = cuda->buffers[BUFFER_FITS].memory;
+        status = cuda_reserve_after_search(cuda, size, f->error);
+    char *const memory = cuda->buffers[BUFFER_AFTER].memory;
     f->launch.frame = f->frame;
     f->launch.n_jobs = f->n;
     f->launch.jobs = (void *)memory;
-    f->launch.pixels = (void *)(memory + jobs);
+    f->device_pixels = (void *)(memory + jobs);
+    f->launch.pixels = f->device_pixels - f->first_pixel; /* jobs have indices in f->pixels */
     f->launch.next = (void *)(memory + jobs + pixels);
     f->launch.scratches = memory + fixed;
     return status;
@@ -62,7 +55,7 @@ static enum srcfind_status start(const struct fitting *f) {
     cudaError_t code = cudaMemcpyAsync(f->launch.jobs, f->jobs, (size_t)f->n * sizeof *f->jobs,
                                        cudaMemcpyHostToDevice, stream);
     if (!code)
-        code = cudaMemcpyAsync((void *)f->launch.pixels, f->pixels,
+        code = cudaMemcpyAsync(f->device_pixels, f->pixels + f->first_pixel,
                                (size_t)f->n_pixels * sizeof *f->pixels, cudaMemcpyHostToDevice,
                                stream);
     if (!code)
@@ -118,16 +111,26 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
     return status;
 }
 
+/* Finds the range of pixels that the jobs have. */
+static void find_pixels(struct fitting *f) {
+    int64_t end = 0;
+    f->first_pixel = f->jobs[0].first;
+    for (int64_t i = 0; i < f->n; i++) {
+        const struct fit_job *job = &f->jobs[i];
+        f->first_pixel = job->first < f->first_pixel ? job->first : f->first_pixel;
+        end = job->first + job->n_pixels > end ? job->first + job->n_pixels : end;
+    }
+    f->n_pixels = end - f->first_pixel;
+}
+
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                              struct threads *threads, struct error *error) {
     struct fitting f = {
         .cuda = cuda, .frame = frame, .pixels = pixels, .jobs = jobs, .n = n, .error = error};
-    for (int64_t i = 0; i < n; i++)
-        if (jobs[i].first + jobs[i].n_pixels > f.n_pixels)
-            f.n_pixels = jobs[i].first + jobs[i].n_pixels;
     if (n == 0)
         return SRCFIND_OK;
+    find_pixels(&f);
     const int callers_device = cuda_enter(cuda);
     enum srcfind_status status = reserve(&f);
     if (status == SRCFIND_OK)

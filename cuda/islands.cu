@@ -771,6 +771,35 @@ static __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
+/* --- runs --- */
+
+/* Lists the runs of the islands of the catalogue. A block has RUNS_A_BLOCK runs, and a thread some
+ * neighbouring ones; a block without runs returns, but for the first. */
+static __global__ void __launch_bounds__(THREADS) list_runs(const __grid_constant__ params params) {
+    __shared__ block_shared shared;
+    wait_for_earlier();
+    const int64_t n = runs_to_sum(params);
+    const int64_t block = take_ticket(params.run_blocks, &shared);
+    const int64_t first = block * RUNS_A_BLOCK + threadIdx.x * THREAD_RUNS;
+    int island[THREAD_RUNS], n_listed = 0;
+    if (block > 0 && block * RUNS_A_BLOCK >= n)
+        return;
+#pragma unroll
+    for (int i = 0; i < THREAD_RUNS; i++) {
+        island[i] = first + i < n ? params.island_index[params.parent[first + i]] : -1;
+        n_listed += island[i] >= 0;
+    }
+    int64_t at = sum_before(params.run_blocks, block, n_listed, &shared);
+    if ((block + 1) * RUNS_A_BLOCK >= n && threadIdx.x == 0)
+        params.state->n_listed_runs = shared.end;
+    for (int i = 0; i < THREAD_RUNS; i++) {
+        if (island[i] < 0)
+            continue;
+        const row_range p = row_range_of(params, params.runs[first + i]);
+        params.listed_runs[at++] = {{p.y, p.x0, p.x1}, island[i]};
+    }
+}
+
 /* --- launchers --- */
 
 typedef void params_kernel(const params params);
@@ -802,4 +831,12 @@ cudaError_t launch_islands(const struct params *params, cudaStream_t stream) {
         status = launch_next(number_islands, (unsigned)(params->run_words - 1), THREADS, stream,
                              *params);
     return status ? status : launch_for_runs(sum_moments, params, stream);
+}
+
+cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream) {
+    const cudaError_t status = cudaMemsetAsync(
+        params->run_blocks, 0, (size_t)params->run_words * sizeof *params->run_blocks, stream);
+    return status ? status
+                  : launch_next(list_runs, (unsigned)(params->run_words - 1), THREADS, stream,
+                                *params);
 }

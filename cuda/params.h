@@ -46,6 +46,13 @@ struct device_run {
     int64_t value;       /* index of the first pixel's value in params.values; the others follow */
 };
 
+/* A run of an island of the catalogue, and the island's index: what the host gets. Runs are cut at
+ * the ends of tiles. */
+struct listed_run {
+    struct run run;
+    int32_t island;
+};
+
 /* Bounds of an island, each a maximum over its runs: -x_min, x_max, y_max, edge. y_min is that of
  * its first run. */
 enum reach { LEFT_END, RIGHT_END, UPPER_END, ON_EDGE, REACHES };
@@ -112,6 +119,7 @@ struct state {
     struct clip_outcome clip;
     struct thresholds thresholds;
     int64_t n_runs, n_counting; /* also count those beyond the capacities */
+    int64_t n_listed_runs;
 };
 
 /* The parameters of all kernels. Pointers are to device memory; capacities are numbers of
@@ -142,6 +150,7 @@ struct params {
     struct device_run *runs;
     int *parent;            /* union-find: an earlier run of the same island, or the run itself */
     struct extent *extents; /* of an island, at the index of its first run */
+    struct listed_run *listed_runs; /* in the memory of the extents, which are not needed then */
     int *island_index; /* at the index of an island's first run: its index in `islands`, or -1 */
     int64_t runs_capacity;
     struct island *islands; /* the islands of the catalogue */
@@ -195,6 +204,9 @@ cudaError_t launch_thresholds(const struct params *params, const struct threshol
  * launch_thresholds. */
 cudaError_t launch_islands(const struct params *params, cudaStream_t stream);
 
+/* Lists the runs of the islands of the catalogue, in their order; after launch_islands. */
+cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream);
+
 /* Clips the boxes of all nodes. A node whose box has too few pixels gets rms NAN; one that is left
  * to the host, rms -1. */
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
@@ -211,6 +223,11 @@ struct pixel_change {
 /* Copies the pixels of rows that are row_stride apart, changed, to rows without gaps. */
 cudaError_t launch_change(const uint32_t *from, int64_t row_stride, int64_t width, int64_t height,
                           const struct pixel_change *how, uint32_t *to, cudaStream_t stream);
+
+/* Copies the values of n runs of an image, to values[first[i]] and so on. */
+cudaError_t launch_gather(const uint32_t *pixels, int64_t pitch, bool swapped,
+                          const struct run *runs, const int64_t *first, int64_t n, float *values,
+                          cudaStream_t stream);
 
 /* Reads n pixels and does nothing else, for --bench. */
 cudaError_t launch_read(const uint32_t *pixels, int64_t n, uint32_t *sink, cudaStream_t stream);

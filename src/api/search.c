@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "api/device_copy.h"
 #include "api/negative.h"
 #include "api/noise.h"
 #include "api/quality.h"
@@ -47,31 +46,16 @@ static void record_backend(struct srcfind_run *run, const char *backend, const c
     snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
 }
 
-/* Detects on a GPU. *done is false if no GPU is free and the user did not ask for one. */
-static enum srcfind_status detect_on_gpu(struct srcfind *finder, const struct search_input *input,
-                                         const struct detection *detection,
-                                         struct srcfind_catalogue *catalogue,
-                                         struct detection_result *result, bool *done) {
-    const bool is_requested = finder_wants_gpu(&finder->options);
-    const enum gpu_wait wait = input->on_device ? GPU_WAIT_FIRST
-                               : is_requested   ? GPU_WAIT
-                                                : GPU_IF_FREE;
-    const double start = clock_seconds();
-    struct gpu_context *context;
-    enum srcfind_status status = gpu_take(finder->gpu, wait, &context, &finder->error);
-    catalogue->timings.start += clock_seconds() - start;
-    *done = status != SRCFIND_OK || context;
-    if (!context)
-        return status;
-    record_backend(&catalogue->run, "cuda", gpu_name(finder->gpu, context),
-                   is_requested ? "as asked" : "many pixels");
-    status = input->on_device ? gpu_detect_pixels(finder->gpu, context, input->on_device, detection,
-                                                  finder->threads, result, &finder->error)
-                              : gpu_detect(finder->gpu, context, input->source, detection,
-                                           finder->threads, result, &finder->error);
-    gpu_give(finder->gpu, context);
-    return status;
-}
+/* A search of an image, or of the negated image. */
+struct search {
+    struct srcfind *finder;
+    const struct search_input *input;
+    const struct detection *detection;
+    struct srcfind_catalogue *catalogue;
+    struct gpu_context *context; /* of the GPU that searches; NULL: the CPU does */
+    struct detection_result *result;
+    struct sources *sources;
+};
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
 static const char *reason_for_cpu(const struct srcfind *finder, const struct search_input *input,
@@ -88,30 +72,7 @@ static const char *reason_for_cpu(const struct srcfind *finder, const struct sea
     return gpu_driver_exists() ? "too few pixels for a GPU" : "no other device";
 }
 
-/* Detects on a GPU or on the CPU. If the user did not ask for a GPU, the CPU also takes over where
- * the GPU is busy or fails. */
-static enum srcfind_status detect(struct srcfind *finder, const struct search_input *input,
-                                  const struct detection *detection,
-                                  struct srcfind_catalogue *catalogue,
-                                  struct detection_result *result) {
-    const char *reason = reason_for_cpu(finder, input, detection);
-    if (reason && (input->on_device || finder_wants_gpu(&finder->options)))
-        return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
-                         "%s: on the CPU only: leave --gpu and --device out", reason);
-    if (!reason) {
-        bool done;
-        const enum srcfind_status status =
-            detect_on_gpu(finder, input, detection, catalogue, result, &done);
-        const bool may_use_cpu = !finder_wants_gpu(&finder->options) && !input->on_device;
-        if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
-            return status;
-        reason = done ? srcfind_message(finder) : "the GPU is busy";
-    }
-    record_backend(&catalogue->run, "cpu", "", reason);
-    return cpu_detect(input->source, detection, finder->threads, result, &finder->error);
-}
-
-/* --- searches --- */
+/* --- from pixels to islands --- */
 
 /* Adds the times of a search, whose other times the catalogue has already. */
 static void add_timings(struct srcfind_timings *all, const struct srcfind_timings *search) {
@@ -122,95 +83,120 @@ static void add_timings(struct srcfind_timings *all, const struct srcfind_timing
     all->clip_method = search->clip_method;
 }
 
-/* Fits on a GPU. *done is false if none is free, or it failed and the user did not ask for it. */
-static enum srcfind_status fit_on_gpu(struct srcfind *finder, const struct fit_frame *frame,
-                                      const struct fit_pixel *pixels, struct fit_job *jobs,
-                                      int64_t n, bool *done, struct error *error) {
-    const bool is_requested = finder_wants_gpu(&finder->options);
-    struct gpu_context *context;
-    enum srcfind_status status =
-        gpu_take(finder->gpu, is_requested ? GPU_WAIT : GPU_IF_FREE, &context, error);
-    *done = status != SRCFIND_OK || context;
-    if (!context)
-        return status;
-    status = gpu_fit(finder->gpu, context, frame, pixels, jobs, n, finder->threads, error);
-    gpu_give(finder->gpu, context);
-    *done = status != SRCFIND_ERROR_DEVICE || is_requested;
+static void give_context(struct search *s) {
+    if (s->context)
+        gpu_give(s->finder->gpu, s->context);
+    s->context = NULL;
+}
+
+static enum srcfind_status detect(struct search *s) {
+    struct srcfind *f = s->finder;
+    enum srcfind_status status;
+    if (!s->context)
+        status = cpu_detect(s->input->source, s->detection, f->threads, s->result, &f->error);
+    else if (s->input->on_device)
+        status = gpu_detect_pixels(f->gpu, s->context, s->input->on_device, s->detection,
+                                   f->threads, s->result, &f->error);
+    else
+        status = gpu_detect(f->gpu, s->context, s->input->source, s->detection, f->threads,
+                            s->result, &f->error);
+    add_timings(&s->catalogue->timings, &s->result->timings);
     return status;
 }
 
-/* What fits a catalogue's sources. */
-struct fitting {
-    struct srcfind *finder;
-    const struct srcfind_run *run;
-};
+/* --- from islands to sources --- */
+
+/* Gathers pixels of the image that the device still has. */
+static enum srcfind_status gather(void *context, const struct run *runs, int64_t n, float *values,
+                                  struct error *error) {
+    const struct search *s = context;
+    return gpu_gather(s->finder->gpu, s->context, runs, n, values, error);
+}
 
 /* Fits where the islands were found; the results are the same everywhere. */
 static enum srcfind_status fit(void *context, const struct fit_frame *frame,
                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                                struct threads *threads, struct error *error) {
-    const struct fitting *f = context;
-    if (strcmp(f->run->backend, "cuda") == 0) {
-        bool done;
-        const enum srcfind_status status =
-            fit_on_gpu(f->finder, frame, pixels, jobs, n, &done, error);
-        if (done)
-            return status;
-    }
-    return cpu_fit(frame, pixels, jobs, n, threads, error);
+    const struct search *s = context;
+    return s->context ? gpu_fit(s->finder->gpu, s->context, frame, pixels, jobs, n, threads, error)
+                      : cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
-/* Finds the islands once more, with their runs, if the detection did not return these. */
-static enum srcfind_status find_pixels(struct srcfind *finder, const struct pixel_source *source,
-                                       const struct detection *detection,
-                                       struct detection_result *result) {
-    if (!detection->keep_runs || result->segments.runs)
-        return SRCFIND_OK;
-    segments_clear(&result->segments);
-    return cpu_find_segments(source, detection, &result->noise, result->background.empty,
-                             finder->threads, &result->segments, &finder->error);
+/* Makes the sources of a detection. Where no pixels are needed again, the device is given back
+ * before. */
+static enum srcfind_status make_sources(struct search *s) {
+    const struct srcfind *f = s->finder;
+    const struct device_pixels *on_device = s->input->on_device;
+    const struct pixel_source shape = {.width = on_device ? on_device->width : 0,
+                                       .height = on_device ? on_device->height : 0};
+    const struct sources_from from = {.options = &f->options,
+                                      .at = f->at,
+                                      .pixels = {.source = on_device ? &shape : s->input->source,
+                                                 .noise = &s->result->noise,
+                                                 .user = s->detection->maps,
+                                                 .gather = s->result->is_on_device ? gather : NULL,
+                                                 .context = s},
+                                      .image = s->input->image,
+                                      .metadata = &s->catalogue->image,
+                                      .detection = s->detection,
+                                      .fitter = {fit, s}};
+    if (!s->detection->keep_runs && !*f->options.at)
+        give_context(s);
+    return sources_make(&from, s->result, f->threads, s->sources, &s->finder->error);
 }
 
-/* Makes the sources of a detection, with pixels on the host where these are needed. */
-static enum srcfind_status make_sources(struct srcfind *finder, const struct search_input *input,
-                                        const struct detection *detection,
-                                        const struct srcfind_catalogue *catalogue,
-                                        struct detection_result *result, struct sources *sources) {
-    struct device_copy copy = {0};
-    struct fitting fitting = {finder, &catalogue->run};
-    enum srcfind_status status = SRCFIND_OK;
-    if (input->on_device && (detection->keep_runs || *finder->options.at))
-        status = device_copy_make(&copy, finder->gpu, input->on_device, &finder->error);
-    const struct sources_from from = {.options = &finder->options,
-                                      .at = finder->at,
-                                      .pixels = {input->on_device ? &copy.source : input->source,
-                                                 &result->noise, detection->maps},
-                                      .image = input->image,
-                                      .metadata = &catalogue->image,
-                                      .detection = detection,
-                                      .fitter = {fit, &fitting}};
-    if (status == SRCFIND_OK)
-        status = find_pixels(finder, from.pixels.source, detection, result);
-    if (status == SRCFIND_OK)
-        status = sources_make(&from, result, finder->threads, sources, &finder->error);
-    device_copy_clear(&copy);
-    return status;
-}
-
-/* Detects islands, and makes the sources, which the caller clears. The caller clears the result,
- * too, also after an error. */
-static enum srcfind_status
-detect_and_measure(struct srcfind *finder, const struct search_input *input,
-                   const struct detection *detection, struct srcfind_catalogue *catalogue,
-                   struct detection_result *result, struct sources *sources) {
-    enum srcfind_status status = detect(finder, input, detection, catalogue, result);
+static enum srcfind_status run_search(struct search *s) {
+    enum srcfind_status status = detect(s);
     const double start = clock_seconds();
     if (status == SRCFIND_OK)
-        status = make_sources(finder, input, detection, catalogue, result, sources);
-    add_timings(&catalogue->timings, &result->timings);
-    catalogue->timings.measure += clock_seconds() - start;
+        status = make_sources(s);
+    s->catalogue->timings.measure += clock_seconds() - start;
     return status;
 }
+
+/* Searches on a GPU. *done is false if no GPU is free and the user did not ask for one. */
+static enum srcfind_status search_on_gpu(struct search *s, bool *done) {
+    struct srcfind *f = s->finder;
+    const bool is_requested = finder_wants_gpu(&f->options);
+    const enum gpu_wait wait = s->input->on_device ? GPU_WAIT_FIRST
+                               : is_requested      ? GPU_WAIT
+                                                   : GPU_IF_FREE;
+    const double start = clock_seconds();
+    enum srcfind_status status = gpu_take(f->gpu, wait, &s->context, &f->error);
+    s->catalogue->timings.start += clock_seconds() - start;
+    *done = status != SRCFIND_OK || s->context;
+    if (!s->context)
+        return status;
+    record_backend(&s->catalogue->run, "cuda", gpu_name(f->gpu, s->context),
+                   is_requested ? "as asked" : "many pixels");
+    status = run_search(s);
+    give_context(s);
+    return status;
+}
+
+/* Detects islands and makes the sources, on a GPU or on the CPU. If the user did not ask for a GPU,
+ * the CPU also takes over where the GPU is busy or fails. */
+static enum srcfind_status detect_and_measure(struct search *s) {
+    struct srcfind *f = s->finder;
+    const bool may_use_cpu = !finder_wants_gpu(&f->options) && !s->input->on_device;
+    const char *reason = reason_for_cpu(f, s->input, s->detection);
+    if (reason && (s->input->on_device || finder_wants_gpu(&f->options)))
+        return error_set(&f->error, SRCFIND_ERROR_DEVICE,
+                         "%s: on the CPU only: leave --gpu and --device out", reason);
+    if (!reason) {
+        bool done;
+        const enum srcfind_status status = search_on_gpu(s, &done);
+        if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
+            return status;
+        detection_result_clear(s->result);
+        sources_clear(s->sources);
+        reason = done ? srcfind_message(f) : "the GPU is busy";
+    }
+    record_backend(&s->catalogue->run, "cpu", "", reason);
+    return run_search(s);
+}
+
+/* --- searches --- */
 
 /* Finds the sources of the negated image, and adds them to those of the image. */
 static enum srcfind_status find_negative(struct srcfind *finder, const struct search_input *input,
@@ -229,8 +215,9 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     }
     struct detection_result result = {0};
     struct sources sources = {0};
-    enum srcfind_status status = detect_and_measure(finder, &negated_input, &negative.detection,
-                                                    catalogue, &result, &sources);
+    struct search search = {finder,  &negated_input, &negative.detection, catalogue, NULL,
+                            &result, &sources};
+    enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !negative_add(catalogue, &sources))
         status = error_memory(&finder->error, "adding negative sources");
     sources_clear(&sources);
@@ -250,8 +237,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
     struct sources sources = {0};
-    enum srcfind_status status =
-        detect_and_measure(finder, input, detection, catalogue, &result, &sources);
+    struct search search = {finder, input, detection, catalogue, NULL, &result, &sources};
+    enum srcfind_status status = detect_and_measure(&search);
     catalogue->sources = sources.rows;
     catalogue->gaussians = sources.gaussians;
     catalogue->frame = sources.frame;

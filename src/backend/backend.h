@@ -38,6 +38,7 @@ struct detection_result {
     struct noise_map noise; /* owned by the caller, like the segments: who clears both */
     struct segments segments;
     struct srcfind_timings timings;
+    bool is_on_device; /* the device has the pixels until its next search */
 };
 
 /* Frees what a result owns. */

@@ -46,10 +46,10 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
 
-/* Copies pixels in the device's memory, which a search has read, to an array of width * height:
- * their values and byte order as they are, without changes. */
-enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
-                                     float *values, struct error *error);
+/* Copies the values of n runs, one run after the other, of the image that was searched last, if the
+ * device has it (result->is_on_device). */
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct run *runs, int64_t n, float *values,
+                                struct error *error);
 
 /* Carries out fits, as cpu_fit does. After an error the jobs are as they were. */
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
@@ -71,7 +71,7 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
 /* The functions above, as a table that the module exports. */
 #define CUDA_FUNCTIONS(f)                                                                          \
     f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
-        f(copy_pixels) f(fit) f(bench)
+        f(gather) f(fit) f(bench)
 
 struct gpu_backend {
     const char *version; /* of srcfind; must be that of the library */

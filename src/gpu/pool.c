@@ -344,10 +344,9 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
     return gpu->backend->detect_pixels(context->cuda, pixels, detection, threads, result, error);
 }
 
-enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context,
-                                    const struct device_pixels *pixels, float *values,
-                                    struct error *error) {
-    return gpu->backend->copy_pixels(context->cuda, pixels, values, error);
+enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context, const struct run *runs,
+                               int64_t n, float *values, struct error *error) {
+    return gpu->backend->gather(context->cuda, runs, n, values, error);
 }
 
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,

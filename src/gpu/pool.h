@@ -60,10 +60,9 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
                                       const struct detection *detection, struct threads *threads,
                                       struct detection_result *result, struct error *error);
 
-/* As cuda_copy_pixels and cuda_fit. */
-enum srcfind_status gpu_copy_pixels(struct gpu *gpu, struct gpu_context *context,
-                                    const struct device_pixels *pixels, float *values,
-                                    struct error *error);
+/* As cuda_gather and cuda_fit, for the search that the context was taken for. */
+enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context, const struct run *runs,
+                               int64_t n, float *values, struct error *error);
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
                             const struct fit_frame *frame, const struct fit_pixel *pixels,
                             struct fit_job *jobs, int64_t n, struct threads *threads,

@@ -138,14 +138,11 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     return cuda_detect(cuda, &source, detection, threads, result, error);
 }
 
-enum srcfind_status cuda_copy_pixels(struct cuda *cuda, const struct device_pixels *pixels,
-                                     float *values, struct error *error) {
-    (void)cuda;
-    (void)error;
-    for (int64_t y = 0; y < pixels->height; y++)
-        memcpy(values + y * pixels->width, pixels->pixels + y * pixels->row_stride,
-               (size_t)pixels->width * sizeof *values);
-    return SRCFIND_OK;
+/* The image is never kept: is_on_device is false. */
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct run *runs, int64_t n, float *values,
+                                struct error *error) {
+    (void)cuda, (void)runs, (void)n, (void)values;
+    return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
 }
 
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
