@@ -107,10 +107,10 @@ static enum srcfind_status detect(struct search *s) {
 /* --- from islands to sources --- */
 
 /* Gathers pixels of the image that the device still has. */
-static enum srcfind_status gather(void *context, const struct run *runs, int64_t n, float *values,
+static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
                                   struct error *error) {
     const struct search *s = context;
-    return gpu_gather(s->finder->gpu, s->context, runs, n, values, error);
+    return gpu_gather(s->finder->gpu, s->context, runs, values, error);
 }
 
 /* Fits where the islands were found; the results are the same everywhere. */

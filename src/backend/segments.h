@@ -18,6 +18,13 @@ static inline int64_t run_length(const struct run *run) {
     return (int64_t)run->x1 - run->x0 + 1;
 }
 
+/* Runs, and where their pixels go: those of run i to first[i] and so on, n_pixels in all. */
+struct placed_runs {
+    const struct run *runs;
+    const int64_t *first;
+    int64_t n, n_pixels;
+};
+
 /* Runs are grouped by island, and within an island in the order of the pixels. Island i has the
  * runs first_run[i] ... first_run[i + 1] - 1. */
 struct segments {

@@ -46,9 +46,9 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        const struct detection *detection, struct threads *threads,
                                        struct detection_result *result, struct error *error);
 
-/* Copies the values of n runs, one run after the other, of the image that was searched last, if the
- * device has it (result->is_on_device). */
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct run *runs, int64_t n, float *values,
+/* Copies the values of runs of the image that was searched last, if the device has it
+ * (result->is_on_device). */
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs, float *values,
                                 struct error *error);
 
 /* Carries out fits, as cpu_fit does. After an error the jobs are as they were. */

@@ -344,9 +344,9 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
     return gpu->backend->detect_pixels(context->cuda, pixels, detection, threads, result, error);
 }
 
-enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context, const struct run *runs,
-                               int64_t n, float *values, struct error *error) {
-    return gpu->backend->gather(context->cuda, runs, n, values, error);
+enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context,
+                               const struct placed_runs *runs, float *values, struct error *error) {
+    return gpu->backend->gather(context->cuda, runs, values, error);
 }
 
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,

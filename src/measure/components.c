@@ -73,38 +73,37 @@ static bool find_margin(struct batch *b, struct item *item, int64_t island) {
                        source->width, source->height, &b->margins[item - b->items]);
 }
 
-/* Sets where the pixels of each island and of its margin are; returns the number of all runs. */
-static int64_t place_pixels(struct batch *b) {
+/* Makes the sets of runs of the islands and of their margins, and sets where their pixels are;
+ * returns the number of pixels. */
+static int64_t make_sets(struct batch *b, struct run_set *sets) {
     const struct segments *s = b->segments;
-    int64_t n_runs = s->first_run[b->first + b->n] - s->first_run[b->first], n_margins = 0;
+    int64_t n_pixels = 0;
     for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first_own = b->n_own;
-        b->n_own += s->islands[b->first + i].n_pixels;
+        const int64_t island = b->first + i, first_run = s->first_run[island];
+        b->items[i].first_own = n_pixels;
+        sets[i] =
+            (struct run_set){s->runs + first_run, s->first_run[island + 1] - first_run, n_pixels};
+        n_pixels += s->islands[island].n_pixels;
     }
+    b->n_own = n_pixels;
     for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first_margin = b->n_own + n_margins;
-        n_margins += b->margins[i].n_pixels;
-        n_runs += b->margins[i].n_runs;
+        b->items[i].first_margin = n_pixels;
+        sets[b->n + i] = (struct run_set){b->margins[i].runs, b->margins[i].n_runs, n_pixels};
+        n_pixels += b->margins[i].n_pixels;
     }
-    return n_runs;
+    return n_pixels;
 }
 
 /* Reads the pixels of the batch. */
 static enum srcfind_status read_pixels(struct batch *b, struct threads *threads,
                                        struct error *error) {
-    const int64_t *first_run = b->segments->first_run + b->first;
-    const int64_t n_runs = place_pixels(b);
-    struct run *runs = malloc((size_t)n_runs * sizeof *runs + 1);
-    if (!runs)
+    struct run_set *sets = malloc(2 * (size_t)b->n * sizeof *sets);
+    if (!sets)
         return error_memory(error, "reading pixels again");
-    int64_t n = first_run[b->n] - first_run[0];
-    memcpy(runs, b->segments->runs + first_run[0], (size_t)n * sizeof *runs);
-    for (int64_t i = 0; i < b->n; n += b->margins[i++].n_runs)
-        if (b->margins[i].n_runs > 0)
-            memcpy(runs + n, b->margins[i].runs, (size_t)b->margins[i].n_runs * sizeof *runs);
+    const int64_t n_pixels = make_sets(b, sets);
     const enum srcfind_status status =
-        run_pixels_read(b->dividing->from, runs, n_runs, threads, &b->read, error);
-    free(runs);
+        run_pixels_read(b->dividing->from, sets, 2 * b->n, n_pixels, threads, &b->read, error);
+    free(sets);
     return status;
 }
 

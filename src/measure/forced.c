@@ -37,8 +37,8 @@ struct measuring {
     struct place *places;
     int64_t n; /* places in the batch */
     struct run *runs;
-    int64_t n_runs;
-    int64_t *first_run, *first_pixel; /* of each place */
+    struct run_set *footprints; /* of each place */
+    int64_t n_pixels;
     struct run_pixels pixels;
     struct srcfind_source *rows;
 };
@@ -139,42 +139,35 @@ static struct columns columns_in(const struct footprint *f, const struct place *
     return c;
 }
 
-/* Adds the runs of the pixels that are used at a place: one in each row, which may be empty.
- * Returns the number of their pixels. */
-static int64_t add_runs(struct measuring *m, const struct place *place) {
+/* Makes the runs of the pixels that are used at a place: one in each row, which may be empty. */
+static struct run_set make_runs(struct measuring *m, const struct place *place, struct run *runs) {
     const struct pixel_source *source = m->forced->pixels->source;
     const double row = (double)nearest(place->y), last = (double)source->height - 1;
     const double first = fmin(ceil(place->y - m->footprint.y), row);
     const int64_t top = (int64_t)fmax(first, 0);
     const int64_t bottom = (int64_t)fmin(fmax(floor(place->y + m->footprint.y), row), last);
-    int64_t n = 0;
+    struct run_set set = {runs, 0, m->n_pixels};
     for (int64_t y = top; y <= bottom; y++) {
         struct columns c = columns_in(&m->footprint, place, y);
         c.x0 = c.x0 < 0 ? 0 : c.x0;
         c.x1 = c.x1 < source->width ? c.x1 : source->width - 1;
         if (c.x0 > c.x1)
             c = (struct columns){0, -1};
-        m->runs[m->n_runs++] = (struct run){(int32_t)y, (int32_t)c.x0, (int32_t)c.x1};
-        n += c.x1 - c.x0 + 1;
+        runs[set.n] = (struct run){(int32_t)y, (int32_t)c.x0, (int32_t)c.x1};
+        m->n_pixels += run_length(&runs[set.n++]);
     }
-    return n;
+    return set;
 }
 
 /* Makes the runs of the batch. False where memory ran out. */
-static bool make_runs(struct measuring *m) {
-    const double most_rows = 2 * m->footprint.y + 3;
-    const size_t n = (size_t)m->n + 1;
-    m->n_runs = 0;
-    m->runs = malloc((size_t)((double)n * most_rows) * sizeof *m->runs);
-    m->first_run = calloc(n, sizeof *m->first_run);
-    m->first_pixel = calloc(n, sizeof *m->first_pixel);
-    if (!m->runs || !m->first_run || !m->first_pixel)
-        return false;
-    for (int64_t i = 0; i < m->n; i++) {
-        m->first_pixel[i + 1] = m->first_pixel[i] + add_runs(m, &m->places[i]);
-        m->first_run[i + 1] = m->n_runs;
-    }
-    return true;
+static bool make_footprints(struct measuring *m) {
+    const int64_t most = (int64_t)(2 * m->footprint.y + 3); /* rows of a place */
+    m->n_pixels = 0;
+    m->runs = malloc((size_t)(m->n * most) * sizeof *m->runs + 1);
+    m->footprints = malloc((size_t)m->n * sizeof *m->footprints + 1);
+    for (int64_t i = 0; m->runs && m->footprints && i < m->n; i++)
+        m->footprints[i] = make_runs(m, &m->places[i], m->runs + i * most);
+    return m->runs && m->footprints;
 }
 
 /* Sums over the pixels of a place: the nearest pixel, and what the amplitude is made of. */
@@ -205,11 +198,12 @@ static void add_pixel(const struct place *p, const struct gaussian *beam, int64_
 /* Those of place i of the batch. */
 static struct sums sum_pixels(const struct measuring *m, int64_t i, const struct gaussian *beam) {
     struct sums s = {.above = NAN};
-    int64_t at = m->first_pixel[i];
-    for (int64_t k = m->first_run[i]; k < m->first_run[i + 1]; k++) {
-        for (int64_t x = m->runs[k].x0; x <= m->runs[k].x1; x++, at++) {
+    const struct run_set *set = &m->footprints[i];
+    int64_t at = set->first;
+    for (const struct run *run = set->runs; run < set->runs + set->n; run++) {
+        for (int64_t x = run->x0; x <= run->x1; x++, at++) {
             const struct noise_at noise = {m->pixels.background[at], m->pixels.rms[at]};
-            add_pixel(&m->places[i], beam, x, m->runs[k].y, m->pixels.value[at], noise, &s);
+            add_pixel(&m->places[i], beam, x, run->y, m->pixels.value[at], noise, &s);
         }
     }
     return s;
@@ -275,16 +269,15 @@ static void fill_part(void *context, int part) {
 
 static enum srcfind_status measure_batch(struct measuring *m, struct threads *threads,
                                          struct error *error) {
-    enum srcfind_status status =
-        make_runs(m)
-            ? run_pixels_read(m->forced->pixels, m->runs, m->n_runs, threads, &m->pixels, error)
-            : error_memory(error, "measuring at given positions");
+    enum srcfind_status status = make_footprints(m)
+                                     ? run_pixels_read(m->forced->pixels, m->footprints, m->n,
+                                                       m->n_pixels, threads, &m->pixels, error)
+                                     : error_memory(error, "measuring at given positions");
     if (status == SRCFIND_OK)
         threads_run(threads, (int)((m->n + PLACES_A_PART - 1) / PLACES_A_PART), fill_part, m);
     run_pixels_clear(&m->pixels);
     free(m->runs);
-    free(m->first_run);
-    free(m->first_pixel);
+    free(m->footprints);
     return status;
 }
 

@@ -1,19 +1,21 @@
 #include "measure/run_pixels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
 struct reading {
     const struct run_source *from;
-    const struct run *runs;
-    int64_t n;
-    int64_t *first; /* of each run: the index of its first pixel; and the number of all pixels */
+    const struct run_set *sets;
+    int64_t n, n_pixels;
     const struct run_pixels *pixels;
-    /* The runs that have pixels in chunk k: chunk_runs[chunk_first[k]] and so on. A long run may be
-     * in several chunks. */
-    int64_t *chunk_first, *chunk_runs;
+    int64_t *set_runs; /* the number of runs of all sets before each one; n + 1 */
+    int64_t *first;    /* of each run of all sets: the index of its first pixel */
+    struct run *runs;  /* of all sets, for a device */
+    /* The sets that may have pixels in chunk k: chunk_sets[chunk_first[k]] and so on. */
+    int64_t *chunk_first, *chunk_sets;
 };
 
 /* Sets the noise of n pixels, from index `at` on, which begin at (x, y). */
@@ -32,82 +34,143 @@ static void set_noise(const struct run_pixels *pixels, const struct noise_rows *
 
 /* --- from a device --- */
 
-enum { RUNS_A_PART = 1024 };
+enum { SETS_A_PART = 64 };
 
-static void set_noise_of_part(void *context, int part) {
-    const struct reading *r = context;
-    const int64_t begin = (int64_t)part * RUNS_A_PART;
-    const int64_t end = begin + RUNS_A_PART < r->n ? begin + RUNS_A_PART : r->n;
+/* Calls `work` for each set, on all threads. */
+struct loop {
+    struct reading *reading;
+    void (*work)(struct reading *r, int64_t set);
+};
+
+static void work_on_part(void *context, int part) {
+    const struct loop *l = context;
+    const int64_t begin = (int64_t)part * SETS_A_PART, n = l->reading->n;
+    for (int64_t k = begin; k < n && k < begin + SETS_A_PART; k++)
+        l->work(l->reading, k);
+}
+
+static void for_each_set(struct reading *r, struct threads *threads,
+                         void (*work)(struct reading *r, int64_t set)) {
+    struct loop loop = {r, work};
+    threads_run(threads, (int)((r->n + SETS_A_PART - 1) / SETS_A_PART), work_on_part, &loop);
+}
+
+/* Finds the first pixel of each run of a set. */
+static void find_first(struct reading *r, int64_t k) {
+    const struct run_set *set = &r->sets[k];
+    int64_t at = set->first, *first = r->first + r->set_runs[k];
+    for (int64_t i = 0; i < set->n; i++) {
+        first[i] = at;
+        at += run_length(&set->runs[i]);
+    }
+    if (r->runs && set->n > 0)
+        memcpy(r->runs + r->set_runs[k], set->runs, (size_t)set->n * sizeof *r->runs);
+}
+
+static void set_noise_of_set(struct reading *r, int64_t k) {
     const struct noise_rows rows = {.map = r->from->noise};
-    for (int64_t i = begin; i < end; i++)
-        set_noise(r->pixels, &rows, r->first[i], r->runs[i].x0, r->runs[i].y,
-                  run_length(&r->runs[i]));
+    int64_t at = r->sets[k].first;
+    for (int64_t i = 0; i < r->sets[k].n; i++) {
+        const struct run *run = &r->sets[k].runs[i];
+        set_noise(r->pixels, &rows, at, run->x0, run->y, run_length(run));
+        at += run_length(run);
+    }
 }
 
 static enum srcfind_status gather(struct reading *r, struct threads *threads, struct error *error) {
+    const int64_t n_runs = r->set_runs[r->n];
+    r->runs = malloc((size_t)n_runs * sizeof *r->runs + 1);
+    if (!r->runs)
+        return error_memory(error, "reading pixels again");
+    for_each_set(r, threads, find_first);
+    const struct placed_runs placed = {r->runs, r->first, n_runs, r->n_pixels};
     const enum srcfind_status status =
-        r->from->gather(r->from->context, r->runs, r->n, r->pixels->value, error);
+        r->from->gather(r->from->context, &placed, r->pixels->value, error);
     if (status == SRCFIND_OK)
-        threads_run(threads, (int)((r->n + RUNS_A_PART - 1) / RUNS_A_PART), set_noise_of_part, r);
+        for_each_set(r, threads, set_noise_of_set);
     return status;
 }
 
 /* --- from a source --- */
 
-/* The chunks [begin, end) that a run has pixels in. */
+/* The chunks [begin, end) that have pixels of the rows of a set. */
 struct chunk_range {
     int64_t begin, end;
 };
 
-static struct chunk_range chunks_of(const struct pixel_source *source, const struct run *run) {
-    const int64_t row = run->y * source->width, size = source->chunk_pixels;
-    const struct chunk_range none = {0, 0};
-    return run->x0 > run->x1
-               ? none
-               : (struct chunk_range){(row + run->x0) / size, (row + run->x1) / size + 1};
+static struct chunk_range chunks_of(const struct pixel_source *source, const struct run_set *set) {
+    if (set->n == 0)
+        return (struct chunk_range){0, 0};
+    const int64_t size = source->chunk_pixels;
+    return (struct chunk_range){
+        set->runs[0].y * source->width / size,
+        ((set->runs[set->n - 1].y + (int64_t)1) * source->width - 1) / size + 1};
 }
 
-/* Sorts the runs by chunk. False where memory ran out. */
-static bool sort_by_chunk(struct reading *r) {
+/* Lists the sets of each chunk. False where memory ran out. */
+static bool list_by_chunk(struct reading *r) {
     const int64_t n_chunks = chunks_count(r->from->source);
     r->chunk_first = calloc((size_t)n_chunks + 2, sizeof *r->chunk_first);
     if (!r->chunk_first)
         return false;
-    for (int64_t i = 0; i < r->n; i++) {
-        const struct chunk_range range = chunks_of(r->from->source, &r->runs[i]);
-        for (int64_t k = range.begin; k < range.end; k++)
-            r->chunk_first[k + 2]++;
+    for (int64_t k = 0; k < r->n; k++) {
+        const struct chunk_range range = chunks_of(r->from->source, &r->sets[k]);
+        for (int64_t c = range.begin; c < range.end; c++)
+            r->chunk_first[c + 2]++;
     }
-    for (int64_t k = 0; k < n_chunks; k++)
-        r->chunk_first[k + 2] += r->chunk_first[k + 1];
-    r->chunk_runs = malloc((size_t)r->chunk_first[n_chunks + 1] * sizeof *r->chunk_runs + 1);
-    for (int64_t i = 0; r->chunk_runs && i < r->n; i++) {
-        const struct chunk_range range = chunks_of(r->from->source, &r->runs[i]);
-        for (int64_t k = range.begin; k < range.end; k++)
-            r->chunk_runs[r->chunk_first[k + 1]++] = i; /* first[k + 1] becomes where k ends */
+    for (int64_t c = 0; c < n_chunks; c++)
+        r->chunk_first[c + 2] += r->chunk_first[c + 1];
+    r->chunk_sets = malloc((size_t)r->chunk_first[n_chunks + 1] * sizeof *r->chunk_sets + 1);
+    for (int64_t k = 0; r->chunk_sets && k < r->n; k++) {
+        const struct chunk_range range = chunks_of(r->from->source, &r->sets[k]);
+        for (int64_t c = range.begin; c < range.end; c++)
+            r->chunk_sets[r->chunk_first[c + 1]++] = k; /* first[c + 1] becomes where c ends */
     }
-    return r->chunk_runs;
+    return r->chunk_sets;
 }
 
 static bool is_wanted(void *context, int64_t first, int64_t count) {
     const struct reading *r = context;
-    const int64_t k = first / r->from->source->chunk_pixels;
+    const int64_t c = first / r->from->source->chunk_pixels;
     (void)count;
-    return r->chunk_first[k] < r->chunk_first[k + 1];
+    return r->chunk_first[c] < r->chunk_first[c + 1];
 }
 
-/* Copies what a chunk has of run i. */
+/* Copies what a chunk has of a run, if anything; at: the index of the run's first pixel. */
 static void copy_run(const struct reading *r, const struct chunk *chunk,
-                     const struct noise_rows *rows, int64_t i) {
-    const struct run *run = &r->runs[i];
+                     const struct noise_rows *rows, const struct run *run, int64_t at) {
     const int64_t start = run->y * r->from->source->width + run->x0;
     const int64_t end = start + run_length(run), last = chunk->first + chunk->count;
     const int64_t from = start > chunk->first ? start : chunk->first, to = end < last ? end : last;
-    const int64_t at = r->first[i] + (from - start);
+    at += from - start;
     for (int64_t k = 0; k < to - from; k++)
         r->pixels->value[at + k] =
             pixel_value(chunk->pixels, from - chunk->first + k, r->from->source->swapped);
     set_noise(r->pixels, rows, at, run->x0 + (from - start), run->y, to - from);
+}
+
+/* The first run of a set that is not before row y. */
+static int64_t first_from(const struct run_set *set, int64_t y) {
+    int64_t low = 0, high = set->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (set->runs[middle].y < y)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Copies what a chunk has of set k. */
+static void copy_set(const struct reading *r, const struct chunk *chunk,
+                     const struct noise_rows *rows, int64_t k) {
+    const struct run_set *set = &r->sets[k];
+    const int64_t width = r->from->source->width;
+    const int64_t last_row = (chunk->first + chunk->count - 1) / width;
+    for (int64_t i = first_from(set, chunk->first / width);
+         i < set->n && set->runs[i].y <= last_row; i++)
+        copy_run(r, chunk, rows, &set->runs[i], r->first[r->set_runs[k] + i]);
 }
 
 static enum srcfind_status read_chunk(void *context, int worker, const struct chunk *chunk,
@@ -120,9 +183,9 @@ static enum srcfind_status read_chunk(void *context, int worker, const struct ch
         noise_rows_make(&rows, from->noise, &from->user, from->source->width, chunk->count)
             ? noise_rows_read(&rows, chunk->first, chunk->count, error)
             : error_memory(error, "reading pixels again");
-    for (int64_t k = r->chunk_first[chunk->number];
-         status == SRCFIND_OK && k < r->chunk_first[chunk->number + 1]; k++)
-        copy_run(r, chunk, &rows, r->chunk_runs[k]);
+    for (int64_t i = r->chunk_first[chunk->number];
+         status == SRCFIND_OK && i < r->chunk_first[chunk->number + 1]; i++)
+        copy_set(r, chunk, &rows, r->chunk_sets[i]);
     noise_rows_clear(&rows);
     return status;
 }
@@ -133,31 +196,34 @@ static enum srcfind_status read_source(struct reading *r, struct threads *thread
     const struct pixel_source *source = r->from->source;
     const bool one = noise_sources_exist(&r->from->user) && !source->parallel;
     const struct chunk_work work = {.work = read_chunk, .wanted = is_wanted, .context = r};
-    return sort_by_chunk(r)
-               ? chunks_run(source, threads, one ? 1 : threads_count(threads), &work, error)
-               : error_memory(error, "reading pixels again");
+    if (!list_by_chunk(r))
+        return error_memory(error, "reading pixels again");
+    for_each_set(r, threads, find_first);
+    return chunks_run(source, threads, one ? 1 : threads_count(threads), &work, error);
 }
 
 /* --- both --- */
 
 /* False where memory ran out. */
 static bool allocate(struct reading *r, struct run_pixels *pixels) {
-    r->first = malloc(((size_t)r->n + 1) * sizeof *r->first);
-    for (int64_t i = 0; r->first && i < r->n; i++) {
-        r->first[i] = pixels->n;
-        pixels->n += run_length(&r->runs[i]);
-    }
-    const size_t n = (size_t)pixels->n;
+    const size_t n = (size_t)r->n_pixels;
     pixels->value = malloc(n * sizeof *pixels->value + 1);
     pixels->background = malloc(n * sizeof *pixels->background + 1);
     pixels->rms = malloc(n * sizeof *pixels->rms + 1);
-    return r->first && pixels->value && pixels->background && pixels->rms;
+    r->set_runs = malloc(((size_t)r->n + 1) * sizeof *r->set_runs);
+    if (!pixels->value || !pixels->background || !pixels->rms || !r->set_runs)
+        return false;
+    r->set_runs[0] = 0;
+    for (int64_t k = 0; k < r->n; k++)
+        r->set_runs[k + 1] = r->set_runs[k] + r->sets[k].n;
+    r->first = malloc((size_t)r->set_runs[r->n] * sizeof *r->first + 1);
+    return r->first;
 }
 
-enum srcfind_status run_pixels_read(const struct run_source *from, const struct run *runs,
-                                    int64_t n, struct threads *threads, struct run_pixels *pixels,
-                                    struct error *error) {
-    struct reading r = {.from = from, .runs = runs, .n = n, .pixels = pixels};
+enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
+                                    int64_t n, int64_t n_pixels, struct threads *threads,
+                                    struct run_pixels *pixels, struct error *error) {
+    struct reading r = {.from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
     *pixels = (struct run_pixels){0};
     enum srcfind_status status = SRCFIND_OK;
     if (!allocate(&r, pixels))
@@ -166,9 +232,11 @@ enum srcfind_status run_pixels_read(const struct run_source *from, const struct 
         status = gather(&r, threads, error);
     else
         status = read_source(&r, threads, error);
+    free(r.set_runs);
     free(r.first);
+    free(r.runs);
     free(r.chunk_first);
-    free(r.chunk_runs);
+    free(r.chunk_sets);
     return status;
 }
 

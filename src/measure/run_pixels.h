@@ -10,25 +10,31 @@ struct run_source {
     const struct pixel_source *source;
     const struct noise_map *noise;
     struct noise_sources user; /* maps that the user gives, which stand in for the noise map */
-    /* Writes the values of n runs, one run after the other, of an image that a device has; NULL: no
-     * device has it, and the source is read. */
-    enum srcfind_status (*gather)(void *context, const struct run *runs, int64_t n, float *values,
+    /* Writes the values of runs, of an image that a device has; NULL: no device has it, and the
+     * source is read. */
+    enum srcfind_status (*gather)(void *context, const struct placed_runs *runs, float *values,
                                   struct error *error);
     void *context;
 };
 
-/* The pixels of runs, one run after the other. Where a pixel is blank, its value is NaN. */
+/* The runs of an island, a margin or a footprint, in the order of their rows. */
+struct run_set {
+    const struct run *runs;
+    int64_t n;
+    int64_t first; /* the index of the first pixel in the result; the others follow */
+};
+
+/* The pixels of sets of runs. Where a pixel is blank, its value is NaN. */
 struct run_pixels {
     float *value;
     double *background, *rms;
-    int64_t n;
 };
 
-/* Reads the pixels of n runs, in any order, in one pass over the parts of the image that have some.
- * Runs may overlap, and may be empty (x0 > x1). Clear the result also after an error. */
-enum srcfind_status run_pixels_read(const struct run_source *from, const struct run *runs,
-                                    int64_t n, struct threads *threads, struct run_pixels *pixels,
-                                    struct error *error);
+/* Reads the n_pixels pixels of n sets, in one pass over the rows of the image that have some. Runs
+ * may overlap, and may be empty (x0 > x1). Clear the result also after an error. */
+enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
+                                    int64_t n, int64_t n_pixels, struct threads *threads,
+                                    struct run_pixels *pixels, struct error *error);
 void run_pixels_clear(struct run_pixels *pixels);
 
 #endif

@@ -5,7 +5,7 @@
 #include "measure/run_pixels.h"
 #include "unit.h"
 
-enum { MOST_SIDE = 90, MOST_RUNS = 300, NODES = 4 };
+enum { MOST_SIDE = 90, MOST_RUNS = 300, MOST_SETS = 200, NODES = 4 };
 
 /* An image, maps of the noise, and nodes. */
 struct scene {
@@ -51,7 +51,7 @@ static void free_scene(struct scene *s) {
     }
 }
 
-/* Runs in any order, some of which overlap, are empty, or have a whole row. */
+/* Runs in the order of their rows, some of which overlap, are empty, or have a whole row. */
 static int make_runs(const struct scene *s, struct run *runs, struct random *r) {
     const int width = s->pictures[0].width, height = s->pictures[0].height;
     const int n = random_below(r, MOST_RUNS);
@@ -66,6 +66,27 @@ static int make_runs(const struct scene *s, struct run *runs, struct random *r) 
     return n;
 }
 
+static int compare_rows(const void *a, const void *b) {
+    return ((const struct run *)a)->y - ((const struct run *)b)->y;
+}
+
+/* Divides runs into sets, whose pixels leave gaps of a pixel; sets the number of all pixels. */
+static int make_sets(struct run *runs, int n, struct run_set *sets, int64_t *n_pixels,
+                     struct random *r) {
+    int n_sets = 0;
+    *n_pixels = 0;
+    for (int i = 0, count; i < n; i += count) {
+        count = random_below(r, n - i + 1) / (1 + random_below(r, 20));
+        sets[n_sets] = (struct run_set){runs + i, count, ++*n_pixels};
+        qsort(runs + i, (size_t)count, sizeof *runs, compare_rows);
+        for (int k = i; k < i + count; k++)
+            *n_pixels += run_length(&runs[k]);
+        if (++n_sets == MOST_SETS)
+            break;
+    }
+    return n_sets;
+}
+
 static float pixel_of(const struct picture *p, int x, int y) {
     return p->pixels[y * p->width + x];
 }
@@ -75,54 +96,63 @@ static void assert_same_value(double value, double expected) {
     assert_true(value == expected || (isnan(value) && isnan(expected)));
 }
 
-static void check_pixels(const struct scene *s, const struct run *runs, int n,
-                         const struct run_pixels *pixels) {
-    int64_t at = 0;
-    for (int i = 0; i < n; i++) {
-        const int y = runs[i].y;
-        for (int x = runs[i].x0; x <= runs[i].x1; x++, at++) {
-            const struct noise_at noise = noise_map_at(&s->noise, x, y);
-            assert_same_value((double)pixels->value[at], (double)pixel_of(&s->pictures[0], x, y));
-            assert_same_value(pixels->background[at], s->from.user.background
-                                                          ? (double)pixel_of(&s->pictures[1], x, y)
-                                                          : noise.background);
-            assert_same_value(pixels->rms[at], s->from.user.rms
-                                                   ? (double)pixel_of(&s->pictures[2], x, y)
-                                                   : noise.rms);
+static void check_run(const struct scene *s, const struct run *run, int64_t at,
+                      const struct run_pixels *pixels) {
+    const struct noise_sources *user = &s->from.user;
+    for (int x = run->x0; x <= run->x1; x++, at++) {
+        const struct noise_at noise = noise_map_at(&s->noise, x, run->y);
+        assert_same_value((double)pixels->value[at], (double)pixel_of(&s->pictures[0], x, run->y));
+        assert_same_value(pixels->background[at], user->background
+                                                      ? (double)pixel_of(&s->pictures[1], x, run->y)
+                                                      : noise.background);
+        assert_same_value(pixels->rms[at],
+                          user->rms ? (double)pixel_of(&s->pictures[2], x, run->y) : noise.rms);
+    }
+}
+
+static void check_sets(const struct scene *s, const struct run_set *sets, int n,
+                       const struct run_pixels *pixels) {
+    for (int k = 0; k < n; k++) {
+        int64_t at = sets[k].first;
+        for (int64_t i = 0; i < sets[k].n; i++) {
+            check_run(s, &sets[k].runs[i], at, pixels);
+            at += run_length(&sets[k].runs[i]);
         }
     }
-    assert_int_equal(at, pixels->n);
 }
 
 /* What a device does, without one. */
-static enum srcfind_status gather(void *context, const struct run *runs, int64_t n, float *values,
+static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
                                   struct error *error) {
     const struct scene *s = context;
     (void)error;
-    for (int64_t i = 0; i < n; i++)
-        for (int x = runs[i].x0; x <= runs[i].x1; x++)
-            *values++ = pixel_of(&s->pictures[0], x, runs[i].y);
+    for (int64_t i = 0; i < runs->n; i++)
+        for (int x = runs->runs[i].x0; x <= runs->runs[i].x1; x++)
+            values[runs->first[i] + x - runs->runs[i].x0] =
+                pixel_of(&s->pictures[0], x, runs->runs[i].y);
     return SRCFIND_OK;
 }
 
 static void any_runs(void **state) {
     static struct scene s;
     static struct run runs[MOST_RUNS];
+    static struct run_set sets[MOST_SETS];
     struct random r = {1};
     (void)state;
     for (int i = 0; i < 3000 / UNIT_FEWER; i++) {
         struct run_pixels pixels;
         struct error error;
         make_scene(&s, &r);
-        const int n = make_runs(&s, runs, &r);
+        int64_t n_pixels;
+        const int n = make_sets(runs, make_runs(&s, runs, &r), sets, &n_pixels, &r);
         if (!noise_sources_exist(&s.from.user) && random_below(&r, 3) == 0) {
             s.from.gather = gather;
             s.from.context = &s;
         }
-        assert_int_equal(run_pixels_read(&s.from, runs, n, unit_threads(1 + random_below(&r, 7)),
-                                         &pixels, &error),
+        assert_int_equal(run_pixels_read(&s.from, sets, n, n_pixels,
+                                         unit_threads(1 + random_below(&r, 7)), &pixels, &error),
                          SRCFIND_OK);
-        check_pixels(&s, runs, n, &pixels);
+        check_sets(&s, sets, n, &pixels);
         run_pixels_clear(&pixels);
         free_scene(&s);
     }
@@ -145,11 +175,11 @@ static void parts_of_the_image(void **state) {
     const struct noise_map noise = {.rms = 1};
     const struct run_source from = {.source = &source, .noise = &noise};
     const struct run run = {0, 10, 70};
+    const struct run_set set = {&run, 1, 0};
     struct run_pixels pixels;
     struct error error;
     (void)state;
-    assert_int_equal(run_pixels_read(&from, &run, 1, NULL, &pixels, &error), SRCFIND_OK);
-    assert_int_equal(pixels.n, 61);
+    assert_int_equal(run_pixels_read(&from, &set, 1, 61, NULL, &pixels, &error), SRCFIND_OK);
     run_pixels_clear(&pixels);
 }
 
@@ -163,6 +193,7 @@ static const uint32_t *read_none(void *state, int64_t first, int64_t count, uint
 
 static void failing_sources(void **state) {
     const struct run run = {10, 5, 9};
+    const struct run_set set = {&run, 1, 0};
     const struct noise_map noise = {.rms = 1};
     struct random r = {2};
     struct picture p = picture_make(0, 30, 30, &r);
@@ -177,7 +208,7 @@ static void failing_sources(void **state) {
         const struct run_source from = {.source = &sources[0]->source,
                                         .noise = &noise,
                                         .user = {&sources[1]->source, &sources[2]->source}};
-        assert_int_equal(run_pixels_read(&from, &run, 1, unit_threads(3), &pixels, &error),
+        assert_int_equal(run_pixels_read(&from, &set, 1, 5, unit_threads(3), &pixels, &error),
                          SRCFIND_ERROR_INPUT);
         assert_string_equal(error.text, "the file ends");
         run_pixels_clear(&pixels);
