@@ -27,6 +27,7 @@ struct batch {
     const struct segments *segments;
     int64_t first, n; /* islands */
     struct item *items;
+    struct arena *arenas;   /* of each part of the islands */
     struct margin *margins; /* of the items; empty without a fit */
     int64_t n_own;          /* pixels of the islands */
     struct run_pixels read; /* those of the islands, then those of the margins */
@@ -55,11 +56,20 @@ static void loop_part(void *context, int part) {
             b->no_memory = true;
 }
 
+/* The arena of an island, which its part alone uses. */
+static struct arena *arena_of(const struct batch *b, const struct item *item) {
+    return &b->arenas[(item - b->items) / ISLANDS_A_PART];
+}
+
+static int count_parts(const struct batch *b) {
+    return (int)((b->n + ISLANDS_A_PART - 1) / ISLANDS_A_PART);
+}
+
 /* Calls `work` for all islands of the batch. False where memory ran out. */
 static bool for_each_island(struct batch *b, struct threads *threads,
                             bool (*work)(struct batch *, struct item *, int64_t)) {
     struct loop loop = {b, work};
-    threads_run(threads, (int)((b->n + ISLANDS_A_PART - 1) / ISLANDS_A_PART), loop_part, &loop);
+    threads_run(threads, count_parts(b), loop_part, &loop);
     return !b->no_memory;
 }
 
@@ -70,7 +80,8 @@ static bool find_margin(struct batch *b, struct item *item, int64_t island) {
     const struct pixel_source *source = b->dividing->from->source;
     return margin_find(s->runs + s->first_run[island],
                        s->first_run[island + 1] - s->first_run[island], b->dividing->margin,
-                       source->width, source->height, &b->margins[item - b->items]);
+                       source->width, source->height, arena_of(b, item),
+                       &b->margins[item - b->items]);
 }
 
 /* Makes the sets of runs of the islands and of their margins, and sets where their pixels are;
@@ -114,8 +125,9 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
     const struct dividing *d = b->dividing;
     struct island_pixels *p = &item->pixels;
     const size_t n = (size_t)s->islands[island].n_pixels;
-    *p = (struct island_pixels){.x = malloc(n * sizeof *p->x),
-                                .y = malloc(n * sizeof *p->y),
+    struct arena *arena = arena_of(b, item);
+    *p = (struct island_pixels){.x = arena_take(arena, n, sizeof *p->x),
+                                .y = arena_take(arena, n, sizeof *p->y),
                                 .value = b->read.value + item->first_own,
                                 .background = b->read.background + item->first_own,
                                 .rms = b->read.rms + item->first_own};
@@ -127,7 +139,7 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
             p->y[p->n++] = s->runs[i].y;
         }
     }
-    return deblend(p, d->detection->threshold, d->contrast, &item->deblended);
+    return deblend(p, d->detection->threshold, d->contrast, arena, &item->deblended);
 }
 
 /* --- fitting --- */
@@ -136,7 +148,7 @@ static bool make_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     return island_fit_make(&item->fit, &item->pixels, &item->deblended,
                            &b->margins[item - b->items], &b->read, item->first_margin,
-                           b->dividing->detection->island);
+                           b->dividing->detection->island, arena_of(b, item));
 }
 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
@@ -149,7 +161,7 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     return island_fit_finish(&item->fit, &b->dividing->frame, b->jobs + item->first_job,
-                             &item->fitted);
+                             arena_of(b, item), &item->fitted);
 }
 
 /* Gives each island its jobs; those of islands with several come first. False where memory ran out.
@@ -335,22 +347,15 @@ static bool allocate_components(struct batch *b, struct components *components) 
 
 /* --- batches --- */
 
-static bool clear_island(struct batch *b, struct item *item, int64_t island) {
-    (void)island;
-    free(item->pixels.x);
-    free(item->pixels.y);
-    deblended_clear(&item->deblended);
-    island_fit_clear(&item->fit);
-    fitted_sources_clear(&item->fitted);
-    if (b->margins)
-        margin_clear(&b->margins[item - b->items]);
-    return true;
+static void clear_part(void *context, int part) {
+    const struct batch *b = context;
+    arena_clear(&b->arenas[part]);
 }
 
 static void clear_batch(struct batch *b, struct threads *threads) {
-    b->no_memory = false; /* which would end the loop */
-    if (b->items)
-        for_each_island(b, threads, clear_island);
+    if (b->arenas)
+        threads_run(threads, count_parts(b), clear_part, b);
+    free(b->arenas);
     free(b->items);
     free(b->margins);
     free(b->jobs);
@@ -390,8 +395,9 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .items = calloc((size_t)(end - first), sizeof *b.items),
                       .margins = calloc((size_t)(end - first), sizeof *b.margins)};
     *components = (struct components){0};
-    bool ok =
-        b.items && b.margins && (!dividing->fitter || for_each_island(&b, threads, find_margin));
+    b.arenas = calloc((size_t)count_parts(&b), sizeof *b.arenas);
+    bool ok = b.items && b.margins && b.arenas &&
+              (!dividing->fitter || for_each_island(&b, threads, find_margin));
     enum srcfind_status status = ok ? read_pixels(&b, threads, error) : SRCFIND_OK;
     ok = ok && status == SRCFIND_OK && for_each_island(&b, threads, divide_island);
     if (ok && dividing->fitter)

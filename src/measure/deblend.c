@@ -143,21 +143,15 @@ static void divide(const struct island_pixels *p, double threshold, double contr
 }
 
 bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
-             struct deblended *result) {
+             struct arena *arena, struct deblended *result) {
     const size_t n = (size_t)pixels->n;
     *result = (struct deblended){0};
     int32_t *memory = pixels->n < INT32_MAX ? malloc(7 * n * sizeof *memory + 1) : NULL;
-    result->owner = memory ? malloc(n * sizeof *result->owner + 1) : NULL;
-    result->peak = memory ? malloc(n * sizeof *result->peak + 1) : NULL;
+    result->owner = memory ? arena_take(arena, n, sizeof *result->owner) : NULL;
+    result->peak = memory ? arena_take(arena, n, sizeof *result->peak) : NULL;
     const bool ok = result->owner && result->peak;
     if (ok)
         divide(pixels, threshold, contrast, memory, result);
     free(memory);
     return ok;
-}
-
-void deblended_clear(struct deblended *result) {
-    free(result->owner);
-    free(result->peak);
-    *result = (struct deblended){0};
 }

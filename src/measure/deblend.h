@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/arena.h"
+
 /* The pixels of an island, in the order of the image. */
 struct island_pixels {
     int64_t n;
@@ -32,10 +34,9 @@ struct deblended {
 /* A branch that meets a higher one ends there. It is a source if its peak is at least contrast x
  * rms above the pixel where they meet, and above threshold x rms, with the rms at the peak; else
  * its pixels belong to the higher one. The highest peak is always a source. Of equal pixels the
- * first one counts as higher. False where memory ran out, or if the island has 2^31 pixels or more.
- * Clear the result also then. */
+ * first one counts as higher. The result is in the arena. False where memory ran out, or if the
+ * island has 2^31 pixels or more. */
 bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
-             struct deblended *result);
-void deblended_clear(struct deblended *result);
+             struct arena *arena, struct deblended *result);
 
 #endif

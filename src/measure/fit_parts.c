@@ -201,7 +201,7 @@ static bool colour_parts(struct island_fit *f) {
     return true;
 }
 
-bool fit_parts_make(struct island_fit *f) {
+bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
     struct placed *placed = malloc(n * sizeof *placed);
@@ -218,6 +218,8 @@ bool fit_parts_make(struct island_fit *f) {
     free(scratch);
     if (!ok || f->n_parts == 1)
         return ok;
-    f->others = calloc((size_t)f->n_pixels, sizeof *f->others);
+    f->others = arena_take(arena, (size_t)f->n_pixels, sizeof *f->others);
+    for (int64_t i = 0; f->others && i < f->n_pixels; i++)
+        f->others[i] = 0;
     return f->others && colour_parts(f);
 }

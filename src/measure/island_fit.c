@@ -29,18 +29,20 @@ static void add_margin_pixels(struct island_fit *f, const struct margin *m,
     }
 }
 
-static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources) {
-    f->pixels = malloc((size_t)n_pixels * sizeof *f->pixels + 1);
-    f->order = malloc((size_t)n_pixels * sizeof *f->order + 1);
-    f->part_of = malloc((size_t)n_pixels * sizeof *f->part_of + 1);
-    f->sources = malloc((size_t)n_sources * sizeof *f->sources);
-    f->parts = malloc((size_t)n_sources * sizeof *f->parts);
+static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources,
+                     struct arena *arena) {
+    f->pixels = arena_take(arena, (size_t)n_pixels, sizeof *f->pixels);
+    f->order = arena_take(arena, (size_t)n_pixels, sizeof *f->order);
+    f->part_of = arena_take(arena, (size_t)n_pixels, sizeof *f->part_of);
+    f->sources = arena_take(arena, (size_t)n_sources, sizeof *f->sources);
+    f->parts = arena_take(arena, (size_t)n_sources, sizeof *f->parts);
     return f->pixels && f->order && f->part_of && f->sources && f->parts;
 }
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin *margin,
-                     const struct run_pixels *pixels, int64_t first, double threshold) {
+                     const struct run_pixels *pixels, int64_t first, double threshold,
+                     struct arena *arena) {
     const int32_t highest = deblended->peak[0];
     *fit = (struct island_fit){.own = own,
                                .deblended = deblended,
@@ -48,21 +50,11 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                                .y = own->y[highest],
                                .rms = own->rms[highest]};
     const int64_t n = own->n + margin->n_pixels;
-    if (n > INT32_MAX || !allocate(fit, n, deblended->n))
+    if (n > INT32_MAX || !allocate(fit, n, deblended->n, arena))
         return false;
     add_own_pixels(fit);
     add_margin_pixels(fit, margin, pixels, first, threshold);
-    return fit_parts_make(fit);
-}
-
-void island_fit_clear(struct island_fit *fit) {
-    free(fit->pixels);
-    free(fit->order);
-    free(fit->part_of);
-    free(fit->others);
-    free(fit->sources);
-    free(fit->parts);
-    *fit = (struct island_fit){0};
+    return fit_parts_make(fit, arena);
 }
 
 /* --- jobs --- */
@@ -324,12 +316,13 @@ static int64_t count_sources(const struct island_fit *fit, const struct fit_job 
 }
 
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_job *jobs, struct fitted_sources *result) {
+                       const struct fit_job *jobs, struct arena *arena,
+                       struct fitted_sources *result) {
     const size_t n = (size_t)count_sources(fit, jobs), n_own = (size_t)fit->n_own;
     const size_t n_deblended = (size_t)fit->deblended->n;
     *result = (struct fitted_sources){.n = (int64_t)n,
-                                      .source = malloc(n * sizeof *result->source + 1),
-                                      .owner = malloc(n_own * sizeof *result->owner + 1)};
+                                      .source = arena_take(arena, n, sizeof *result->source),
+                                      .owner = arena_take(arena, n_own, sizeof *result->owner)};
     struct finishing f = {.fit = fit,
                           .ranked = malloc(n * sizeof *f.ranked + 1),
                           .of_deblended = malloc(n_deblended * sizeof *f.of_deblended + 1),
@@ -353,10 +346,4 @@ bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *fra
     free(f.highest);
     free(rank);
     return ok;
-}
-
-void fitted_sources_clear(struct fitted_sources *result) {
-    free(result->source);
-    free(result->owner);
-    *result = (struct fitted_sources){0};
 }

@@ -34,12 +34,12 @@ struct island_fit {
 };
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out; the margin's pixels are pixels[first] and so on. False where memory ran out. `own` and
- * `deblended` must outlive the result, which is to be cleared also after a failure. */
+ * left out; the margin's pixels are pixels[first] and so on. The fit is in the arena. False where
+ * memory ran out. `own` and `deblended` must outlive it. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin *margin,
-                     const struct run_pixels *pixels, int64_t first, double threshold);
-void island_fit_clear(struct island_fit *fit);
+                     const struct run_pixels *pixels, int64_t first, double threshold,
+                     struct arena *arena);
 
 /* Makes a job of each part, whose pixels go to pixels[first] and so on. */
 void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,
@@ -70,9 +70,9 @@ struct fitted_sources {
     double residual_rms; /* over the island's own pixels, in the map's unit */
 };
 
-/* False where memory ran out. Clear the result also then. */
+/* The result is in the arena. False where memory ran out. */
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_job *jobs, struct fitted_sources *result);
-void fitted_sources_clear(struct fitted_sources *result);
+                       const struct fit_job *jobs, struct arena *arena,
+                       struct fitted_sources *result);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arrays.h"
 
@@ -114,7 +115,7 @@ static bool add_row(const struct run *runs, const struct row_index *rows, double
 }
 
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
-                 int64_t height, struct margin *margin) {
+                 int64_t height, struct arena *arena, struct margin *margin) {
     struct row_index rows;
     struct row row = {0};
     int64_t capacity = 0;
@@ -124,12 +125,12 @@ bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_
     for (int64_t y = rows.y_min - (int64_t)radius; ok && y <= rows.y_max + (int64_t)radius; y++)
         if (y >= 0 && y < height)
             ok = add_row(island, &rows, radius, width, y, &row, margin, &capacity);
+    struct run *const found = margin->runs;
+    margin->runs = ok ? arena_take(arena, (size_t)margin->n_runs, sizeof *margin->runs) : NULL;
+    if (margin->runs && margin->n_runs > 0)
+        memcpy(margin->runs, found, (size_t)margin->n_runs * sizeof *margin->runs);
+    free(found);
     free(rows.first);
     free(row.runs);
-    return ok;
-}
-
-void margin_clear(struct margin *margin) {
-    free(margin->runs);
-    *margin = (struct margin){0};
+    return margin->runs;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "backend/segments.h"
+#include "common/arena.h"
 
 /* The margin of an island: the pixels within some distance of it that are not its own. */
 struct margin {
@@ -17,10 +18,9 @@ struct margin {
  * disc has more pixels than a fit may have (backend/fit.h). */
 static const double MARGIN_MOST = 144;
 
-/* Finds the runs of a margin, in an image of width x height. Pixels are within it if dx^2 + dy^2 <=
- * radius^2. False where memory ran out. Clear the margin also then. */
+/* Finds the runs of a margin, in an image of width x height; they are in the arena. Pixels are
+ * within it if dx^2 + dy^2 <= radius^2. False where memory ran out. */
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
-                 int64_t height, struct margin *margin);
-void margin_clear(struct margin *margin);
+                 int64_t height, struct arena *arena, struct margin *margin);
 
 #endif

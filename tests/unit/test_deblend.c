@@ -240,13 +240,14 @@ static struct island_pixels pixels_of_field(const struct field *f, struct pixels
 static int check(const struct island_pixels *p, double threshold, double contrast) {
     struct plain plain = {.pixels = p, .threshold = threshold, .contrast = contrast};
     int32_t owner[MOST_PIXELS], peaks[MOST_PIXELS];
+    struct arena arena = {0};
     struct deblended result;
     const int n = divide_plainly(&plain, owner, peaks);
-    assert_true(deblend(p, threshold, contrast, &result));
+    assert_true(deblend(p, threshold, contrast, &arena, &result));
     assert_int_equal(result.n, n);
     assert_memory_equal(result.peak, peaks, (size_t)n * sizeof *peaks);
     assert_memory_equal(result.owner, owner, (size_t)p->n * sizeof *owner);
-    deblended_clear(&result);
+    arena_clear(&arena);
     return n;
 }
 
@@ -290,6 +291,7 @@ static void many_pixels(void **state) {
     double *background = calloc(N, sizeof *background), *rms = calloc(N, sizeof *rms);
     const struct island_pixels p = {
         N, calloc(N, sizeof *p.x), calloc(N, sizeof *p.y), value, background, rms};
+    struct arena arena = {0};
     struct deblended result;
     (void)state;
     for (int i = 0; i < N; i++) {
@@ -301,7 +303,7 @@ static void many_pixels(void **state) {
                            : x % STEP == 6 && y % STEP == 6 ? 19
                                                             : 6);
     }
-    assert_true(deblend(&p, 5, 1, &result));
+    assert_true(deblend(&p, 5, 1, &arena, &result));
     assert_int_equal(result.n, PEAKS_A_ROW * PEAKS_A_ROW);
     for (int k = 0; k < result.n; k++) { /* the highest is the last one in the image */
         const int peak = result.n - 1 - k;
@@ -310,13 +312,13 @@ static void many_pixels(void **state) {
         assert_int_equal(result.owner[at], k);
         assert_int_equal(result.owner[at + SIDE + 1], k);
     }
-    deblended_clear(&result);
+    arena_clear(&arena);
     for (int i = 0; i < N; i++)
         value[i] = 7;
-    assert_true(deblend(&p, 5, 1, &result));
+    assert_true(deblend(&p, 5, 1, &arena, &result));
     assert_int_equal(result.n, 1);
     assert_int_equal(result.peak[0], 0);
-    deblended_clear(&result);
+    arena_clear(&arena);
     free(p.x);
     free(p.y);
     free(value);

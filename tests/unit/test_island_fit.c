@@ -56,9 +56,10 @@ static void check(int n, int apart, int group, int rounds) {
     struct strip s = strip_make(n, apart, 3);
     const struct margin margin = {0};
     const struct fit_frame frame = {1, 0, 1, true};
+    struct arena arena = {0};
     struct island_fit fit;
     int64_t n_sources = 0, n_pixels = 0;
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3, &arena));
     struct fit_job *jobs = calloc((size_t)fit.n_parts, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
@@ -74,7 +75,7 @@ static void check(int n, int apart, int group, int rounds) {
     assert_int_equal(n_pixels, s.own.n);
     free(jobs);
     free(pixels);
-    island_fit_clear(&fit);
+    arena_clear(&arena);
     strip_free(&s);
 }
 
@@ -104,6 +105,7 @@ static void seams(void **state) {
     struct strip s = strip_make(PEAKS, APART, HEIGHT);
     const struct margin margin = {0};
     const struct fit_frame frame = {0.5, 0, 0.5, true}; /* a beam of 4.7 pixels */
+    struct arena arena = {0};
     struct island_fit fit;
     struct fitted_sources fitted;
     struct error error;
@@ -113,7 +115,7 @@ static void seams(void **state) {
     for (int64_t i = 0; i < s.own.n; i++)
         s.value[i] = (float)((100 + 2 * cos(2 * M_PI * (s.own.x[i] - APART / 2.0) / APART)) *
                              exp(-pow(s.own.y[i] - HEIGHT / 2, 2) / 10));
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3, &arena));
     assert_int_equal(fit.n_colours, 2);
     for (int64_t k = 0; k < fit.n_parts; k++)
         for (int64_t i = 0; i < k; i++)
@@ -124,13 +126,12 @@ static void seams(void **state) {
     const struct grouped_island island = {&fit, jobs};
     assert_int_equal(sweeps_run(&island, 1, &frame, pixels, &fitter, NULL, &error), SRCFIND_OK);
     assert_int_equal(n_fits, 2 * fit.n_parts);
-    assert_true(island_fit_finish(&fit, &frame, jobs, &fitted));
+    assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
     print_message("%d parts leave %g of 100\n", (int)fit.n_parts, fitted.residual_rms);
     assert_true(fitted.residual_rms < 1);
-    fitted_sources_clear(&fitted);
     free(jobs);
     free(pixels);
-    island_fit_clear(&fit);
+    arena_clear(&arena);
     strip_free(&s);
 }
 

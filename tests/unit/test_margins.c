@@ -119,11 +119,12 @@ static void check_runs(const struct labels *l, int k, double radius, const struc
 
 static void check(const struct labels *l, double radius) {
     for (int k = 0; k < l->n; k++) {
+        struct arena arena = {0};
         struct margin margin;
         assert_true(margin_find(l->runs + l->first_run[k], l->first_run[k + 1] - l->first_run[k],
-                                radius, l->width, l->height, &margin));
+                                radius, l->width, l->height, &arena, &margin));
         check_runs(l, k, radius, &margin);
-        margin_clear(&margin);
+        arena_clear(&arena);
     }
 }
 
@@ -145,25 +146,26 @@ static void random_islands(void **state) {
 /* A beam that a broken header makes huge takes no more than this. */
 static void most_radius(void **state) {
     const struct run run = {1000, 2000, 2000};
+    struct arena arena = {0};
     struct margin huge, most;
     (void)state;
-    assert_true(margin_find(&run, 1, 1e300, 1 << 20, 1 << 20, &huge));
-    assert_true(margin_find(&run, 1, MARGIN_MOST, 1 << 20, 1 << 20, &most));
+    assert_true(margin_find(&run, 1, 1e300, 1 << 20, 1 << 20, &arena, &huge));
+    assert_true(margin_find(&run, 1, MARGIN_MOST, 1 << 20, 1 << 20, &arena, &most));
     assert_int_equal(huge.n_runs, most.n_runs);
     assert_int_equal(huge.n_pixels, most.n_pixels);
     assert_int_equal(most.runs[0].y, 1000 - 144);
     assert_in_range(most.n_pixels, 64700, 65535); /* pi 144^2 */
-    margin_clear(&huge);
-    margin_clear(&most);
+    arena_clear(&arena);
 }
 
 /* At the far end of the largest image. */
 static void far_end(void **state) {
     enum { SIDE = INT32_MAX };
     const struct run runs[] = {{SIDE - 2, SIDE - 4, SIDE - 3}, {SIDE - 1, SIDE - 3, SIDE - 1}};
+    struct arena arena = {0};
     struct margin m;
     (void)state;
-    assert_true(margin_find(runs, 2, 1, SIDE, SIDE, &m));
+    assert_true(margin_find(runs, 2, 1, SIDE, SIDE, &arena, &m));
     const struct run expected[] = {{SIDE - 3, SIDE - 4, SIDE - 3},
                                    {SIDE - 2, SIDE - 5, SIDE - 5},
                                    {SIDE - 2, SIDE - 2, SIDE - 1},
@@ -172,7 +174,7 @@ static void far_end(void **state) {
     for (int i = 0; i < 4; i++)
         ASSERT_SAME(m.runs[i], expected[i]);
     assert_int_equal(m.n_pixels, 6);
-    margin_clear(&m);
+    arena_clear(&arena);
 }
 
 int main(void) {
