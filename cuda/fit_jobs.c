@@ -1,8 +1,8 @@
 /* Fits on a device: copies jobs and pixels there, and the results back. */
 #include <stdlib.h>
 
+#include "copies.h"
 #include "cpu/fit.h"
-#include "device.h"
 #include "fit.h"
 
 /* The jobs of a call, and where they are in the buffer. */
@@ -50,24 +50,20 @@ static enum srcfind_status reserve(struct fitting *f) {
     return status;
 }
 
-static enum srcfind_status start(const struct fitting *f) {
-    const cudaStream_t stream = f->cuda->stream;
-    cudaError_t code = cudaMemcpyAsync(f->launch.jobs, f->jobs, (size_t)f->n * sizeof *f->jobs,
-                                       cudaMemcpyHostToDevice, stream);
+static enum srcfind_status start(const struct fitting *f, struct threads *threads) {
+    cudaError_t code =
+        copy_in(f->cuda, threads, f->launch.jobs, f->jobs, f->n * (int64_t)sizeof *f->jobs);
     if (!code)
-        code = cudaMemcpyAsync(f->device_pixels, f->pixels + f->first_pixel,
-                               (size_t)f->n_pixels * sizeof *f->pixels, cudaMemcpyHostToDevice,
-                               stream);
+        code = copy_in(f->cuda, threads, f->device_pixels, f->pixels + f->first_pixel,
+                       f->n_pixels * (int64_t)sizeof *f->pixels);
     if (!code)
-        code = launch_fits(&f->launch, stream);
+        code = launch_fits(&f->launch, f->cuda->stream);
     return cuda_check(f->cuda, code, "fitting sources", f->error);
 }
 
-static enum srcfind_status finish(const struct fitting *f, struct fit_job *results) {
-    cudaError_t code = cudaMemcpyAsync(results, f->launch.jobs, (size_t)f->n * sizeof *results,
-                                       cudaMemcpyDeviceToHost, f->cuda->stream);
-    if (!code)
-        code = cudaStreamSynchronize(f->cuda->stream);
+static enum srcfind_status finish(const struct fitting *f, struct threads *threads) {
+    const cudaError_t code =
+        copy_out(f->cuda, threads, f->jobs, f->launch.jobs, f->n * (int64_t)sizeof *f->jobs);
     return cuda_check(f->cuda, code, "fitting sources", f->error);
 }
 
@@ -84,29 +80,26 @@ static struct fit_job *copy_large(const struct fitting *f, int64_t *n) {
     return large;
 }
 
-/* Sets the results of all jobs: those of the large ones come from the host. */
-static void set_results(const struct fitting *f, const struct fit_job *results,
-                        const struct fit_job *large) {
+/* Puts the large jobs back. */
+static void set_large(const struct fitting *f, const struct fit_job *large) {
     for (int64_t i = 0, k = 0; i < f->n; i++)
-        f->jobs[i] = f->jobs[i].n_pixels > FIT_DEVICE_PIXELS ? large[k++] : results[i];
+        if (f->jobs[i].n_pixels > FIT_DEVICE_PIXELS)
+            f->jobs[i] = large[k++];
 }
 
-/* Large jobs are done by the host meanwhile. Jobs stay as they were until all have succeeded: after
- * an error they may be carried out elsewhere. */
+/* Large jobs are done by the host meanwhile. */
 static enum srcfind_status run(const struct fitting *f, struct threads *threads) {
     int64_t n_large;
-    struct fit_job *results = malloc((size_t)f->n * sizeof *results);
     struct fit_job *large = copy_large(f, &n_large);
     enum srcfind_status status =
-        results && large ? start(f) : error_memory(f->error, "fitting sources");
+        large ? start(f, threads) : error_memory(f->error, "fitting sources");
     if (status == SRCFIND_OK) {
         status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
-        const enum srcfind_status device = finish(f, results);
+        const enum srcfind_status device = finish(f, threads);
         status = status == SRCFIND_OK ? device : status;
     }
     if (status == SRCFIND_OK)
-        set_results(f, results, large);
-    free(results);
+        set_large(f, large);
     free(large);
     return status;
 }

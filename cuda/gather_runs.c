@@ -1,5 +1,5 @@
 /* Gathers the pixels of runs from the image that the device has. */
-#include "device.h"
+#include "copies.h"
 
 static int64_t aligned(int64_t size) {
     return (size + 255) / 256 * 256;
@@ -26,32 +26,32 @@ static enum srcfind_status reserve(struct cuda *cuda, struct gathering *g, struc
     return status;
 }
 
-static cudaError_t copy(const struct cuda *cuda, const struct gathering *g, float *values) {
+static cudaError_t copy(const struct cuda *cuda, const struct gathering *g, float *values,
+                        struct threads *threads) {
     const struct kept_image *image = &cuda->kept;
-    const size_t n = (size_t)g->runs->n, n_pixels = (size_t)g->runs->n_pixels;
-    cudaError_t code = cudaMemcpyAsync(g->device_runs, g->runs->runs, n * sizeof *g->device_runs,
-                                       cudaMemcpyHostToDevice, cuda->stream);
+    const int64_t n = g->runs->n, n_pixels = g->runs->n_pixels;
+    cudaError_t code =
+        copy_in(cuda, threads, g->device_runs, g->runs->runs, n * (int64_t)sizeof *g->device_runs);
     if (!code)
-        code = cudaMemcpyAsync(g->device_first, g->runs->first, n * sizeof *g->device_first,
-                               cudaMemcpyHostToDevice, cuda->stream);
+        code = copy_in(cuda, threads, g->device_first, g->runs->first,
+                       n * (int64_t)sizeof *g->device_first);
     if (!code)
         code = launch_gather(image->pixels, image->pitch, image->swapped, g->device_runs,
-                             g->device_first, g->runs->n, g->device_values, cuda->stream);
-    if (!code)
-        code = cudaMemcpyAsync(values, g->device_values, n_pixels * sizeof *values,
-                               cudaMemcpyDeviceToHost, cuda->stream);
-    return code ? code : cudaStreamSynchronize(cuda->stream);
+                             g->device_first, n, g->device_values, cuda->stream);
+    return code ? code
+                : copy_out(cuda, threads, values, g->device_values,
+                           n_pixels * (int64_t)sizeof *values);
 }
 
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs, float *values,
-                                struct error *error) {
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+                                struct threads *threads, float *values, struct error *error) {
     struct gathering g = {.runs = runs};
     if (runs->n_pixels == 0)
         return SRCFIND_OK;
     const int callers_device = cuda_enter(cuda);
     enum srcfind_status status = reserve(cuda, &g, error);
     if (status == SRCFIND_OK)
-        status = cuda_check(cuda, copy(cuda, &g, values), "reading pixels again", error);
+        status = cuda_check(cuda, copy(cuda, &g, values, threads), "reading pixels again", error);
     cuda_leave(callers_device);
     return status;
 }

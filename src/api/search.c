@@ -110,7 +110,7 @@ static enum srcfind_status detect(struct search *s) {
 static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
                                   struct error *error) {
     const struct search *s = context;
-    return gpu_gather(s->finder->gpu, s->context, runs, values, error);
+    return gpu_gather(s->finder->gpu, s->context, runs, s->finder->threads, values, error);
 }
 
 /* Fits where the islands were found; the results are the same everywhere. */

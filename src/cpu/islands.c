@@ -331,19 +331,31 @@ static void find_moments(struct search *s, struct threads *threads) {
 
 /* --- segments --- */
 
-/* Copies the runs of the islands that count to the segments, grouped by island. False where memory
- * ran out. */
+/* Whether run i goes on where the run before was cut at the end of a chunk: in the same island. */
+static bool goes_on(const struct run *runs, int64_t i) {
+    return i > 0 && runs[i - 1].y == runs[i].y && runs[i - 1].x1 + (int64_t)1 == runs[i].x0;
+}
+
+/* Copies the runs of the islands that count to the segments, grouped by island; joins runs that
+ * were cut. False where memory ran out. */
 static bool keep_runs(const struct search *s, int64_t n_runs, struct segments *out) {
     int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);
     for (int64_t i = 0; first && i < n_runs; i++)
-        if (s->extents[s->island[i]].index >= 0)
+        if (s->extents[s->island[i]].index >= 0 && !goes_on(s->runs, i))
             first[s->extents[s->island[i]].index + 2]++;
     for (int64_t k = 0; first && k < out->n; k++)
         first[k + 2] += first[k + 1];
     out->runs = first ? malloc((size_t)first[out->n + 1] * sizeof *out->runs + 1) : NULL;
-    for (int64_t i = 0; out->runs && i < n_runs; i++)
-        if (s->extents[s->island[i]].index >= 0) /* first[k + 1] becomes where island k ends */
-            out->runs[first[s->extents[s->island[i]].index + 1]++] = s->runs[i];
+    for (int64_t i = 0; out->runs && i < n_runs; i++) {
+        const int64_t index = s->extents[s->island[i]].index;
+        if (index < 0)
+            continue;
+        int64_t *end = &first[index + 1]; /* becomes where the island's runs end */
+        if (goes_on(s->runs, i))
+            out->runs[*end - 1].x1 = s->runs[i].x1;
+        else
+            out->runs[(*end)++] = s->runs[i];
+    }
     return out->runs;
 }
 

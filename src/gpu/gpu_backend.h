@@ -48,10 +48,10 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
 
 /* Copies the values of runs of the image that was searched last, if the device has it
  * (result->is_on_device). */
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs, float *values,
-                                struct error *error);
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+                                struct threads *threads, float *values, struct error *error);
 
-/* Carries out fits, as cpu_fit does. After an error the jobs are as they were. */
+/* Carries out fits, as cpu_fit does. After an error the jobs are of no use. */
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                              struct threads *threads, struct error *error);

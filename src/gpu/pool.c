@@ -345,8 +345,9 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
 }
 
 enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context,
-                               const struct placed_runs *runs, float *values, struct error *error) {
-    return gpu->backend->gather(context->cuda, runs, values, error);
+                               const struct placed_runs *runs, struct threads *threads,
+                               float *values, struct error *error) {
+    return gpu->backend->gather(context->cuda, runs, threads, values, error);
 }
 
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,

@@ -62,7 +62,8 @@ enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *conte
 
 /* As cuda_gather and cuda_fit, for the search that the context was taken for. */
 enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context,
-                               const struct placed_runs *runs, float *values, struct error *error);
+                               const struct placed_runs *runs, struct threads *threads,
+                               float *values, struct error *error);
 enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
                             const struct fit_frame *frame, const struct fit_pixel *pixels,
                             struct fit_job *jobs, int64_t n, struct threads *threads,

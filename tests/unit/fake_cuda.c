@@ -139,9 +139,9 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
 }
 
 /* The image is never kept: is_on_device is false. */
-enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs, float *values,
-                                struct error *error) {
-    (void)cuda, (void)runs, (void)values;
+enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
+                                struct threads *threads, float *values, struct error *error) {
+    (void)cuda, (void)runs, (void)threads, (void)values;
     return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
 }
 
