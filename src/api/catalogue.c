@@ -13,10 +13,7 @@
 void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
     if (!catalogue)
         return;
-    image_clear_metadata(&catalogue->image);
-    free(catalogue->sources);
-    free(catalogue->gaussians);
-    noise_map_clear(&catalogue->noise);
+    catalogue_clear(catalogue);
     free(catalogue);
 }
 

@@ -19,6 +19,7 @@ struct srcfind {
     struct shared_table *at; /* that of the options; NULL if these were the defaults */
     struct threads *threads;
     struct gpu *gpu; /* NULL if only the CPU may be used; shared by finders made together */
+    unsigned labels; /* to be kept for maps: 1 << enum label_kind */
     struct error error;
 };
 

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "api/finder.h"
-#include "api/labels.h"
 #include "api/pixels.h"
+#include "api/search.h"
 #include "backend/backend.h"
 #include "common/path.h"
-#include "input/chunks.h"
 #include "input/image.h"
 #include "input/own_map.h"
 #include "output/catalogue.h"
@@ -36,14 +35,14 @@ enum map {
 
 static const struct {
     const char *name;
-    enum quantity quantity; /* not of labels and pictures */
+    enum quantity quantity; /* not of pictures */
     bool has_unit;          /* that of the image */
 } maps[MAPS] = {
     [MAP_RMS] = {"rms", QUANTITY_RMS, true},
     [MAP_BACKGROUND] = {"background", QUANTITY_BACKGROUND, true},
     [MAP_SNR] = {"snr", QUANTITY_SNR, false},
-    [MAP_ISLANDS] = {.name = "islands"},
-    [MAP_SOURCES] = {.name = "sources"},
+    [MAP_ISLANDS] = {"islands", QUANTITY_LABEL, false},
+    [MAP_SOURCES] = {"sources", QUANTITY_LABEL, false},
     [MAP_MODEL] = {"model", QUANTITY_MODEL, true},
     [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true},
     [MAP_PICTURE] = {.name = "picture"},
@@ -51,6 +50,10 @@ static const struct {
 
 static bool has_labels(enum map map) {
     return map == MAP_ISLANDS || map == MAP_SOURCES;
+}
+
+static enum label_kind label_kind(enum map map) {
+    return map == MAP_SOURCES ? LABEL_SOURCES : LABEL_ISLANDS;
 }
 
 static bool has_model(enum map map) {
@@ -160,94 +163,125 @@ bool maps_are_whole(char *const *paths, int n, const char *image,
     return whole;
 }
 
-/* A map that is being made. */
-struct making {
-    struct srcfind *finder;
-    const struct srcfind_catalogue *catalogue;
-    enum map map;
-    const struct pixel_source *pixels; /* of the image */
-    struct detection detection;
-};
-
-/* The values of a map, as a source. Not to be moved: the members point to each other. */
-struct values {
-    struct quantity_values quantity;
-    struct model model;
-    struct label_values labels;
-    struct pixel_source source;
-};
-
-static enum srcfind_status choose_map(struct making *m, const char *name) {
-    struct error *error = &m->finder->error, reason = {0};
-    while (m->map < MAPS && strcmp(maps[m->map].name, name) != 0)
-        m->map++;
-    if (m->map == MAPS)
-        return error_set(error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
-    return suits(m->map, &m->catalogue->options, &reason)
-               ? SRCFIND_OK
-               : error_set(error, SRCFIND_ERROR_OPTIONS, "map: %.200s", reason.text);
+void maps_expect(struct srcfind *finder, unsigned wanted) {
+    finder->labels = 0;
+    for (int map = 0; map < MAPS; map++)
+        if (has_labels((enum map)map) && wanted >> map & 1)
+            finder->labels |= 1U << label_kind((enum map)map);
 }
 
 /* --- values --- */
 
-static enum srcfind_status make_labels(const struct making *m, struct values *values,
-                                       struct error *error) {
-    const struct labels_from from = {m->catalogue, m->pixels, &m->detection, m->map == MAP_SOURCES};
-    const enum srcfind_status status =
-        labels_make(&from, m->finder->threads, &values->labels, error);
-    values->source = label_values_source(&values->labels, m->pixels);
+/* Maps that are being made, and the image that they are made of. */
+struct making {
+    struct srcfind *finder;
+    const struct srcfind_catalogue *catalogue;
+    const struct image *image;
+    const struct pixel_source *pixels; /* of the image */
+    struct map_output outputs[MAPS];
+    int n;
+};
+
+static enum srcfind_status choose_map(const char *name, const struct srcfind_catalogue *catalogue,
+                                      enum map *map, struct error *error) {
+    struct error reason = {0};
+    *map = 0;
+    while (*map < MAPS && strcmp(maps[*map].name, name) != 0)
+        (*map)++;
+    if (*map == MAPS)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "map: there is no map %.200s", name);
+    return suits(*map, &catalogue->options, &reason)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OPTIONS, "map: %.200s", reason.text);
+}
+
+/* Finds the labels that the catalogue did not keep: by the search that made it, which is the only
+ * rule for them. */
+static enum srcfind_status find_labels(const struct making *m, enum label_kind kind,
+                                       struct labels *labels) {
+    const struct srcfind_catalogue *c = m->catalogue;
+    struct srcfind_catalogue again = {.image = c->image};
+    struct srcfind finder = *m->finder;
+    const struct search_input input = {.source = m->pixels, .image = m->image};
+    finder.options = c->options;
+    finder.labels = 1U << kind;
+    const enum srcfind_status status = search_image(&finder, &input, &again);
+    m->finder->error = finder.error;
+    *labels = again.labels[kind];
+    again.labels[kind] = (struct labels){0};
+    memset(&again.image, 0, sizeof again.image); /* it is the catalogue's */
+    catalogue_clear(&again);
     return status;
 }
 
-/* Clear the values also after an error. */
-static enum srcfind_status make_values(const struct making *m, struct values *values,
-                                       struct error *error) {
+static enum srcfind_status add_labels(const struct making *m, enum map map,
+                                      struct map_output *output) {
     const struct srcfind_catalogue *c = m->catalogue;
-    *values = (struct values){0};
-    if (has_labels(m->map))
-        return make_labels(m, values, error);
-    values->quantity = (struct quantity_values){.quantity = maps[m->map].quantity,
-                                                .image = m->pixels,
-                                                .noise = &c->noise,
-                                                .maps = m->detection.maps,
-                                                .model = has_model(m->map) ? &values->model : NULL};
-    values->source = quantity_values_source(&values->quantity);
-    return !has_model(m->map) || model_make(&values->model, c->gaussians, c->n_sources,
-                                            c->image.width, c->image.height)
+    const enum label_kind kind = label_kind(map);
+    const bool are_kept = c->has_labels >> kind & 1;
+    struct labels found = {0};
+    enum srcfind_status status = are_kept ? SRCFIND_OK : find_labels(m, kind, &found);
+    if (status == SRCFIND_OK &&
+        !label_rows_make(&output->labels, are_kept ? &c->labels[kind] : &found, c->image.height))
+        status = error_memory(&m->finder->error, "making a map");
+    labels_clear(&found);
+    return status;
+}
+
+/* Adds a map to those that are made, without saying where it goes. */
+static enum srcfind_status add_map(struct making *m, enum map map) {
+    const struct srcfind_catalogue *c = m->catalogue;
+    struct map_output *output = &m->outputs[m->n++];
+    *output = (struct map_output){.quantity = maps[map].quantity};
+    if (has_labels(map))
+        return add_labels(m, map, output);
+    return !has_model(map) || model_make(&output->model, c->gaussians, c->n_sources, c->image.width,
+                                         c->image.height)
                ? SRCFIND_OK
-               : error_memory(error, "making a map");
+               : error_memory(&m->finder->error, "making a map");
 }
 
-static void clear_values(struct values *values) {
-    label_values_clear(&values->labels);
-    model_clear(&values->model);
+static enum srcfind_status make_maps(struct making *m) {
+    const struct srcfind_catalogue *c = m->catalogue;
+    const struct map_image image = {m->pixels, &c->noise,
+                                    finder_detection(&c->options, m->image, &c->image).maps};
+    return m->n == 0
+               ? SRCFIND_OK
+               : map_outputs_write(&image, m->outputs, m->n, m->finder->threads, &m->finder->error);
 }
 
-/* --- the image, again --- */
+static void clear_maps(struct making *m) {
+    for (int i = 0; i < m->n; i++)
+        map_output_clear(&m->outputs[i]);
+}
 
-/* Opens the file of a catalogue. To be closed also after an error. */
+/* Opens the file of a catalogue, again. To be closed also after an error. */
 static enum srcfind_status open_image(struct making *m, struct image *image,
                                       struct srcfind_image *metadata) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         image_open(image, c->image.path, &c->options, metadata, error);
+    m->image = image;
     m->pixels = &image->source;
-    m->detection = finder_detection(&c->options, image, &c->image);
     return status == SRCFIND_OK ? fits_file_unchanged(&image->file, &c->version, error) : status;
 }
 
 /* --- files --- */
 
+/* Maps that are saved: each file is open while those of the maps that follow are made, so that all
+ * get their values in one pass over the image. */
 struct saving {
     struct making making;
     struct image image;
+    char *const *paths; /* of each map; NULL: it is not saved */
+    int map;            /* now */
+    unsigned saved;     /* 1 << map of those that have their place */
 };
 
 /* False where memory ran out. */
-static bool make_header(const struct saving *s, struct cards *cards) {
+static bool make_header(const struct saving *s, enum map map, struct cards *cards) {
     const struct srcfind_catalogue *c = s->making.catalogue;
-    const enum map map = s->making.map;
     char what[SRCFIND_TEXT];
     add_description(cards, map, &s->image, &c->image);
     snprintf(what, sizeof what, "map: %s", maps[map].name);
@@ -255,71 +289,102 @@ static bool make_header(const struct saving *s, struct cards *cards) {
     return cards_end(cards);
 }
 
-static enum srcfind_status write_fits(struct saving *s, FILE *file, const char *name,
-                                      struct error *error) {
+/* Writes the header of a map, and adds it to those that are made. */
+static enum srcfind_status begin_map(struct saving *s, enum map map, FILE *file, const char *name,
+                                     struct error *error) {
+    const struct srcfind_image *image = &s->making.catalogue->image;
     struct cards header = {0};
-    struct values values = {0};
-    enum srcfind_status status =
-        make_header(s, &header) ? SRCFIND_OK : error_memory(error, "writing a map");
+    enum srcfind_status status = add_map(&s->making, map);
+    if (status == SRCFIND_OK && !make_header(s, map, &header))
+        status = error_memory(error, "writing a map");
     if (status == SRCFIND_OK)
-        status = make_values(&s->making, &values, error);
-    if (status == SRCFIND_OK)
-        status =
-            fits_map_write(&header, &values.source, s->making.finder->threads, file, name, error);
-    clear_values(&values);
+        status = fits_map_begin(&s->making.outputs[s->making.n - 1].file, &header,
+                                image->width * image->height, file, name, error);
     cards_clear(&header);
     return status;
 }
 
+static enum srcfind_status save_next(struct saving *s);
+
+/* Writes the map of now, which gets its values when the maps that follow have begun, too. */
 static enum srcfind_status write_map(void *context, FILE *file, const char *name,
                                      struct error *error) {
     struct saving *s = context;
     const struct making *m = &s->making;
+    const enum map map = (enum map)s->map++;
     const enum srcfind_status status =
-        m->map == MAP_PICTURE
+        map == MAP_PICTURE
             ? picture_write(&s->image, m->catalogue, m->finder->threads, file, name, error)
-            : write_fits(s, file, name, error);
-    return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
+            : begin_map(s, map, file, name, error);
+    return status == SRCFIND_OK ? save_next(s) : status;
+}
+
+/* Saves the next map and those that follow; after the last one makes all of them. */
+static enum srcfind_status save_next(struct saving *s) {
+    struct error *error = &s->making.finder->error;
+    while (s->map < MAPS && !s->paths[s->map])
+        s->map++;
+    const int map = s->map;
+    if (map == MAPS) {
+        const enum srcfind_status status = make_maps(&s->making);
+        return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
+    }
+    const struct save_content content = {map == MAP_PICTURE ? "picture" : "map", write_map, s};
+    const enum srcfind_status status = save_whole(&content, s->paths[map], error);
+    s->saved |= status == SRCFIND_OK ? 1U << map : 0;
+    return status;
+}
+
+enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                              char *const *paths, unsigned *saved) {
+    struct saving s = {.making = {.finder = finder, .catalogue = catalogue}, .paths = paths};
+    struct srcfind_image metadata;
+    enum srcfind_status status = open_image(&s.making, &s.image, &metadata);
+    if (status == SRCFIND_OK)
+        status = save_next(&s);
+    clear_maps(&s.making);
+    close_image(&s.image, &metadata);
+    *saved = s.saved;
+    return status;
 }
 
 enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
                                                const struct srcfind_catalogue *catalogue,
                                                const char *map, const char *path) {
-    struct saving s = {.making = {.finder = finder, .catalogue = catalogue}};
-    struct srcfind_image metadata;
-    enum srcfind_status status = choose_map(&s.making, map);
-    if (status != SRCFIND_OK)
-        return status;
-    const struct save_content content = {s.making.map == MAP_PICTURE ? "picture" : "map", write_map,
-                                         &s};
-    if (catalogue->image.hdu < 0)
-        return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
-                         "map: maps are saved of images in files, not of pixels in memory");
-    status = open_image(&s.making, &s.image, &metadata);
-    if (status == SRCFIND_OK)
-        status = save_whole(&content, path, &finder->error);
-    close_image(&s.image, &metadata);
+    char *paths[MAPS] = {NULL}, *own = strdup(path);
+    unsigned saved;
+    enum map chosen;
+    enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
+    if (status == SRCFIND_OK && catalogue->image.hdu < 0)
+        status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                           "map: maps are saved of images in files, not of pixels in memory");
+    if (status == SRCFIND_OK && !own)
+        status = error_memory(&finder->error, "writing a map");
+    if (status == SRCFIND_OK) {
+        paths[chosen] = own;
+        status = maps_save(finder, catalogue, paths, &saved);
+    }
+    free(own);
     return status;
 }
 
 /* --- arrays --- */
 
-static enum srcfind_status fill(const struct making *m, uint32_t *array) {
-    struct values values;
-    struct error *error = &m->finder->error;
-    enum srcfind_status status = make_values(m, &values, error);
+static enum srcfind_status fill(struct making *m, enum map map, uint32_t *array) {
+    enum srcfind_status status = add_map(m, map);
+    m->outputs[0].array = array;
     if (status == SRCFIND_OK)
-        status = chunks_copy(&values.source, m->finder->threads, array, error);
-    clear_values(&values);
+        status = make_maps(m);
+    clear_maps(m);
     return status;
 }
 
-static enum srcfind_status fill_from_file(struct making *m, uint32_t *array) {
+static enum srcfind_status fill_from_file(struct making *m, enum map map, uint32_t *array) {
     struct image image;
     struct srcfind_image metadata;
     enum srcfind_status status = open_image(m, &image, &metadata);
     if (status == SRCFIND_OK)
-        status = fill(m, array);
+        status = fill(m, map, array);
     if (status == SRCFIND_OK)
         status = image_unchanged(&image, &m->finder->error);
     close_image(&image, &metadata);
@@ -348,19 +413,25 @@ static enum srcfind_status check_pixels(const struct making *m, const struct src
                      (long long)c->image.height);
 }
 
-static enum srcfind_status fill_from_pixels(const struct making *m,
+static enum srcfind_status fill_from_pixels(struct making *m, enum map map,
                                             const struct srcfind_pixels *given, uint32_t *array) {
-    const struct srcfind_catalogue *c = m->catalogue;
-    const struct image without_file = {.given = NULL};
+    const struct options *options = &m->catalogue->options;
+    struct image image;
+    struct srcfind_image metadata = {0};
     struct srcfind_pixels pixels;
     struct host_pixels host;
-    const enum srcfind_status status = check_pixels(m, given, &pixels);
+    enum srcfind_status status = check_pixels(m, given, &pixels);
     if (status != SRCFIND_OK)
         return status;
-    host_pixels_make(&host, &pixels, c->options.blank);
-    const struct making of_pixels = {m->finder, c, m->map, &host.source,
-                                     finder_detection(&c->options, &without_file, &c->image)};
-    return fill(&of_pixels, array);
+    host_pixels_make(&host, &pixels, options->blank);
+    status = image_open_memory(&image, pixels.header, pixels.width, pixels.height, options,
+                               &metadata, &m->finder->error);
+    m->image = &image;
+    m->pixels = &host.source;
+    if (status == SRCFIND_OK)
+        status = fill(m, map, array);
+    close_image(&image, &metadata);
+    return status;
 }
 
 enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
@@ -368,12 +439,13 @@ enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                           const struct srcfind_pixels *pixels, const char *map,
                                           void *values) {
     struct making m = {.finder = finder, .catalogue = catalogue};
-    const enum srcfind_status status = choose_map(&m, map);
+    enum map chosen;
+    const enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
     if (status != SRCFIND_OK)
         return status;
-    if (m.map == MAP_PICTURE)
+    if (chosen == MAP_PICTURE)
         return error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                          "map: a picture has no values, and can only be saved");
-    return catalogue->image.hdu < 0 ? fill_from_pixels(&m, pixels, values)
-                                    : fill_from_file(&m, values);
+    return catalogue->image.hdu < 0 ? fill_from_pixels(&m, chosen, pixels, values)
+                                    : fill_from_file(&m, chosen, values);
 }

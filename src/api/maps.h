@@ -8,6 +8,15 @@
  * the reason is in error. */
 bool map_is_possible(int map, const struct srcfind_options *options, struct error *error);
 
+/* Makes the finder's searches keep what these maps will need (1 << i for srcfind_map(i)): where
+ * they do not, a map searches the image again. */
+void maps_expect(struct srcfind *finder, unsigned maps);
+
+/* Saves maps of a catalogue's image in one pass over its file: paths[i] is that of srcfind_map(i),
+ * or NULL. Sets the bits in *saved of those that were saved, also on an error. */
+enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                              char *const *paths, unsigned *saved);
+
 /* Whether a file is a map that srcfind wrote. */
 bool map_is_own(int map, const char *path);
 

@@ -14,18 +14,6 @@ void negative_make(struct negated_image *n, const struct pixel_source *source,
     n->detection.maps.background = &n->background_source;
 }
 
-bool negative_noise(const struct noise_map *noise, struct noise_map *negated) {
-    const size_t n = noise->nodes ? (size_t)(noise->n_x * noise->n_y) : 0;
-    *negated = *noise;
-    negated->background = -noise->background;
-    negated->nodes = n > 0 ? malloc(n * sizeof *negated->nodes) : NULL;
-    if (n > 0 && !negated->nodes)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        negated->nodes[i] = (struct noise_at){-noise->nodes[i].background, noise->nodes[i].rms};
-    return true;
-}
-
 /* 0 minus a value, and not its negative, so that 0 stays 0 and does not become -0. */
 static void turn_back(struct srcfind_source *row) {
     double *const values[] = {&row->isl_total_flux, &row->total_flux, &row->peak_flux,
@@ -54,7 +42,11 @@ static bool add_gaussians(struct srcfind_catalogue *catalogue, const struct sour
 bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources) {
     const int64_t n_before = catalogue->n_sources, n = sources->n;
     const int64_t n_islands = n_before > 0 ? catalogue->sources[n_before - 1].island_id : 0;
-    if (!add_gaussians(catalogue, sources))
+    if (!add_gaussians(catalogue, sources) ||
+        !labels_append(&catalogue->labels[LABEL_ISLANDS], &sources->labels[LABEL_ISLANDS],
+                       n_islands) ||
+        !labels_append(&catalogue->labels[LABEL_SOURCES], &sources->labels[LABEL_SOURCES],
+                       n_before))
         return false;
     struct srcfind_source *all =
         realloc(catalogue->sources, (size_t)(n_before + n + 1) * sizeof *all);

@@ -22,9 +22,6 @@ struct negated_image {
 void negative_make(struct negated_image *negative, const struct pixel_source *source,
                    const struct detection *detection);
 
-/* Sets *negated to the noise of the negated image; the caller clears it. False: out of memory. */
-bool negative_noise(const struct noise_map *noise, struct noise_map *negated);
-
 /* Adds the sources of the negated image to the catalogue, after its own, as sources of the image
  * itself. False where memory ran out. */
 bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources);

@@ -139,8 +139,9 @@ static enum srcfind_status make_sources(struct search *s) {
                                       .image = s->input->image,
                                       .metadata = &s->catalogue->image,
                                       .detection = s->detection,
-                                      .fitter = {fit, s}};
-    if (!s->detection->keep_runs && !*f->options.at)
+                                      .fitter = {fit, s},
+                                      .labels = f->labels};
+    if (!sources_need_pixels(&f->options, &s->detection->maps) && !*f->options.at)
         give_context(s);
     return sources_make(&from, s->result, f->threads, s->sources, &s->finder->error);
 }
@@ -241,7 +242,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
     enum srcfind_status status = detect_and_measure(&search);
     catalogue->sources = sources.rows;
     catalogue->gaussians = sources.gaussians;
-    catalogue->frame = sources.frame;
+    memcpy(catalogue->labels, sources.labels, sizeof sources.labels);
+    catalogue->has_labels = status == SRCFIND_OK ? finder->labels : 0;
     catalogue->n_sources = sources.n;
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
@@ -256,12 +258,13 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
 
 enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
                                  struct srcfind_catalogue *catalogue) {
-    const struct detection detection =
+    struct detection detection =
         finder_detection(&finder->options, input->image, &catalogue->image);
     struct sampled sample = {0};
     struct pixel_source source;
     struct search_input sampled = *input;
     enum srcfind_status status = SRCFIND_OK;
+    detection.keep_runs = detection.keep_runs || finder->labels;
     catalogue->options = finder->options;
     catalogue->run.threads = finder->options.threads;
     catalogue_name_columns(catalogue);

@@ -21,9 +21,14 @@ struct making {
     const struct measurer *measurer;
     struct dividing dividing;
     struct threads *threads;
+    unsigned labels;
     struct block *blocks; /* in the order of the islands */
     int64_t n;
 };
+
+static bool keeps(const struct making *m, enum label_kind kind) {
+    return m->labels >> kind & 1;
+}
 
 static bool allocate(const struct making *m, int64_t n, struct sources *s) {
     s->n = n;
@@ -32,9 +37,9 @@ static bool allocate(const struct making *m, int64_t n, struct sources *s) {
     return s->rows && (s->gaussians || !m->dividing.fitter);
 }
 
-/* Adds a block with the rows of components. */
-static enum srcfind_status add_block(struct making *m, const struct components *c,
-                                     struct error *error) {
+/* Adds a block with the rows of components, which are those of the islands [first, end). */
+static enum srcfind_status add_block(struct making *m, const struct components *c, int64_t first,
+                                     int64_t end, struct error *error) {
     struct block *block = calloc(1, sizeof *block);
     if (!block)
         return error_memory(error, "measuring sources");
@@ -42,6 +47,9 @@ static enum srcfind_status add_block(struct making *m, const struct components *
     m->blocks = block;
     m->n += c->n;
     if (!allocate(m, c->n, &block->sources))
+        return error_memory(error, "measuring sources");
+    if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
+                                                       m->segments, first, end, c->source_of_pixel))
         return error_memory(error, "measuring sources");
     for (int64_t i = 0; block->sources.gaussians && i < c->n; i++)
         block->sources.gaussians[i] =
@@ -66,20 +74,22 @@ static enum srcfind_status make_blocks(struct making *m, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK && m->segments->n > 0) {
         struct components components;
-        const int64_t first = components_batch_first(&m->dividing, m->segments, m->segments->n);
-        status = components_find(&m->dividing, m->segments, first, m->segments->n, m->threads,
-                                 &components, error);
+        const int64_t end = m->segments->n;
+        const int64_t first = components_batch_first(&m->dividing, m->segments, end);
+        status =
+            components_find(&m->dividing, m->segments, first, end, m->threads, &components, error);
         if (status == SRCFIND_OK)
-            status = add_block(m, &components, error);
+            status = add_block(m, &components, first, end, error);
         components_clear(&components);
         drop_islands(m->segments, first);
     }
     return status;
 }
 
-/* Appends a block, and frees its memory. */
-static void append(struct sources *all, struct block *block) {
+/* Appends a block, and frees its memory. False where memory ran out. */
+static bool append(struct sources *all, struct block *block) {
     struct sources *s = &block->sources;
+    const bool ok = labels_append(&all->labels[LABEL_SOURCES], &s->labels[LABEL_SOURCES], all->n);
     memcpy(all->rows + all->n, s->rows, (size_t)s->n * sizeof *s->rows);
     if (s->gaussians)
         memcpy(all->gaussians + all->n, s->gaussians, (size_t)s->n * sizeof *s->gaussians);
@@ -87,6 +97,13 @@ static void append(struct sources *all, struct block *block) {
         all->rows[all->n + i].id += all->n;
     all->n += s->n;
     sources_clear(s);
+    return ok;
+}
+
+/* Keeps the labels of islands, if they are wanted. False where memory ran out. */
+static bool keep_islands(const struct making *m, struct sources *sources) {
+    return !keeps(m, LABEL_ISLANDS) || m->segments->n == 0 ||
+           labels_add_islands(&sources->labels[LABEL_ISLANDS], m->segments);
 }
 
 static enum srcfind_status make_components(struct making *m, struct sources *sources,
@@ -97,8 +114,8 @@ static enum srcfind_status make_components(struct making *m, struct sources *sou
     sources->n = 0;
     for (struct block *next; m->blocks; m->blocks = next) {
         next = m->blocks->next;
-        if (status == SRCFIND_OK)
-            append(sources, m->blocks);
+        if (status == SRCFIND_OK && !append(sources, m->blocks))
+            status = error_memory(error, "measuring sources");
         sources_clear(&m->blocks->sources);
         free(m->blocks);
     }
@@ -148,13 +165,14 @@ bool sources_need_pixels(const struct options *options, const struct noise_sourc
     return !*options->at && (options_deblend(options) || noise_sources_exist(maps));
 }
 
-struct dividing sources_dividing(const struct sources_from *from, const struct fit_frame *frame) {
+static struct dividing dividing_of(const struct sources_from *from, const struct fit_frame *frame) {
     const struct options *o = from->options;
     return (struct dividing){.from = &from->pixels,
                              .detection = from->detection,
                              .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
                              .fitter = o->fit ? &from->fitter : NULL,
                              .frame = *frame,
+                             .keeps_sources = from->labels >> LABEL_SOURCES & 1,
                              .margin = beam_frame_margin(frame)};
 }
 
@@ -166,7 +184,6 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
     enum srcfind_status status = beam_frame_make(from->image, from->metadata, &frame, error);
     if (status != SRCFIND_OK)
         return status;
-    sources->frame = frame;
     if (*from->options->at)
         return measure_given(from, result, &frame, threads, sources, error);
     struct measurer *measurer =
@@ -175,14 +192,16 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
         return error_memory(error, "measuring sources");
     struct making m = {.segments = &result->segments,
                        .measurer = measurer,
-                       .dividing = sources_dividing(from, &frame),
-                       .threads = threads};
-    if (sources_need_pixels(from->options, &from->pixels.user)) {
+                       .dividing = dividing_of(from, &frame),
+                       .threads = threads,
+                       .labels = from->labels};
+    sources->n = result->segments.n;
+    if (!keep_islands(&m, sources))
+        status = error_memory(error, "measuring sources");
+    else if (sources_need_pixels(from->options, &from->pixels.user))
         status = make_components(&m, sources, error);
-    } else {
-        sources->n = result->segments.n;
+    else
         status = measure_islands(measurer, &result->segments, &sources->rows, error);
-    }
     measurer_free(measurer);
     return status;
 }
@@ -190,5 +209,7 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
 void sources_clear(struct sources *sources) {
     free(sources->rows);
     free(sources->gaussians);
+    for (int kind = 0; kind < LABEL_KINDS; kind++)
+        labels_clear(&sources->labels[kind]);
     *sources = (struct sources){0};
 }

@@ -6,17 +6,19 @@
 #include "input/image.h"
 #include "input/shared_table.h"
 #include "measure/components.h"
+#include "measure/labels.h"
 #include "options/options.h"
+#include "output/catalogue.h"
 
 /* Rows of a catalogue, and with a fit the component of each (peak 0: it has none). */
 struct sources {
     struct srcfind_source *rows;
     struct gaussian *gaussians; /* NULL without a fit */
     int64_t n;
-    struct fit_frame frame; /* of the image */
+    struct labels labels[LABEL_KINDS];
 };
 
-/* What sources are made of. */
+/* What sources are made of, and which labels are to be kept: bits 1 << kind. */
 struct sources_from {
     const struct options *options;
     struct shared_table *at;  /* for the option at */
@@ -25,21 +27,18 @@ struct sources_from {
     const struct srcfind_image *metadata;
     const struct detection *detection;
     struct fitter fitter;
+    unsigned labels;
 };
 
-/* Whether rows need the pixels of islands, and so their runs: where islands are divided or fitted,
+/* Whether rows need the pixels of islands: where islands are divided or fitted,
  * and where the user gives maps of the noise. */
 bool sources_need_pixels(const struct options *options, const struct noise_sources *maps);
 
-/* Makes the rows of a detection's islands, which have runs if their pixels are needed. The islands
- * may be freed. The caller frees the sources, also after an error. */
+/* Makes the rows of a detection's islands, which have runs if pixels or labels are
+ * needed. The islands may be freed. The caller frees the sources, also after an error. */
 enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
                                  struct threads *threads, struct sources *sources,
                                  struct error *error);
 void sources_clear(struct sources *sources);
-
-/* How the islands of a detection are divided. `from` must outlive it; image and metadata are not
- * used. */
-struct dividing sources_dividing(const struct sources_from *from, const struct fit_frame *frame);
 
 #endif

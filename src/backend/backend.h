@@ -101,13 +101,4 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
                                struct threads *threads, struct detection_result *result,
                                struct error *error);
 
-/* Finds the same islands once more, with their runs (detection->keep_runs), where the noise is
- * known; empty: whether the clip left no pixel. The caller clears the segments, also after an
- * error. */
-enum srcfind_status cpu_find_segments(const struct pixel_source *source,
-                                      const struct detection *detection,
-                                      const struct noise_map *noise, bool empty,
-                                      struct threads *threads, struct segments *segments,
-                                      struct error *error);
-
 #endif

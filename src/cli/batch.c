@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <threads.h>
 
+#include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/merging.h"
 #include "cli/notes.h"
@@ -314,6 +315,8 @@ static int run_with_lock(struct batch *b, int n_workers) {
 
 static int run_with_finders(struct batch *b, int n_workers) {
     int status = batch_exit_status(srcfind_create_many(b->cli->find, n_workers, b->finders));
+    for (int i = 0; status == EXIT_OK && i < n_workers; i++)
+        maps_expect(b->finders[i], b->cli->save);
     if (status == EXIT_OK)
         status = run_with_lock(b, n_workers);
     else

@@ -36,20 +36,23 @@ static void remove_maps(const struct target *target, unsigned saved) {
             unlink(target->maps[i]);
 }
 
+static bool has_maps(const struct target *target) {
+    for (int i = 0; i < MOST_MAPS; i++)
+        if (target->maps[i])
+            return true;
+    return false;
+}
+
 /* Sets the bits in *saved of the maps that were saved, also on an error. */
 static enum srcfind_status save_maps(struct srcfind *finder,
                                      const struct srcfind_catalogue *catalogue,
                                      const struct target *target, unsigned *saved) {
-    enum srcfind_status status = SRCFIND_OK;
     *saved = 0;
-    for (int i = 0; i < MOST_MAPS && status == SRCFIND_OK; i++) {
-        if (!target->maps[i])
-            continue;
-        signals_hold();
-        status = srcfind_catalogue_save_map(finder, catalogue, srcfind_map(i), target->maps[i]);
-        signals_release();
-        *saved |= status == SRCFIND_OK ? 1U << i : 0;
-    }
+    if (!has_maps(target))
+        return SRCFIND_OK;
+    signals_hold();
+    const enum srcfind_status status = maps_save(finder, catalogue, target->maps, saved);
+    signals_release();
     return status;
 }
 

@@ -175,17 +175,3 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
     scan_clear(&scan);
     return status;
 }
-
-enum srcfind_status cpu_find_segments(const struct pixel_source *source,
-                                      const struct detection *detection,
-                                      const struct noise_map *noise, bool empty,
-                                      struct threads *threads, struct segments *segments,
-                                      struct error *error) {
-    struct scan scan = {0};
-    struct detection_result result = {.noise = *noise};
-    const enum srcfind_status status =
-        find_segments(source, detection, empty, threads, &scan, &result, error);
-    scan_clear(&scan);
-    *segments = result.segments;
-    return status;
-}

@@ -35,7 +35,7 @@ struct batch {
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
     struct component *components;
-    int32_t *owner; /* of the pixels of the batch; NULL if it is not kept */
+    int32_t *source_of_pixel; /* of the pixels of the batch; NULL if it is not kept */
     atomic_bool no_memory;
 };
 
@@ -297,8 +297,8 @@ static void add_fit(const struct item *item, int64_t k, struct component *c) {
     c->gaussian = source->gaussian;
 }
 
-static void keep_owners(struct batch *b, const struct item *item, const int32_t *owner) {
-    int32_t *kept = b->owner + item->first_own;
+static void keep_sources(struct batch *b, const struct item *item, const int32_t *owner) {
+    int32_t *kept = b->source_of_pixel + item->first_own;
     for (int64_t i = 0; i < item->pixels.n; i++)
         kept[i] = (int32_t)item->first_component + owner[i];
 }
@@ -326,8 +326,8 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
         components[0].pixels = *whole;
     else
         measure_pixels(item, sources.owner, sources.n, components);
-    if (b->owner)
-        keep_owners(b, item, sources.owner);
+    if (b->source_of_pixel)
+        keep_sources(b, item, sources.owner);
     return true;
 }
 
@@ -338,11 +338,11 @@ static bool allocate_components(struct batch *b, struct components *components) 
     }
     components->component = malloc((size_t)components->n * sizeof *components->component + 1);
     b->components = components->component;
-    if (!b->dividing->keep_owners)
+    if (!b->dividing->keeps_sources)
         return b->components;
-    components->owner = malloc((size_t)b->n_own * sizeof *components->owner + 1);
-    b->owner = components->owner;
-    return b->components && b->owner;
+    b->source_of_pixel = components->source_of_pixel =
+        malloc((size_t)b->n_own * sizeof *b->source_of_pixel + 1);
+    return b->components && b->source_of_pixel;
 }
 
 /* --- batches --- */
@@ -410,6 +410,6 @@ enum srcfind_status components_find(const struct dividing *dividing,
 
 void components_clear(struct components *components) {
     free(components->component);
-    free(components->owner);
+    free(components->source_of_pixel);
     *components = (struct components){0};
 }

@@ -28,8 +28,8 @@ struct dividing {
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
-    double margin;    /* of islands, in pixels */
-    bool keep_owners; /* whether components have the owner of each pixel */
+    double margin;      /* of islands, in pixels */
+    bool keeps_sources; /* whether components have the source of each pixel */
 };
 
 /* The sources of a range of islands, in the order of the islands; the brightest of an island first.
@@ -37,7 +37,7 @@ struct dividing {
 struct components {
     struct component *component;
     int64_t n;
-    int32_t *owner; /* the index of the component that each pixel belongs to; NULL if not kept */
+    int32_t *source_of_pixel; /* the index of the component; NULL if it is not kept */
 };
 
 /* The first island of the batch that ends before island `end`: batches limit the memory. */

@@ -2,9 +2,11 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/format_double.h"
+#include "input/image.h"
 #include "output/facts.h"
 
 enum when { ALWAYS, DEBLENDED, FITTED };
@@ -175,4 +177,13 @@ int catalogue_cell(const struct rows *rows, int64_t row, const struct column *co
         return (int)length;
     }
     return 0;
+}
+
+void catalogue_clear(struct srcfind_catalogue *catalogue) {
+    image_clear_metadata(&catalogue->image);
+    free(catalogue->sources);
+    free(catalogue->gaussians);
+    for (int kind = 0; kind < LABEL_KINDS; kind++)
+        labels_clear(&catalogue->labels[kind]);
+    noise_map_clear(&catalogue->noise);
 }

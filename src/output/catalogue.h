@@ -5,6 +5,7 @@
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
 #include "measure/gaussian.h"
+#include "measure/labels.h"
 #include "options/options.h"
 
 enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
@@ -37,6 +38,9 @@ struct row_store {
     bool (*write_images)(void *context, FILE *stream);
 };
 
+/* What the pixels of an image can be labelled by. */
+enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
+
 /* The catalogue of srcfind.h, where its members are private. */
 struct srcfind_catalogue {
     struct srcfind_image image;
@@ -53,10 +57,14 @@ struct srcfind_catalogue {
     const struct row_store *store; /* has the sources of a merged catalogue; else NULL */
     bool options_differ;           /* those of a merged catalogue, and so are not known */
     struct gaussian *gaussians;    /* with a fit, the component of each source (peak 0: none) */
-    struct fit_frame frame;        /* of the fits */
+    struct labels labels[LABEL_KINDS];
+    unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;
     struct srcfind_run run;
 };
+
+/* Frees what a catalogue owns. */
+void catalogue_clear(struct srcfind_catalogue *catalogue);
 
 /* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);

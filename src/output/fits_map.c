@@ -4,17 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "input/chunks.h"
-
-enum { BLOCK = 1 << 14 }; /* values that are written at a time */
-
-/* A map that is being written. Each thread writes chunks to their places in the file. */
-struct writing {
-    int file;
-    int64_t data;     /* offset of the first value */
-    bool swaps;       /* values come in the other byte order than that of FITS */
-    const char *name; /* of the file, for errors */
-};
+#include "input/fits/file.h"
 
 /* Returns 0, or errno. */
 static int write_at(int file, const void *bytes, int64_t count, int64_t offset) {
@@ -39,41 +29,27 @@ static enum srcfind_status write_error(const char *name, int code, struct error 
                      strerror(code));
 }
 
-static enum srcfind_status write_chunk(void *context, int worker, const struct chunk *chunk,
-                                       struct error *error) {
-    const struct writing *w = context;
-    uint32_t block[BLOCK];
-    (void)worker;
-    for (int64_t i = 0; i < chunk->count; i += BLOCK) {
-        const int64_t n = chunk->count - i < BLOCK ? chunk->count - i : BLOCK;
-        for (int64_t k = 0; k < n; k++)
-            block[k] = w->swaps ? __builtin_bswap32(chunk->pixels[i + k]) : chunk->pixels[i + k];
-        const int64_t bytes = n * (int64_t)sizeof *block;
-        const int64_t offset = w->data + (chunk->first + i) * (int64_t)sizeof *block;
-        const int code = write_at(w->file, block, bytes, offset);
-        if (code)
-            return write_error(w->name, code, error);
-    }
-    return SRCFIND_OK;
-}
-
-enum srcfind_status fits_map_write(const struct cards *header, const struct pixel_source *values,
-                                   struct threads *threads, FILE *file, const char *name,
+enum srcfind_status fits_map_begin(struct fits_map *map, const struct cards *header,
+                                   int64_t n_pixels, FILE *file, const char *name,
                                    struct error *error) {
     static const char zeros[FITS_BLOCK];
-    const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    struct writing w = {.file = fileno(file),
-                        .data = header->n * CARD,
-                        .swaps = values->swapped == is_big,
-                        .name = name};
-    const struct chunk_work work = {.work = write_chunk, .context = &w};
-    const int64_t end = w.data + values->width * values->height * (int64_t)sizeof(uint32_t);
+    *map = (struct fits_map){.file = fileno(file), .data = header->n * CARD, .name = name};
+    const int64_t end = map->data + n_pixels * (int64_t)sizeof(uint32_t);
     const int64_t padding = (FITS_BLOCK - end % FITS_BLOCK) % FITS_BLOCK;
-    int code = write_at(w.file, header->text, w.data, 0);
+    int code = write_at(map->file, header->text, map->data, 0);
     if (!code)
-        code = write_at(w.file, zeros, padding, end);
-    return code ? write_error(name, code, error)
-                : chunks_run(values, threads, threads_count(threads), &work, error);
+        code = write_at(map->file, zeros, padding, end);
+    return code ? write_error(name, code, error) : SRCFIND_OK;
+}
+
+enum srcfind_status fits_map_put(const struct fits_map *map, int64_t first, int64_t n,
+                                 uint32_t *values, struct error *error) {
+    const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    for (int64_t i = 0; is_little && i < n; i++)
+        values[i] = __builtin_bswap32(values[i]);
+    const int code = write_at(map->file, values, n * (int64_t)sizeof *values,
+                              map->data + first * (int64_t)sizeof *values);
+    return code ? write_error(map->name, code, error) : SRCFIND_OK;
 }
 
 bool fits_map_read(const char *path, struct hdu *hdu) {

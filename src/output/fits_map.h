@@ -4,16 +4,27 @@
 
 #include <stdio.h>
 
-#include "common/threads.h"
+#include "common/error.h"
 #include "input/fits/hdu.h"
-#include "input/pixel_source.h"
 #include "output/cards.h"
 
-/* Writes a map to a new file: the header, which cards_end has completed, and the values of the
- * source, which may be integers, chunk by chunk. `name` is for the error message. */
-enum srcfind_status fits_map_write(const struct cards *header, const struct pixel_source *values,
-                                   struct threads *threads, FILE *file, const char *name,
+/* A map that is being written. Several threads may put values at the same time. */
+struct fits_map {
+    int file;
+    int64_t data;     /* offset of the first value */
+    const char *name; /* of the file, for errors */
+};
+
+/* Begins a map of n_pixels values in a new file: writes the header, which cards_end has completed,
+ * and the padding behind the values. `name` must outlive the map. */
+enum srcfind_status fits_map_begin(struct fits_map *map, const struct cards *header,
+                                   int64_t n_pixels, FILE *file, const char *name,
                                    struct error *error);
+
+/* Writes n values from number `first` on, float32 or integers in the byte order of the host. They
+ * are in the other order afterwards, if that is not FITS's. */
+enum srcfind_status fits_map_put(const struct fits_map *map, int64_t first, int64_t n,
+                                 uint32_t *values, struct error *error);
 
 /* Reads the HDU of a file that has an image, complete to the end of its last block, and nothing
  * else, as maps are. False if it has not. The caller clears the HDU, also then. */

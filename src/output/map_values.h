@@ -1,58 +1,56 @@
-/* The values of maps, as pixel sources: computed when they are read. */
+/* The values of maps: computed chunk by chunk, in one pass over the image for all maps. */
 #ifndef MAP_VALUES_H
 #define MAP_VALUES_H
 
 #include "backend/backend.h"
-#include "backend/segments.h"
-#include "input/pixel_source.h"
+#include "measure/labels.h"
+#include "output/fits_map.h"
 #include "output/model.h"
 
-/* (value - background) / rms; value - background - model. */
+/* (value - background) / rms; value - background - model; the labels of islands or sources. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,
     QUANTITY_SNR,
     QUANTITY_MODEL,
-    QUANTITY_RESIDUAL
+    QUANTITY_RESIDUAL,
+    QUANTITY_LABEL
 };
-
-/* A quantity at each pixel of an image. */
-struct quantity_values {
-    enum quantity quantity;
-    const struct pixel_source *image;
-    const struct noise_map *noise;
-    struct noise_sources maps;
-    const struct model *model; /* of model and residual; else not used */
-};
-
-/* A source of float32 values, NaN where the pixel is blank; an SNR also where the rms is not above
- * 0. `values`, and what it points to, must outlive the source. */
-struct pixel_source quantity_values_source(struct quantity_values *values);
 
 /* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1]. */
-struct label_values {
-    int64_t width;
+struct label_rows {
     int64_t *first;
-    struct label_run {
-        int32_t x0, x1, label;
-    } * runs;
+    struct labelled_run *runs;
 };
 
-/* Islands, and the labels of their pixels. */
-struct labelled {
-    const struct segments *islands;
-    const int32_t *label; /* of each pixel, from 1; NULL: the number of its island */
-    int64_t n;            /* labels */
+/* Sorts labels by row, in an image of this height. False where memory ran out. Clear the rows also
+ * then. */
+bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height);
+void label_rows_clear(struct label_rows *rows);
+
+/* A map, and where its values go: to a file or to an array of all pixels. Float32 values, NaN where
+ * the pixel is blank, an SNR also where the rms is not above 0; or int32 labels, 0 where there is
+ * none. */
+struct map_output {
+    enum quantity quantity;
+    struct model model;       /* of model and residual */
+    struct label_rows labels; /* of labels */
+    struct fits_map file;     /* if there is no array */
+    uint32_t *array;
 };
 
-/* Sorts the pixels of n sets of islands by row; the labels of a set go on after those of the set
- * before. False where memory ran out. Clear the values also then. */
-bool label_values_make(struct label_values *values, const struct labelled *sets, int n,
-                       int64_t width, int64_t height);
-void label_values_clear(struct label_values *values);
+/* The image that maps are made of. */
+struct map_image {
+    const struct pixel_source *source;
+    const struct noise_map *noise;
+    struct noise_sources user;
+};
 
-/* A source of int32 values: the label of the pixel, or 0. The chunks are those of `image`. */
-struct pixel_source label_values_source(struct label_values *values,
-                                        const struct pixel_source *image);
+/* Makes n maps with all threads, in one pass. The image is not read for labels alone. */
+enum srcfind_status map_outputs_write(const struct map_image *image, struct map_output *outputs,
+                                      int n, struct threads *threads, struct error *error);
+
+/* Frees model and labels. */
+void map_output_clear(struct map_output *output);
 
 #endif
