@@ -23,6 +23,9 @@ struct srcfind {
     struct error error;
 };
 
+/* Tells the finders that were made together how many pixels a run has, about. */
+void finder_expect(struct srcfind *finder, double n_pixels);
+
 /* True if the option `device` names a GPU or "all"; false for "cpu" and "auto". */
 bool finder_wants_gpu(const struct options *options);
 

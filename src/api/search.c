@@ -57,19 +57,32 @@ struct search {
     struct sources *sources;
 };
 
-/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried. */
-static const char *reason_for_cpu(const struct srcfind *finder, const struct search_input *input,
-                                  const struct detection *detection) {
-    if (!finder->gpu)
-        return finder->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
-    if (noise_sources_exist(&detection->maps))
+static struct search_work work_of(const struct search *s) {
+    const struct options *o = &s->finder->options;
+    return (struct search_work){.n_pixels = (double)s->input->source->width *
+                                            (double)s->input->source->height,
+                                .is_local = s->detection->box > 0,
+                                .divides = sources_need_pixels(o, &s->detection->maps),
+                                .fits = o->fit};
+}
+
+/* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried, and *wait is how.
+ */
+static const char *reason_for_cpu(const struct search *s, enum gpu_wait *wait) {
+    struct srcfind *f = s->finder;
+    if (!f->gpu)
+        return f->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
+    if (noise_sources_exist(&s->detection->maps))
         return "maps of the noise";
-    if (input->on_device || finder_wants_gpu(&finder->options))
+    *wait = s->input->on_device ? GPU_WAIT_FIRST : GPU_WAIT;
+    if (s->input->on_device || finder_wants_gpu(&f->options))
         return NULL;
-    const double n_pixels = (double)input->source->width * (double)input->source->height;
-    if (gpu_is_worth_it(finder->gpu, n_pixels))
-        return NULL;
-    return gpu_driver_exists() ? "too few pixels for a GPU" : "no other device";
+    if (!gpu_driver_exists())
+        return "no other device";
+    const struct search_work work = work_of(s);
+    const enum backend_choice choice = gpu_choose(f->gpu, &work, f->options.threads);
+    *wait = choice == CHOOSE_GPU_IF_FREE ? GPU_IF_FREE : GPU_WAIT;
+    return choice == CHOOSE_CPU ? "too few pixels for a GPU" : NULL;
 }
 
 /* --- from pixels to islands --- */
@@ -155,13 +168,9 @@ static enum srcfind_status run_search(struct search *s) {
     return status;
 }
 
-/* Searches on a GPU. *done is false if no GPU is free and the user did not ask for one. */
-static enum srcfind_status search_on_gpu(struct search *s, bool *done) {
+/* Searches on a GPU. *done is false if no GPU is free, and is not to be waited for. */
+static enum srcfind_status search_on_gpu(struct search *s, enum gpu_wait wait, bool *done) {
     struct srcfind *f = s->finder;
-    const bool is_requested = finder_wants_gpu(&f->options);
-    const enum gpu_wait wait = s->input->on_device ? GPU_WAIT_FIRST
-                               : is_requested      ? GPU_WAIT
-                                                   : GPU_IF_FREE;
     const double start = clock_seconds();
     enum srcfind_status status = gpu_take(f->gpu, wait, &s->context, &f->error);
     s->catalogue->timings.start += clock_seconds() - start;
@@ -169,7 +178,7 @@ static enum srcfind_status search_on_gpu(struct search *s, bool *done) {
     if (!s->context)
         return status;
     record_backend(&s->catalogue->run, "cuda", gpu_name(f->gpu, s->context),
-                   is_requested ? "as asked" : "many pixels");
+                   finder_wants_gpu(&f->options) ? "as asked" : "many pixels");
     status = run_search(s);
     give_context(s);
     return status;
@@ -177,16 +186,17 @@ static enum srcfind_status search_on_gpu(struct search *s, bool *done) {
 
 /* Detects islands and makes the sources, on a GPU or on the CPU. If the user did not ask for a GPU,
  * the CPU also takes over where the GPU is busy or fails. */
-static enum srcfind_status detect_and_measure(struct search *s) {
+static enum srcfind_status search_somewhere(struct search *s) {
     struct srcfind *f = s->finder;
+    enum gpu_wait wait;
     const bool may_use_cpu = !finder_wants_gpu(&f->options) && !s->input->on_device;
-    const char *reason = reason_for_cpu(f, s->input, s->detection);
-    if (reason && (s->input->on_device || finder_wants_gpu(&f->options)))
+    const char *reason = reason_for_cpu(s, &wait);
+    if (reason && !may_use_cpu)
         return error_set(&f->error, SRCFIND_ERROR_DEVICE,
                          "%s: on the CPU only: leave --gpu and --device out", reason);
     if (!reason) {
         bool done;
-        const enum srcfind_status status = search_on_gpu(s, &done);
+        const enum srcfind_status status = search_on_gpu(s, wait, &done);
         if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
             return status;
         detection_result_clear(s->result);
@@ -195,6 +205,19 @@ static enum srcfind_status detect_and_measure(struct search *s) {
     }
     record_backend(&s->catalogue->run, "cpu", "", reason);
     return run_search(s);
+}
+
+/* The same, and tells the pool how long it took. */
+static enum srcfind_status detect_and_measure(struct search *s) {
+    struct srcfind *f = s->finder;
+    const double start = clock_seconds();
+    const enum srcfind_status status = search_somewhere(s);
+    if (status == SRCFIND_OK && f->gpu && !s->input->on_device) {
+        const struct search_work work = work_of(s);
+        gpu_add_search(f->gpu, &work, strcmp(s->catalogue->run.backend, "cuda") == 0,
+                       clock_seconds() - start, f->options.threads);
+    }
+    return status;
 }
 
 /* --- searches --- */

@@ -109,6 +109,11 @@ void srcfind_destroy(struct srcfind *finder) {
     free(finder);
 }
 
+void finder_expect(struct srcfind *finder, double n_pixels) {
+    if (finder->gpu)
+        gpu_expect(finder->gpu, n_pixels);
+}
+
 bool srcfind_device_is_usable(struct srcfind *finder) {
     return finder->gpu && gpu_is_usable(finder->gpu);
 }

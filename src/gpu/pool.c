@@ -1,9 +1,11 @@
 #include "gpu/pool.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <threads.h>
 
+#include "common/clock.h"
 #include "common/hook.h"
 #include "common/parse_number.h"
 #include "gpu/module.h"
@@ -37,7 +39,8 @@ struct gpu {
     enum gpu_state state;
     thrd_t thread;
     bool has_thread;
-    double n_pixels;    /* of all images that gpu_is_worth_it was asked about */
+    struct choice choice;
+    double started;     /* when the start of a device began */
     struct error error; /* why a context cannot be used */
     struct gpu_context contexts[];
 };
@@ -125,6 +128,7 @@ static void start_locked(struct gpu *gpu) {
     if (gpu->state != GPU_IDLE)
         return;
     gpu->state = GPU_STARTING;
+    gpu->started = clock_seconds();
     const sigset_t before = block_signals();
     gpu->has_thread = thrd_create(&gpu->thread, start, gpu) == thrd_success;
     if (!gpu->has_thread) {
@@ -264,6 +268,13 @@ enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_con
     const bool first_device = wait == GPU_WAIT_FIRST;
     *context = NULL;
     mtx_lock(&gpu->lock);
+    if (wait == GPU_IF_FREE) {
+        start_locked(gpu);
+        if (gpu->state != GPU_STARTED) {
+            mtx_unlock(&gpu->lock);
+            return SRCFIND_OK;
+        }
+    }
     wait_for_start(gpu);
     enum srcfind_status status = gpu->status;
     while (status == SRCFIND_OK && !(*context = take_context(gpu, first_device))) {
@@ -294,19 +305,44 @@ void gpu_give(struct gpu *gpu, struct gpu_context *context) {
 
 /* --- the choice of a backend --- */
 
-/* With fewer pixels for each CPU thread, reading the files takes so long that a GPU does not end
- * the run earlier: measured with an H200 and the 16 threads of its host. */
-static double pixels_a_thread(void) {
-    const char *text = hook("SRCFIND_PIXELS_A_THREAD");
-    return text ? parse_in_c_locale(text, NULL) : 2e9;
+static const double START = 0.5; /* seconds that a device takes to start, until it has */
+
+static double seconds_to_start(const struct gpu *gpu) {
+    const double since = gpu->state == GPU_STARTING ? clock_seconds() - gpu->started : 0;
+    return gpu->state == GPU_STARTED ? 0 : fmax(START - since, 0);
 }
 
-bool gpu_is_worth_it(struct gpu *gpu, double n_pixels) {
+void gpu_expect(struct gpu *gpu, double n_pixels) {
     mtx_lock(&gpu->lock);
-    gpu->n_pixels += n_pixels;
-    const bool worth_it = gpu->n_pixels > pixels_a_thread() * gpu->n_threads;
+    gpu->choice.expected += n_pixels;
     mtx_unlock(&gpu->lock);
-    return worth_it;
+}
+
+/* For tests, which must not depend on who is faster: once so many pixels were searched, a device is
+ * used if it is free, and its start is waited for. To be called with the lock. */
+static enum backend_choice choose_for_test(struct gpu *gpu, double n_pixels, double before) {
+    if (gpu->choice.finished + n_pixels <= before)
+        return CHOOSE_CPU;
+    wait_for_start(gpu);
+    return CHOOSE_GPU_IF_FREE;
+}
+
+enum backend_choice gpu_choose(struct gpu *gpu, const struct search_work *work, int own_threads) {
+    const char *before = hook("SRCFIND_PIXELS_BEFORE_GPU");
+    mtx_lock(&gpu->lock);
+    const enum backend_choice choice =
+        before
+            ? choose_for_test(gpu, work->n_pixels, parse_in_c_locale(before, NULL))
+            : choice_make(&gpu->choice, work, gpu->n_threads, own_threads, seconds_to_start(gpu));
+    mtx_unlock(&gpu->lock);
+    return choice;
+}
+
+void gpu_add_search(struct gpu *gpu, const struct search_work *work, bool on_gpu, double seconds,
+                    int own_threads) {
+    mtx_lock(&gpu->lock);
+    choice_add(&gpu->choice, work, on_gpu, seconds, own_threads);
+    mtx_unlock(&gpu->lock);
 }
 
 bool gpu_is_starting(struct gpu *gpu) {

@@ -5,6 +5,7 @@
 #ifndef POOL_H
 #define POOL_H
 
+#include "gpu/choice.h"
 #include "gpu/gpu_backend.h"
 
 struct gpu;
@@ -25,9 +26,16 @@ void gpu_release(struct gpu *gpu);
 /* Begins to open the first context in a separate thread, unless that has begun already. */
 void gpu_start(struct gpu *gpu);
 
-/* Adds an image that may be searched on either backend. Returns true if all these images together
- * have so many pixels for each CPU thread that starting a GPU is worth its time. */
-bool gpu_is_worth_it(struct gpu *gpu, double n_pixels);
+/* Tells how many pixels the images of a run have, about, before the first one is searched. */
+void gpu_expect(struct gpu *gpu, double n_pixels);
+
+/* Chooses where an image is searched that may be searched on either backend, by a finder with so
+ * many threads. */
+enum backend_choice gpu_choose(struct gpu *gpu, const struct search_work *work, int own_threads);
+
+/* Adds such a search when it has ended. */
+void gpu_add_search(struct gpu *gpu, const struct search_work *work, bool on_gpu, double seconds,
+                    int own_threads);
 
 /* True while the first context is being opened: the caller can do other work meanwhile. */
 bool gpu_is_starting(struct gpu *gpu);
@@ -36,13 +44,13 @@ bool gpu_is_starting(struct gpu *gpu);
 bool gpu_is_usable(struct gpu *gpu);
 
 enum gpu_wait {
-    GPU_IF_FREE,    /* do not wait: *context is NULL if none is free, which is not an error */
+    GPU_IF_FREE,    /* do not wait: *context is NULL if none is free, or a device is still being
+                       started, which is not an error */
     GPU_WAIT,       /* wait until a context is free */
     GPU_WAIT_FIRST, /* wait until a context of the first device is free */
 };
 
-/* Takes a context, which the caller alone may use until gpu_give. Starts a device if needed, and
- * waits until it is ready. */
+/* Takes a context, which the caller alone may use until gpu_give. Starts a device if needed. */
 enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
                              struct error *error);
 void gpu_give(struct gpu *gpu, struct gpu_context *context);

@@ -226,7 +226,7 @@ static void finders_made_together(void **state) {
     struct picture p = picture_make(6, WIDTH, HEIGHT, &r);
     char *expected = find_on_host(&p, "cpu", none);
     (void)state;
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1); /* with test hooks */
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1); /* with test hooks */
     for (int i = 0; i < 3; i++) {
         struct srcfind *finders[MANY];
         struct share shares[MANY];
@@ -248,7 +248,7 @@ static void finders_made_together(void **state) {
         if (strcmp(devices[i], "auto") != 0)
             assert_int_equal(on_gpu, 20 * MANY);
     }
-    unsetenv("SRCFIND_PIXELS_A_THREAD");
+    unsetenv("SRCFIND_PIXELS_BEFORE_GPU");
     srcfind_options_destroy(options);
     free(expected);
     picture_free(&p);
@@ -305,7 +305,7 @@ static void falls_back(void **state) {
     const struct srcfind_pixels pixels = pixels_of(&p);
     char *expected = find_on_host(&p, "cpu", none);
     (void)state;
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     for (int i = 0; i < 2; i++) {
         struct srcfind_options *options = options_with("device-memory", memories[i], NULL);
         struct srcfind *finder;
@@ -325,7 +325,7 @@ static void falls_back(void **state) {
         srcfind_options_destroy(options);
         unsetenv("SRCFIND_FAILING_CUDA_CALL");
     }
-    unsetenv("SRCFIND_PIXELS_A_THREAD");
+    unsetenv("SRCFIND_PIXELS_BEFORE_GPU");
     free(expected);
     picture_free(&p);
 #else

@@ -230,7 +230,7 @@ class Batches(t.Case):
         images = self.images(4)
         few = self.run_into("few", images, "--threads", "1", env=fake(REFUSED=1))
         self.assertEqual(few.stderr.count("(too few pixels for a GPU; 1 thread)"), 4)
-        beyond_two = {"SRCFIND_PIXELS_A_THREAD": str(1100 * 1100 + 1100 * 1101)}
+        beyond_two = {"SRCFIND_PIXELS_BEFORE_GPU": str(1100 * 1100 + 1100 * 1101)}
         many = self.run_into("many", images, "--threads", "1", env={**fake(), **beyond_two})
         self.assertEqual(many.stderr.count("(too few pixels for a GPU; 1 thread)"), 2)
         self.assertEqual(many.stderr.count("on the GPU (many pixels; fake)"), 2)

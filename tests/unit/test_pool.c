@@ -62,7 +62,7 @@ static int search_often(void *ends) {
 static void set_up(const char *name, const char *value) {
     static const char *const names[] = {"FAKE_CUDA_DEVICES", "FAKE_CUDA_START",
                                         "FAKE_CUDA_SEARCH",  "FAKE_CUDA_LOST",
-                                        "FAKE_CUDA_REFUSED", "SRCFIND_PIXELS_A_THREAD"};
+                                        "FAKE_CUDA_REFUSED", "SRCFIND_PIXELS_BEFORE_GPU"};
     for (int i = 0; i < 6; i++)
         unsetenv(names[i]);
     memset(counts, 0, sizeof *counts);
@@ -173,7 +173,7 @@ static void both_at_once(void **state) {
     (void)state;
     set_up(NULL, NULL);
     counts->search_may_end = others_are_done;
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     const struct ends e = search_with(options, FINDERS, true);
     assert_int_equal(e.on_gpu, CONTEXTS * EACH);
     assert_int_equal(e.on_cpu, (FINDERS - CONTEXTS) * EACH);
@@ -212,7 +212,7 @@ static void few_pixels_and_many(void **state) {
     set_up("FAKE_CUDA_DEVICES", "0");
     assert_string_equal(search_with(options, 2, false).reason, "no other device");
     srcfind_options_set(options, "threads", "2");
-    set_up("SRCFIND_PIXELS_A_THREAD", "490000"); /* the pixels of an image */
+    set_up("SRCFIND_PIXELS_BEFORE_GPU", "980000"); /* the pixels of two images */
     e = search_with(options, 1, false);
     assert_int_equal(e.on_cpu, 2);
     assert_int_equal(e.on_gpu, EACH - 2);
@@ -232,11 +232,11 @@ static void lost_devices(void **state) {
     assert_int_equal(e.on_gpu, counts->opened);
     assert_int_equal(e.failed, 4 * EACH - counts->opened);
     set_up("FAKE_CUDA_LOST", "2");
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     e = search_with(any, 4, true);
     assert_int_equal(e.failed, 0);
     set_up("FAKE_CUDA_LOST", "2");
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     e = search_with(any, 1, true);
     assert_int_equal(e.on_gpu, 1);
     assert_int_equal(e.on_cpu, EACH - 1);
@@ -273,15 +273,15 @@ static void refused_contexts(void **state) {
     set_up("FAKE_CUDA_REFUSED", "1");
     e = search_with(asked, 3, false);
     assert_int_equal(e.failed, 3 * EACH);
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     e = search_with(any, 3, true);
     assert_int_equal(e.on_cpu, 3 * EACH);
     assert_string_equal(e.reason, "CUDA device 0: refused");
     set_up("FAKE_CUDA_DEVICES", "0");
-    setenv("SRCFIND_PIXELS_A_THREAD", "0", 1);
+    setenv("SRCFIND_PIXELS_BEFORE_GPU", "0", 1);
     e = search_with(any, 3, true);
     assert_int_equal(e.on_cpu, 3 * EACH);
-    assert_string_equal(e.reason, "no CUDA-capable device is detected");
+    assert_string_equal(e.reason, "no other device");
     srcfind_options_destroy(asked);
     srcfind_options_destroy(any);
 }

@@ -1,0 +1,38 @@
+/* The choice between the CPU and a GPU, by estimates of what the rest of a run takes on each. */
+#ifndef CHOICE_H
+#define CHOICE_H
+
+#include <stdbool.h>
+
+/* What a search has to do. */
+struct search_work {
+    double n_pixels;
+    bool is_local, divides, fits; /* local noise; islands are divided; they are fitted */
+};
+
+/* What is known of a run. Times are in seconds. */
+struct choice {
+    double expected; /* pixels of all images; 0: not known */
+    double finished; /* pixels of images that are done */
+    /* Of searches on the CPU that have ended: what they were to take, and what they took. */
+    double predicted, measured;
+};
+
+enum backend_choice {
+    CHOOSE_CPU,
+    CHOOSE_GPU_IF_FREE, /* the CPU, while no device is free: it is done before the device could be
+                         */
+    CHOOSE_GPU,         /* wait for a device: it is done before the CPU could be */
+};
+
+/* Chooses for the next image. n_threads: of all finders, and of this one; start: how long it takes
+ * until a device is ready. Where the images of a run are not known, as many pixels are expected as
+ * there were. */
+enum backend_choice choice_make(const struct choice *choice, const struct search_work *work,
+                                int n_threads, int own_threads, double start);
+
+/* Adds a search that has ended. */
+void choice_add(struct choice *choice, const struct search_work *work, bool on_gpu, double seconds,
+                int own_threads);
+
+#endif

@@ -1,0 +1,71 @@
+/* The backend is chosen that ends the run sooner, by what the searches of a run take. */
+#include "gpu/choice.h"
+#include "unit.h"
+
+static const double START = 0.5;
+
+/* The choice for an image of side^2 pixels in a run of n, of 16 threads that are shared by workers. */
+static enum backend_choice choose(int n, double side, int workers, bool is_local, bool fits) {
+    const struct search_work work = {side * side, is_local, fits, fits};
+    const struct choice choice = {.expected = n * side * side};
+    return choice_make(&choice, &work, 16, 16 / workers, START);
+}
+
+/* Measured on an H100 with 16 threads: who is faster in a whole run. */
+static void measured_runs(void **state) {
+    (void)state;
+    assert_int_equal(choose(1, 2048, 1, true, true), CHOOSE_CPU);
+    assert_int_equal(choose(1, 8192, 1, true, true), CHOOSE_CPU);
+    assert_int_equal(choose(1, 32768, 1, false, false), CHOOSE_CPU);
+    assert_int_equal(choose(1, 32768, 1, true, false), CHOOSE_GPU);
+    assert_int_equal(choose(1, 32768, 1, true, true), CHOOSE_GPU);
+    assert_int_equal(choose(40, 8192, 16, false, false), CHOOSE_CPU);
+    assert_int_equal(choose(40, 8192, 16, true, false), CHOOSE_GPU);
+    assert_int_equal(choose(600, 2048, 16, true, false), CHOOSE_GPU_IF_FREE);
+    assert_int_equal(choose(600, 2048, 16, true, true), CHOOSE_GPU_IF_FREE);
+}
+
+/* Small tiles at the end of a run: the device that works ends them sooner than a thread would begin
+ * them. */
+static void the_last_images(void **state) {
+    const struct search_work work = {8192.0 * 8192, true, false, false};
+    struct choice choice = {.expected = 40 * work.n_pixels};
+    (void)state;
+    for (int i = 0; i < 39; i++)
+        choice_add(&choice, &work, true, 0.1, 1);
+    assert_int_equal(choice_make(&choice, &work, 16, 1, 0), CHOOSE_GPU);
+}
+
+/* A run whose images take eight times as long as expected, as on a slow processor, is worth a
+ * device sooner; one on many fast threads is not. */
+static void what_a_run_takes(void **state) {
+    const struct search_work work = {4096.0 * 4096, true, false, false};
+    struct choice slow = {.expected = 60 * work.n_pixels}, fast = slow;
+    (void)state;
+    assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_CPU);
+    choice_add(&slow, &work, false, 8 * 0.431, 1);
+    assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_GPU);
+    choice_add(&fast, &work, false, 0.431, 1);
+    assert_int_equal(choice_make(&fast, &work, 64, 1, START), CHOOSE_CPU);
+}
+
+/* A caller that searches one image after another: as much may come as there was. */
+static void one_after_another(void **state) {
+    const struct search_work work = {8192.0 * 8192, true, true, true};
+    struct choice choice = {0};
+    int n = 0;
+    (void)state;
+    for (; choice_make(&choice, &work, 16, 16, START) == CHOOSE_CPU; n++)
+        choice_add(&choice, &work, false, work.n_pixels * 47.7e-9 / 16, 16);
+    assert_in_range(n, 2, 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measured_runs),
+        cmocka_unit_test(the_last_images),
+        cmocka_unit_test(what_a_run_takes),
+        cmocka_unit_test(one_after_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
