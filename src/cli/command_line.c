@@ -422,7 +422,7 @@ void command_line_help(FILE *stream) {
           "  srcfind image.fits -o catalogue.csv               one image\n"
           "  srcfind tiles/*.fits -o catalogues/               a night's tiles\n"
           "  srcfind -l -i 3 --save rms image.fits -o c.vot    local noise, with its map\n"
-          "  srcfind image.fits -f table                       on standard output, for eyes\n"
+          "  srcfind image.fits -f table                       a rounded table for reading\n"
           "  srcfind --compare-cpu image.fits                  CPU and GPU: same? how fast?\n"
           "\n",
           stream);

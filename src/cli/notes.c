@@ -127,8 +127,8 @@ static void note_no_local_noise(const struct messages *messages,
     else if (c->noise.no_node_counts && (c->background.rms > 0 || rms_is_given))
         messages_note(
             messages,
-            "%s: no box of %lld pixels has noise and is blank in less than three quarters: "
-            "one %s is used; --rms-box sets another size",
+            "%s: every box of %lld pixels is more than three quarters blank, or has no noise: one "
+            "%s is used; --rms-box sets another size",
             c->image.path, (long long)c->background.box, rms_is_given ? "background" : "rms");
 }
 

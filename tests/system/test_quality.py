@@ -106,7 +106,7 @@ class Quality(t.Case):
         image = sky(300, 300, 6)
         image[np.random.default_rng(2).uniform(size=image.shape) < 0.9] = np.nan
         path = self.write("image.fits", image, t.sky_header())
-        note = "no box of 60 pixels has noise and is blank in less than three quarters: one %s is used"
+        note = "every box of 60 pixels is more than three quarters blank, or has no noise: one %s is used"
         self.assert_note(path, note % "rms", "--rms-box", "60")
         self.assert_note(path, note % "background", "--rms-box", "60", "--rms", "1")
         self.assert_note(path, note % "rms", "--rms-box", "60", "--background", "0")
