@@ -29,6 +29,9 @@ static double pixels_left(const struct choice *c, double n_pixels) {
     return fmax(left, n_pixels);
 }
 
+/* Beside a device, whose searches need threads, too, a search on the CPU takes so much longer. */
+static const double BESIDE_GPU = 1.5;
+
 enum backend_choice choice_make(const struct choice *c, const struct search_work *work,
                                 int n_threads, int own_threads, double start) {
     enum { MOST = 8 }; /* a first image that waits for its file tells little */
@@ -39,7 +42,9 @@ enum backend_choice choice_make(const struct choice *c, const struct search_work
     const double cpu = left * cost.cpu * slower / n_threads;
     const double gpu = start + left * (cost.device + cost.host * slower / n_threads);
     const double this_on_cpu = work->n_pixels * cost.cpu * slower / own_threads;
-    return gpu >= cpu ? CHOOSE_CPU : this_on_cpu < gpu ? CHOOSE_GPU_IF_FREE : CHOOSE_GPU;
+    return gpu >= cpu                       ? CHOOSE_CPU
+           : BESIDE_GPU * this_on_cpu < gpu ? CHOOSE_GPU_IF_FREE
+                                            : CHOOSE_GPU;
 }
 
 void choice_add(struct choice *c, const struct search_work *work, bool on_gpu, double seconds,

@@ -21,6 +21,7 @@ static void measured_runs(void **state) {
     assert_int_equal(choose(1, 32768, 1, true, true), CHOOSE_GPU);
     assert_int_equal(choose(40, 8192, 16, false, false), CHOOSE_CPU);
     assert_int_equal(choose(40, 8192, 16, true, false), CHOOSE_GPU);
+    assert_int_equal(choose(40, 8192, 16, true, true), CHOOSE_GPU);
     assert_int_equal(choose(600, 2048, 16, true, false), CHOOSE_GPU_IF_FREE);
     assert_int_equal(choose(600, 2048, 16, true, true), CHOOSE_GPU_IF_FREE);
 }
