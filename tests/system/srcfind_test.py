@@ -10,6 +10,7 @@ import csv
 import functools
 import glob
 import gzip
+import importlib
 import inspect
 import json
 import operator
@@ -32,6 +33,13 @@ HANG = 600  # seconds: only a process that hangs takes so long, on whichever mac
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(SOURCE_ROOT, "tests"))  # for sky.py
+
+
+@functools.lru_cache
+def tool(name):
+    """A module of SRCFIND_TEST_DATA's tools."""
+    sys.path.append(os.path.join(SHARED, "tools"))
+    return importlib.import_module(name)
 
 
 def schema():

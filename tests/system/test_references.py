@@ -1,5 +1,4 @@
 """Real images against references that SciPy made in float64, and that are recorded beside them (in SRCFIND_TEST_DATA)."""
-import importlib.util
 import json
 import os
 
@@ -23,14 +22,6 @@ def images():
 def recorded_of(path):
     with open(path + ".ref.json") as stream:
         return json.load(stream)
-
-
-def reader():
-    """The module that reads the images and their headers, whatever is odd about them."""
-    spec = importlib.util.spec_from_file_location("reference", os.path.join(t.SHARED, "tools", "reference.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Recorded:
@@ -73,7 +64,7 @@ class Recorded:
 class References(oracle.Agreement, t.Case):
 
     def test_images_with_a_reference(self):
-        tool, paths = reader(), images()
+        tool, paths = t.tool("reference"), images()
         self.assertGreater(len(paths), 50)
         for path in paths:
             recorded = recorded_of(path)
