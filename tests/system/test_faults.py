@@ -3,6 +3,7 @@ error and no trace of a catalogue."""
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import unittest
@@ -15,6 +16,7 @@ import srcfind_test as t
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 KINDS = ("memory", "read", "write", "open", "stat", "rename", "mkdir", "thread", "lock", "locale", "flush", "close")
 MOST_CALLS = 20000
+SMALL = (150, 210)
 SPARSE = 4 if t.SANITIZED else 1  # sanitizers look for leaks on the way out: one fault in so many shows them
 # What a signal leaves on standard error: nothing before and after the search of the images.
 INTERRUPTED = r"\A(srcfind: interrupted: (?P<done>\d) of 4 done; --skip-existing goes on\n)?\Z"
@@ -34,9 +36,15 @@ class Faults(t.Case):
         super().setUp()
         self.mark, self.out = self.path("mark"), self.path("out")
 
+    def clear(self):
+        """Takes away what the run before left."""
+        if os.path.exists(self.mark):
+            os.remove(self.mark)
+        shutil.rmtree(self.out, ignore_errors=True)
+
     def run_faulty(self, arguments, fault, environment=(), **options):
         """What subprocess.run does, what is in the directory `out`, and whether the fault came to pass."""
-        subprocess.run(["rm", "-rf", self.mark, self.out], check=True)
+        self.clear()
         result = subprocess.run([FAULTY, *arguments], capture_output=True, text=True, timeout=t.HANG,
                                 env={**os.environ, **dict(environment), "FAULT": fault, "FAULT_MARK": self.mark}, **options)
         written = {}
@@ -77,18 +85,23 @@ class Faults(t.Case):
                     break
         return total * step
 
-    def image(self, name="image.fits", **cards):
-        return self.write(name, t.noise(200, 220, n_sources=12), t.sky_header(**cards))
+    def image(self, name="image.fits", shape=(200, 220)):
+        """Large enough for a sample, which takes 256 reads."""
+        return self.write(name, t.noise(*shape, n_sources=12), t.sky_header())
+
+    def small_image(self):
+        """Its pixels are all listed, without a sample."""
+        return self.image(shape=SMALL)
 
     def test_one_image(self):
         self.assertGreater(self.check([self.image(), "--cpu", "--threads", 2]), 60)
 
     def test_json(self):
-        self.check([self.image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"], step=5)
+        self.check([self.small_image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"], step=5)
 
     def test_formats(self):
         for name in ("votable", "fits", "ecsv", "reg", "crtf", "table"):
-            self.check([self.image(), "--cpu", "--threads", 1, "-f", name], ["memory", "flush", "close"], step=5)
+            self.check([self.small_image(), "--cpu", "--threads", 1, "-f", name], ["memory", "flush", "close"], step=5)
 
     def test_compressed(self):
         """A compressed catalogue is whole, or not there."""
@@ -122,13 +135,13 @@ class Faults(t.Case):
 
     def test_maps(self):
         """Maps come with their catalogue, or not at all."""
-        image = self.image()
+        image = self.small_image()
         for threads in (1, 2):
             for noise in ([], ["--rms-box", "30,10"]):
                 self.assertGreater(self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise]), 60)
 
     def test_maps_of_components(self):
-        image = self.image()
+        image = self.small_image()
         for threads in (1, 2):
             self.assertGreater(self.check([image, "--fit", "--negative", "-i", 3, "--save", "sources,residual", "--cpu", "--threads", threads],
                                           step=2), 40)
@@ -136,9 +149,9 @@ class Faults(t.Case):
     @with_pictures
     def test_picture(self):
         """A picture comes with its catalogue, or not at all; what draws texts for cairo always gets memory."""
-        self.assertGreater(self.check([self.image(), "--save", "picture", "--cpu", "--threads", 2],
+        self.assertGreater(self.check([self.small_image(), "--save", "picture", "--cpu", "--threads", 2],
                                       [kind for kind in KINDS if kind != "memory"]), 30)
-        self.assertGreater(self.check([self.image(), "--save", "picture", "--cpu", "--threads", 1], ["memory"],
+        self.assertGreater(self.check([self.small_image(), "--save", "picture", "--cpu", "--threads", 1], ["memory"],
                                       step=7), 30)
 
     @with_pictures
@@ -148,24 +161,24 @@ class Faults(t.Case):
         self.assertIn("--save: pictures need cairo, and it cannot be loaded", result.stderr)
 
     def given(self):
-        """Options with a mask and a map of each kind."""
-        image = np.ones((200, 220), np.float32)
+        """Options with a mask and a map of each kind, for a small image."""
+        image = np.ones(SMALL, np.float32)
         return [word for option, value in (("--mask", 1), ("--rms-map", 1.5), ("--background-map", 0.1))
                 for word in (option, self.write(option[2:] + ".fits", image * value))]
 
     def test_given_noise(self):
-        image, given = self.image(), self.given()
+        image, given = self.small_image(), self.given()
         for threads in (1, 2):
             self.assertGreater(self.check([image, *given, "-i", 2, "--save", "snr,islands", "--cpu", "--threads", threads]), 80)
         tiles = self.path("tiles.fits.fz")
-        fits.HDUList([fits.PrimaryHDU(), t.tiled(np.ones((200, 220), np.float32), "GZIP_1", quantize_level=0)]).writeto(tiles)
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(np.ones(SMALL, np.float32), "GZIP_1", quantize_level=0)]).writeto(tiles)
         self.check([image, "--rms-map", tiles, "--rms-box", "30,10", "--cpu", "--threads", 2], ["load", "memory", "read"], step=3)
 
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever."""
         options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
         for n in range(1, MOST_CALLS):
-            result, written, happened = self.run_faulty([self.image(), *self.given(), *options], "change:%d" % n)
+            result, written, happened = self.run_faulty([self.small_image(), *self.given(), *options], "change:%d" % n)
             if not happened:
                 break
             self.assertEqual([result.returncode, written], [1, {}], n)
@@ -177,7 +190,7 @@ class Faults(t.Case):
         happened, n = True, 0
         while happened:
             n += 1
-            image = self.image()
+            image = self.small_image()
             result, written, happened = self.run_faulty([image, "--cpu", "-q", "--save", "snr", "-o", self.out + "/"],
                                                         "change:%d" % n)
             self.assertEqual([result.returncode, len(written)], [1, 0] if happened else [0, 2], n)
@@ -256,7 +269,7 @@ class Faults(t.Case):
         watched = False
         arguments = ["unshare", "--pid", "--fork", FAULTY, self.image(), "--cpu", "-q", "-o", self.out + "/"]
         for n in range(1, MOST_CALLS):
-            subprocess.run(["rm", "-rf", self.mark, self.out], check=True)
+            self.clear()
             result = subprocess.run(arguments, capture_output=True, timeout=t.HANG, env={
                 **os.environ, "FAULT": "signal:%d" % n, "FAULT_MARK": self.mark, "FAULT_SIGNAL": str(int(signal.SIGTERM))})
             if not os.path.exists(self.mark):
@@ -268,7 +281,7 @@ class Faults(t.Case):
 
     def test_signals_leave_whole_maps(self):
         """Maps are whole or not there, and all are there before the catalogue."""
-        arguments, numbers_written = [self.image(), "--cpu", "--threads", "1", "--save", "rms,islands"], set()
+        arguments, numbers_written = [self.small_image(), "--cpu", "--threads", "1", "--save", "rms,islands"], set()
         sound = self.run_faulty([*arguments, "-q", "-o", self.out + "/"], "nothing:1")[1]
         for n in range(1, MOST_CALLS):
             number = ENDING[n % len(ENDING)]
@@ -354,7 +367,7 @@ class Faults(t.Case):
     @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_comparison(self):
         for options, step in ([], 1), (["-f", "json"], 5):
-            self.check_report([self.image(), "--compare-cpu", "--threads", 2, *options], ["memory", "flush", "lock", "close"],
+            self.check_report([self.small_image(), "--compare-cpu", "--threads", 2, *options], ["memory", "flush", "lock", "close"],
                               {"SRCFIND_CUDA_MODULE": FAKE}, step)
 
     def test_disk_that_is_full_at_any_byte(self):
