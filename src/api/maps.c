@@ -255,6 +255,12 @@ static void clear_maps(struct making *m) {
         map_output_clear(&m->outputs[i]);
 }
 
+static void set_image(struct making *m, const struct image *image,
+                      const struct pixel_source *pixels) {
+    m->image = image;
+    m->pixels = pixels;
+}
+
 /* Opens the file of a catalogue, again. To be closed also after an error. */
 static enum srcfind_status open_image(struct making *m, struct image *image,
                                       struct srcfind_image *metadata) {
@@ -262,8 +268,7 @@ static enum srcfind_status open_image(struct making *m, struct image *image,
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         image_open(image, c->image.path, &c->options, metadata, error);
-    m->image = image;
-    m->pixels = &image->source;
+    set_image(m, image, &image->source);
     return status == SRCFIND_OK ? fits_file_unchanged(&image->file, &c->version, error) : status;
 }
 
@@ -426,8 +431,7 @@ static enum srcfind_status fill_from_pixels(struct making *m, enum map map,
     host_pixels_make(&host, &pixels, options->blank);
     status = image_open_memory(&image, pixels.header, pixels.width, pixels.height, options,
                                &metadata, &m->finder->error);
-    m->image = &image;
-    m->pixels = &host.source;
+    set_image(m, &image, &host.source);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     close_image(&image, &metadata);

@@ -10,7 +10,7 @@ bool map_is_possible(int map, const struct srcfind_options *options, struct erro
 
 /* Makes the finder's searches keep what these maps will need (1 << i for srcfind_map(i)): where
  * they do not, a map searches the image again. */
-void maps_expect(struct srcfind *finder, unsigned maps);
+void maps_expect(struct srcfind *finder, unsigned wanted);
 
 /* Saves maps of a catalogue's image in one pass over its file: paths[i] is that of srcfind_map(i),
  * or NULL. Sets the bits in *saved of those that were saved, also on an error. */

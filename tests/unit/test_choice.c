@@ -4,7 +4,8 @@
 
 static const double START = 0.5;
 
-/* The choice for an image of side^2 pixels in a run of n, of 16 threads that are shared by workers. */
+/* The choice for an image of side^2 pixels in a run of n, of 16 threads that are shared by workers.
+ */
 static enum backend_choice choose(int n, double side, int workers, bool is_local, bool fits) {
     const struct search_work work = {side * side, is_local, fits, fits};
     const struct choice choice = {.expected = n * side * side};
