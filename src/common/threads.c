@@ -121,6 +121,49 @@ void threads_run(struct threads *t, int n, void (*work)(void *context, int i), v
     mtx_unlock(&t->lock);
 }
 
+/* A parallel loop whose calls may fail. */
+struct trial {
+    struct threads *threads;
+    enum srcfind_status (*work)(void *context, int i, struct error *error);
+    void *context;
+    atomic_int failed;          /* the lowest part that failed; n if none did */
+    enum srcfind_status status; /* of this part; the lock of the threads protects it and `error` */
+    struct error *error;
+};
+
+/* Keeps the error of the lowest part. */
+static void record_failure(struct trial *trial, int i, enum srcfind_status status,
+                           const struct error *error) {
+    if (trial->threads)
+        mtx_lock(&trial->threads->lock);
+    if (i < trial->failed) {
+        trial->failed = i;
+        trial->status = status;
+        *trial->error = *error;
+    }
+    if (trial->threads)
+        mtx_unlock(&trial->threads->lock);
+}
+
+static void try_part(void *context, int i) {
+    struct trial *trial = context;
+    struct error error;
+    if (i > trial->failed)
+        return;
+    const enum srcfind_status status = trial->work(trial->context, i, &error);
+    if (status != SRCFIND_OK)
+        record_failure(trial, i, status, &error);
+}
+
+enum srcfind_status threads_try(struct threads *t, int n,
+                                enum srcfind_status (*work)(void *context, int i,
+                                                            struct error *error),
+                                void *context, struct error *error) {
+    struct trial trial = {t, work, context, n, SRCFIND_OK, error};
+    threads_run(t, n, try_part, &trial);
+    return trial.status;
+}
+
 int threads_parts(const struct threads *t, int64_t n, int64_t least) {
     const int64_t parts = n / least, most = threads_count(t);
     return (int)(parts < 1 ? 1 : parts < most ? parts : most);

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "common/error.h"
+
 struct threads;
 
 /* Creates a pool of n >= 1 threads. The thread that calls threads_run is one of them; the others
@@ -22,6 +24,14 @@ int threads_count(const struct threads *threads);
  * for another i. Only one thread at a time may call threads_run. threads may be NULL: then the
  * calling thread makes all calls. */
 void threads_run(struct threads *threads, int n, void (*work)(void *context, int i), void *context);
+
+/* The same for calls that may fail. The status and the error are those of the lowest i whose call
+ * failed, whatever the order of the threads; SRCFIND_OK if none did. Once a call has failed, those
+ * for higher numbers need not be made. */
+enum srcfind_status threads_try(struct threads *threads, int n,
+                                enum srcfind_status (*work)(void *context, int i,
+                                                            struct error *error),
+                                void *context, struct error *error);
 
 /* The number of parts, 1 or more, to divide n items into: at most the number of threads, and so few
  * that each part has at least `least` items, since it takes some microseconds to wake a thread. */

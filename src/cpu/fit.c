@@ -1,6 +1,5 @@
 #include "cpu/fit.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@ struct fitting {
     struct fit_job *jobs;
     int64_t n, a_part;
     fit_kernel *kernel;
-    atomic_bool no_memory;
 };
 
 /* The widest vectors that the variant of the scan has, too. */
@@ -33,8 +31,8 @@ static fit_kernel *choose_kernel(void) {
     return fit_with_2;
 }
 
-static void fit_part(void *context, int part) {
-    struct fitting *f = context;
+static enum srcfind_status fit_part(void *context, int part, struct error *error) {
+    const struct fitting *f = context;
     const int64_t first = part * f->a_part;
     const int64_t end = first + f->a_part < f->n ? first + f->a_part : f->n;
     int64_t most = 0;
@@ -42,10 +40,11 @@ static void fit_part(void *context, int part) {
         most = f->jobs[i].n_pixels > most ? f->jobs[i].n_pixels : most;
     void *memory = malloc(fit_memory_size(most));
     if (!memory)
-        f->no_memory = true;
-    for (int64_t i = first; memory && i < end; i++)
+        return error_memory(error, "fitting sources");
+    for (int64_t i = first; i < end; i++)
         f->kernel(f->frame, f->pixels, &f->jobs[i], memory);
     free(memory);
+    return SRCFIND_OK;
 }
 
 enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
@@ -58,6 +57,5 @@ enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixe
                         .a_part = n / (PARTS_A_THREAD * threads_count(threads)),
                         .kernel = choose_kernel()};
     f.a_part = f.a_part < 1 ? 1 : f.a_part < JOBS_A_PART ? f.a_part : JOBS_A_PART;
-    threads_run(threads, (int)((n + f.a_part - 1) / f.a_part), fit_part, &f);
-    return f.no_memory ? error_memory(error, "fitting sources") : SRCFIND_OK;
+    return threads_try(threads, (int)((n + f.a_part - 1) / f.a_part), fit_part, &f, error);
 }

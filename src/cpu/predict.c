@@ -46,10 +46,6 @@ struct drawing {
     float *values;                  /* `capacity` elements for each range */
     int64_t *n;                     /* number of values of each range */
     int n_parts;
-    struct part {
-        enum srcfind_status status;
-        struct error error;
-    } * parts;
 };
 
 /* Takes the finite ones of every step-th pixel of a range, and returns their number. */
@@ -63,42 +59,32 @@ static int64_t take_values(const struct drawing *d, const uint32_t *pixels, floa
     return n;
 }
 
-static void draw_part(void *context, int part) {
+static enum srcfind_status draw_part(void *context, int part, struct error *error) {
     const struct drawing *d = context;
     const struct pixel_source *source = d->source;
-    struct part *p = &d->parts[part];
+    const int64_t apart = (source->width * source->height - d->length) / d->n_ranges;
     const int64_t end = threads_part(d->n_ranges, d->n_parts, part + 1);
     uint32_t *buffer = malloc((size_t)d->length * sizeof *buffer);
+    const uint32_t *pixels = buffer;
     if (!buffer)
-        p->status = error_memory(&p->error, "drawing a sample");
-    for (int64_t i = threads_part(d->n_ranges, d->n_parts, part);
-         p->status == SRCFIND_OK && i < end; i++) {
-        const int64_t apart = (source->width * source->height - d->length) / d->n_ranges;
-        const uint32_t *pixels = source->read(source->state, range_start(source, i, apart),
-                                              d->length, buffer, &p->error);
+        return error_memory(error, "drawing a sample");
+    for (int64_t i = threads_part(d->n_ranges, d->n_parts, part); pixels && i < end; i++) {
+        pixels =
+            source->read(source->state, range_start(source, i, apart), d->length, buffer, error);
         if (pixels)
             d->n[i] = take_values(d, pixels, d->values + i * d->capacity);
-        else
-            p->status = SRCFIND_ERROR_INPUT;
     }
     free(buffer);
+    return pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
 }
 
-/* Moves the values of all ranges together, without gaps. Returns the first error of a part, if
- * there is one. */
-static enum srcfind_status gather(struct drawing *d, struct sample *sample, struct error *error) {
-    for (int i = 0; i < d->n_parts; i++) {
-        if (d->parts[i].status != SRCFIND_OK) {
-            *error = d->parts[i].error;
-            return d->parts[i].status;
-        }
-    }
+/* Moves the values of all ranges together, without gaps. */
+static void gather(const struct drawing *d, struct sample *sample) {
     for (int64_t i = 0; i < d->n_ranges; i++) {
         memmove(d->values + sample->n, d->values + i * d->capacity,
                 (size_t)d->n[i] * sizeof *d->values);
         sample->n += d->n[i];
     }
-    return SRCFIND_OK;
 }
 
 /* Ranges are rows if the source is packed, else parts of rows. */
@@ -116,16 +102,12 @@ enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64
     d.n_parts = source->parallel ? threads_parts(threads, d.n_ranges, RANGES_A_THREAD) : 1;
     sample->values = d.values = malloc((size_t)(d.n_ranges * d.capacity) * sizeof *d.values);
     d.n = malloc((size_t)d.n_ranges * sizeof *d.n);
-    d.parts = calloc((size_t)d.n_parts, sizeof *d.parts);
-    enum srcfind_status status;
-    if (d.values && d.n && d.parts) {
-        threads_run(threads, d.n_parts, draw_part, &d);
-        status = gather(&d, sample, error);
-    } else {
-        status = error_memory(error, "drawing a sample");
-    }
+    const enum srcfind_status status = d.values && d.n
+                                           ? threads_try(threads, d.n_parts, draw_part, &d, error)
+                                           : error_memory(error, "drawing a sample");
+    if (status == SRCFIND_OK)
+        gather(&d, sample);
     free(d.n);
-    free(d.parts);
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "measure/components.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +24,7 @@ struct item {
 struct batch {
     const struct dividing *dividing;
     const struct segments *segments;
+    struct threads *threads;
     int64_t first, n; /* islands */
     struct item *items;
     struct arena *arenas;   /* of each part of the islands */
@@ -35,8 +35,9 @@ struct batch {
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
     struct component *components;
-    int32_t *source_of_pixel; /* of the pixels of the batch; NULL if it is not kept */
-    atomic_bool no_memory;
+    int32_t *source_of_pixel;   /* of the pixels of the batch; NULL if it is not kept */
+    enum srcfind_status status; /* of what failed; SRCFIND_OK: if anything did, memory ran out */
+    struct error *error;
 };
 
 /* --- loops over islands --- */
@@ -46,14 +47,15 @@ struct loop {
     bool (*work)(struct batch *batch, struct item *item, int64_t island);
 };
 
-static void loop_part(void *context, int part) {
+static enum srcfind_status loop_part(void *context, int part, struct error *error) {
     const struct loop *l = context;
     struct batch *b = l->batch;
     const int64_t first = (int64_t)part * ISLANDS_A_PART;
     const int64_t end = first + ISLANDS_A_PART < b->n ? first + ISLANDS_A_PART : b->n;
-    for (int64_t i = first; i < end && !b->no_memory; i++)
+    for (int64_t i = first; i < end; i++)
         if (!l->work(b, &b->items[i], b->first + i))
-            b->no_memory = true;
+            return error_memory(error, "dividing islands");
+    return SRCFIND_OK;
 }
 
 /* The arena of an island, which its part alone uses. */
@@ -66,11 +68,10 @@ static int count_parts(const struct batch *b) {
 }
 
 /* Calls `work` for all islands of the batch. False where memory ran out. */
-static bool for_each_island(struct batch *b, struct threads *threads,
-                            bool (*work)(struct batch *, struct item *, int64_t)) {
+static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct item *, int64_t)) {
     struct loop loop = {b, work};
-    threads_run(threads, count_parts(b), loop_part, &loop);
-    return !b->no_memory;
+    b->status = threads_try(b->threads, count_parts(b), loop_part, &loop, b->error);
+    return b->status == SRCFIND_OK;
 }
 
 /* --- reading --- */
@@ -105,17 +106,16 @@ static int64_t make_sets(struct batch *b, struct run_set *sets) {
     return n_pixels;
 }
 
-/* Reads the pixels of the batch. */
-static enum srcfind_status read_pixels(struct batch *b, struct threads *threads,
-                                       struct error *error) {
+/* Reads the pixels of the batch. False on an error. */
+static bool read_pixels(struct batch *b) {
     struct run_set *sets = malloc(2 * (size_t)b->n * sizeof *sets);
     if (!sets)
-        return error_memory(error, "reading pixels again");
+        return false;
     const int64_t n_pixels = make_sets(b, sets);
-    const enum srcfind_status status =
-        run_pixels_read(b->dividing->from, sets, 2 * b->n, n_pixels, threads, &b->read, error);
+    b->status = run_pixels_read(b->dividing->from, sets, 2 * b->n, n_pixels, b->threads, &b->read,
+                                b->error);
     free(sets);
-    return status;
+    return b->status == SRCFIND_OK;
 }
 
 /* --- dividing --- */
@@ -186,8 +186,8 @@ static bool allocate_jobs(struct batch *b) {
     return b->jobs && b->pixels;
 }
 
-/* Fits the islands of several groups, and then the others at once. */
-static enum srcfind_status run_jobs(struct batch *b, struct threads *threads, struct error *error) {
+/* Fits the islands of several groups, and then the others at once. False on an error. */
+static bool run_jobs(struct batch *b) {
     const struct fitter *f = b->dividing->fitter;
     struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
     int64_t n = 0;
@@ -195,25 +195,21 @@ static enum srcfind_status run_jobs(struct batch *b, struct threads *threads, st
         if (b->items[i].fit.n_parts > 1)
             grouped[n++] =
                 (struct grouped_island){&b->items[i].fit, b->jobs + b->items[i].first_job};
-    enum srcfind_status status = grouped ? SRCFIND_OK : error_memory(error, "fitting sources");
-    if (status == SRCFIND_OK && n > 0)
-        status = sweeps_run(grouped, n, &b->dividing->frame, b->pixels, f, threads, error);
-    if (status == SRCFIND_OK)
-        status = f->fit(f->context, &b->dividing->frame, b->pixels, b->jobs + b->n_large,
-                        b->n_jobs - b->n_large, threads, error);
+    if (!grouped)
+        return false;
+    if (n > 0)
+        b->status = sweeps_run(grouped, n, &b->dividing->frame, b->pixels, f, b->threads, b->error);
+    if (b->status == SRCFIND_OK)
+        b->status = f->fit(f->context, &b->dividing->frame, b->pixels, b->jobs + b->n_large,
+                           b->n_jobs - b->n_large, b->threads, b->error);
     free(grouped);
-    return status;
+    return b->status == SRCFIND_OK;
 }
 
-static enum srcfind_status fit_islands(struct batch *b, struct threads *threads,
-                                       struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
-    bool ok = for_each_island(b, threads, make_fit) && allocate_jobs(b) &&
-              for_each_island(b, threads, make_jobs);
-    if (ok)
-        status = run_jobs(b, threads, error);
-    ok = ok && status == SRCFIND_OK && for_each_island(b, threads, finish_fit);
-    return ok || status != SRCFIND_OK ? status : error_memory(error, "fitting sources");
+/* False on an error. */
+static bool fit_islands(struct batch *b) {
+    return for_each_island(b, make_fit) && allocate_jobs(b) && for_each_island(b, make_jobs) &&
+           run_jobs(b) && for_each_island(b, finish_fit);
 }
 
 /* --- components --- */
@@ -352,9 +348,9 @@ static void clear_part(void *context, int part) {
     arena_clear(&b->arenas[part]);
 }
 
-static void clear_batch(struct batch *b, struct threads *threads) {
+static void clear_batch(struct batch *b) {
     if (b->arenas)
-        threads_run(threads, count_parts(b), clear_part, b);
+        threads_run(b->threads, count_parts(b), clear_part, b);
     free(b->arenas);
     free(b->items);
     free(b->margins);
@@ -390,22 +386,20 @@ enum srcfind_status components_find(const struct dividing *dividing,
                                     struct error *error) {
     struct batch b = {.dividing = dividing,
                       .segments = segments,
+                      .threads = threads,
                       .first = first,
                       .n = end - first,
                       .items = calloc((size_t)(end - first), sizeof *b.items),
-                      .margins = calloc((size_t)(end - first), sizeof *b.margins)};
+                      .margins = calloc((size_t)(end - first), sizeof *b.margins),
+                      .error = error};
     *components = (struct components){0};
     b.arenas = calloc((size_t)count_parts(&b), sizeof *b.arenas);
-    bool ok = b.items && b.margins && b.arenas &&
-              (!dividing->fitter || for_each_island(&b, threads, find_margin));
-    enum srcfind_status status = ok ? read_pixels(&b, threads, error) : SRCFIND_OK;
-    ok = ok && status == SRCFIND_OK && for_each_island(&b, threads, divide_island);
-    if (ok && dividing->fitter)
-        status = fit_islands(&b, threads, error);
-    ok = ok && status == SRCFIND_OK && allocate_components(&b, components) &&
-         for_each_island(&b, threads, make_components);
-    clear_batch(&b, threads);
-    return ok || status != SRCFIND_OK ? status : error_memory(error, "dividing islands");
+    const bool ok = b.items && b.margins && b.arenas &&
+                    (!dividing->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
+                    for_each_island(&b, divide_island) && (!dividing->fitter || fit_islands(&b)) &&
+                    allocate_components(&b, components) && for_each_island(&b, make_components);
+    clear_batch(&b);
+    return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, "dividing islands");
 }
 
 void components_clear(struct components *components) {

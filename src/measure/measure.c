@@ -202,8 +202,6 @@ enum { BLOCK = 4096 }; /* rows that a thread makes in one batch */
 struct worker {
     struct wcs *wcs; /* worker 0: the image's; others: a copy; NULL without sky coordinates */
     struct pixel_shape *shapes;
-    enum srcfind_status status;
-    struct error error;
 };
 
 struct measurer {
@@ -241,9 +239,9 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
     measure_island(island, &noise, base_of_islands(s, &noise), s, row, shape);
 }
 
-static void measure_range(void *context, int i) {
+static enum srcfind_status measure_range(void *context, int i, struct error *error) {
     const struct batch *b = context;
-    struct worker *w = &b->measurer->workers[i];
+    const struct worker *w = &b->measurer->workers[i];
     const int n_workers = b->measurer->n_workers;
     const int64_t n = b->end - b->first;
     const int64_t first = b->first + threads_part(n, n_workers, i);
@@ -252,21 +250,14 @@ static void measure_range(void *context, int i) {
         measure_row(b, k, &w->shapes[k - first]);
         setting_size_in_pixels(&b->measurer->setting, &w->shapes[k - first].second, &b->rows[k]);
     }
-    if (w->wcs)
-        w->status = world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
-                                       end - first, w->shapes, b->rows + first, &w->error);
+    return w->wcs ? world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
+                                       end - first, w->shapes, b->rows + first, error)
+                  : SRCFIND_OK;
 }
 
 static enum srcfind_status measure_batch(struct batch *b, struct error *error) {
     const struct measurer *m = b->measurer;
-    threads_run(m->threads, m->n_workers, measure_range, b);
-    for (int i = 0; i < m->n_workers; i++) {
-        if (m->workers[i].status != SRCFIND_OK) {
-            *error = m->workers[i].error;
-            return m->workers[i].status;
-        }
-    }
-    return SRCFIND_OK;
+    return threads_try(m->threads, m->n_workers, measure_range, b, error);
 }
 
 static void free_workers(struct worker *workers, int n) {

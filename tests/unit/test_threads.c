@@ -1,4 +1,5 @@
-/* A team of threads does each part of its work once, again and again, and ends. */
+/* A team of threads does each part of its work once, again and again, and ends. Where parts fail,
+ * the error is that of the lowest. */
 #include <stdatomic.h>
 #include <string.h>
 #include <threads.h>
@@ -66,6 +67,75 @@ static void parts_are_done_at_the_same_time(void **state) {
     threads_destroy(team);
 }
 
+/* Parts that fail, from the one `first` on; each is done at most once. */
+struct failures {
+    struct counts counts;
+    int first, slow; /* the part `slow` waits until another one has failed, or all were done */
+    atomic_int n_failed;
+};
+
+static enum srcfind_status fail_from(void *context, int i, struct error *error) {
+    struct failures *f = context;
+    count(&f->counts, i);
+    if (i < f->first)
+        return SRCFIND_OK;
+    while (i == f->slow && f->n_failed == 0)
+        thrd_yield();
+    f->n_failed++;
+    return error_set(error, i % 2 ? SRCFIND_ERROR_INPUT : SRCFIND_ERROR_MEMORY, "part %d", i);
+}
+
+static void assert_part(enum srcfind_status status, const struct error *error, int i) {
+    char text[32];
+    snprintf(text, sizeof text, "part %d", i);
+    assert_int_equal(status, i % 2 ? SRCFIND_ERROR_INPUT : SRCFIND_ERROR_MEMORY);
+    assert_string_equal(error->text, text);
+}
+
+static void the_lowest_error_wins(void **state) {
+    (void)state;
+    for (int n = 1; n <= TEAM; n++) {
+        struct threads *team = threads_create(n);
+        for (int first = 0; first < PARTS; first++) {
+            struct failures f = {.first = first, .slow = -1};
+            struct error error = {.text = ""};
+            assert_part(threads_try(team, PARTS, fail_from, &f, &error), &error, first);
+            for (int i = 0; i < PARTS; i++)
+                assert_in_range(f.counts.done[i], i <= first, n > 1 || i <= first);
+        }
+        threads_destroy(team);
+    }
+}
+
+static void a_lower_error_wins_later(void **state) {
+    struct threads *team = threads_create(TEAM);
+    (void)state;
+    for (int first = 0; first < PARTS - 1; first++) {
+        struct failures f = {.first = first, .slow = first};
+        struct error error = {.text = ""};
+        assert_part(threads_try(team, PARTS, fail_from, &f, &error), &error, first);
+        assert_true(f.n_failed > 1);
+    }
+    threads_destroy(team);
+}
+
+static void no_error_leaves_none(void **state) {
+    struct threads *team = threads_create(TEAM);
+    struct failures f = {.first = PARTS, .slow = -1};
+    struct error error = {.text = "before"};
+    (void)state;
+    assert_int_equal(threads_try(team, 0, fail_from, &f, &error), SRCFIND_OK);
+    assert_int_equal(threads_try(team, PARTS, fail_from, &f, &error), SRCFIND_OK);
+    assert_int_equal(threads_try(NULL, PARTS, fail_from, &f, &error), SRCFIND_OK);
+    for (int i = 0; i < PARTS; i++)
+        assert_int_equal(f.counts.done[i], 2);
+    assert_string_equal(error.text, "before");
+    f.first = 3;
+    assert_part(threads_try(NULL, PARTS, fail_from, &f, &error), &error, 3);
+    assert_int_equal(f.counts.done[4], 2);
+    threads_destroy(team);
+}
+
 static void parts_of_items(void **state) {
     struct threads *team = threads_create(TEAM);
     (void)state;
@@ -92,6 +162,9 @@ int main(void) {
         cmocka_unit_test(each_part_is_done_once),
         cmocka_unit_test(no_team_is_one_thread),
         cmocka_unit_test(parts_are_done_at_the_same_time),
+        cmocka_unit_test(the_lowest_error_wins),
+        cmocka_unit_test(a_lower_error_wins_later),
+        cmocka_unit_test(no_error_leaves_none),
         cmocka_unit_test(parts_of_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
