@@ -115,8 +115,8 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
     }
     enum srcfind_status status = gpu_take(finder->gpu, GPU_WAIT, &context, &finder->error);
     if (status == SRCFIND_OK)
-        status = gpu_bench(finder->gpu, context, source, detection, finder->threads, bench->rounds,
-                           rounds, &finder->error);
+        status = context->backend->bench(context->cuda, source, detection, finder->threads,
+                                         bench->rounds, rounds, &finder->error);
     if (context)
         gpu_give(finder->gpu, context);
     for (int i = 0; status == SRCFIND_OK && i < bench->rounds; i++) {

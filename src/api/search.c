@@ -103,16 +103,17 @@ static void give_context(struct search *s) {
 }
 
 static enum srcfind_status detect(struct search *s) {
+    const struct gpu_context *c = s->context;
     struct srcfind *f = s->finder;
     enum srcfind_status status;
-    if (!s->context)
+    if (!c)
         status = cpu_detect(s->input->source, s->detection, f->threads, s->result, &f->error);
     else if (s->input->on_device)
-        status = gpu_detect_pixels(f->gpu, s->context, s->input->on_device, s->detection,
-                                   f->threads, s->result, &f->error);
+        status = c->backend->detect_pixels(c->cuda, s->input->on_device, s->detection, f->threads,
+                                           s->result, &f->error);
     else
-        status = gpu_detect(f->gpu, s->context, s->input->source, s->detection, f->threads,
-                            s->result, &f->error);
+        status = c->backend->detect(c->cuda, s->input->source, s->detection, f->threads, s->result,
+                                    &f->error);
     add_timings(&s->catalogue->timings, &s->result->timings);
     return status;
 }
@@ -123,16 +124,16 @@ static enum srcfind_status detect(struct search *s) {
 static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
                                   struct error *error) {
     const struct search *s = context;
-    return gpu_gather(s->finder->gpu, s->context, runs, s->finder->threads, values, error);
+    return s->context->backend->gather(s->context->cuda, runs, s->finder->threads, values, error);
 }
 
 /* Fits where the islands were found; the results are the same everywhere. */
 static enum srcfind_status fit(void *context, const struct fit_frame *frame,
                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                                struct threads *threads, struct error *error) {
-    const struct search *s = context;
-    return s->context ? gpu_fit(s->finder->gpu, s->context, frame, pixels, jobs, n, threads, error)
-                      : cpu_fit(frame, pixels, jobs, n, threads, error);
+    const struct gpu_context *c = ((const struct search *)context)->context;
+    return c ? c->backend->fit(c->cuda, frame, pixels, jobs, n, threads, error)
+             : cpu_fit(frame, pixels, jobs, n, threads, error);
 }
 
 /* Makes the sources of a detection. Where no pixels are needed again, the device is given back
@@ -177,7 +178,7 @@ static enum srcfind_status search_on_gpu(struct search *s, enum gpu_wait wait, b
     *done = status != SRCFIND_OK || s->context;
     if (!s->context)
         return status;
-    record_backend(&s->catalogue->run, "cuda", gpu_name(f->gpu, s->context),
+    record_backend(&s->catalogue->run, "cuda", s->context->backend->name(s->context->cuda),
                    finder_wants_gpu(&f->options) ? "as asked" : "many pixels");
     status = run_search(s);
     give_context(s);

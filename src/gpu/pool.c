@@ -15,14 +15,6 @@
  * on the CPU. */
 enum { CONTEXTS_A_DEVICE = 8 };
 
-enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
-
-struct gpu_context {
-    enum context_state state;
-    int device;
-    struct cuda *cuda;
-};
-
 enum gpu_state { GPU_IDLE, GPU_STARTING, GPU_STARTED };
 
 struct gpu {
@@ -98,8 +90,10 @@ static enum srcfind_status find_devices(struct gpu *gpu, struct error *error) {
     gpu->n_contexts = gpu->n_finders < gpu->n_devices * CONTEXTS_A_DEVICE
                           ? gpu->n_finders
                           : gpu->n_devices * CONTEXTS_A_DEVICE;
-    for (int i = 0; i < gpu->n_contexts; i++)
+    for (int i = 0; i < gpu->n_contexts; i++) {
+        gpu->contexts[i].backend = gpu->backend;
         gpu->contexts[i].device = first + i % gpu->n_devices;
+    }
     return SRCFIND_OK;
 }
 
@@ -360,45 +354,7 @@ bool gpu_is_usable(struct gpu *gpu) {
     return usable;
 }
 
-/* --- the backend --- */
-
-const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context) {
-    return gpu->backend->name(context->cuda);
-}
-
-enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
-                               const struct pixel_source *source, const struct detection *detection,
-                               struct threads *threads, struct detection_result *result,
-                               struct error *error) {
-    return gpu->backend->detect(context->cuda, source, detection, threads, result, error);
-}
-
-enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
-                                      const struct device_pixels *pixels,
-                                      const struct detection *detection, struct threads *threads,
-                                      struct detection_result *result, struct error *error) {
-    return gpu->backend->detect_pixels(context->cuda, pixels, detection, threads, result, error);
-}
-
-enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context,
-                               const struct placed_runs *runs, struct threads *threads,
-                               float *values, struct error *error) {
-    return gpu->backend->gather(context->cuda, runs, threads, values, error);
-}
-
-enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
-                            const struct fit_frame *frame, const struct fit_pixel *pixels,
-                            struct fit_job *jobs, int64_t n, struct threads *threads,
-                            struct error *error) {
-    return gpu->backend->fit(context->cuda, frame, pixels, jobs, n, threads, error);
-}
-
-enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
-                              const struct pixel_source *source, const struct detection *detection,
-                              struct threads *threads, int n, struct cuda_round *rounds,
-                              struct error *error) {
-    return gpu->backend->bench(context->cuda, source, detection, threads, n, rounds, error);
-}
+/* --- versions --- */
 
 void gpu_versions(char *text, size_t size) {
     int built, driver;

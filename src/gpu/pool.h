@@ -9,7 +9,16 @@
 #include "gpu/gpu_backend.h"
 
 struct gpu;
-struct gpu_context;
+
+enum context_state { CONTEXT_CLOSED, CONTEXT_FREE, CONTEXT_TAKEN, CONTEXT_LOST };
+
+/* An opened device, and the functions that use it. The other members are the pool's own. */
+struct gpu_context {
+    const struct gpu_backend *backend;
+    struct cuda *cuda;
+    int device;
+    enum context_state state;
+};
 
 /* Checks that the CUDA module can be loaded and a driver is installed, without starting a device.
  */
@@ -54,34 +63,6 @@ enum gpu_wait {
 enum srcfind_status gpu_take(struct gpu *gpu, enum gpu_wait wait, struct gpu_context **context,
                              struct error *error);
 void gpu_give(struct gpu *gpu, struct gpu_context *context);
-
-/* The manufacturer's name of the device. */
-const char *gpu_name(const struct gpu *gpu, const struct gpu_context *context);
-
-/* As cuda_detect and cuda_detect_pixels. */
-enum srcfind_status gpu_detect(struct gpu *gpu, struct gpu_context *context,
-                               const struct pixel_source *source, const struct detection *detection,
-                               struct threads *threads, struct detection_result *result,
-                               struct error *error);
-enum srcfind_status gpu_detect_pixels(struct gpu *gpu, struct gpu_context *context,
-                                      const struct device_pixels *pixels,
-                                      const struct detection *detection, struct threads *threads,
-                                      struct detection_result *result, struct error *error);
-
-/* As cuda_gather and cuda_fit, for the search that the context was taken for. */
-enum srcfind_status gpu_gather(struct gpu *gpu, struct gpu_context *context,
-                               const struct placed_runs *runs, struct threads *threads,
-                               float *values, struct error *error);
-enum srcfind_status gpu_fit(struct gpu *gpu, struct gpu_context *context,
-                            const struct fit_frame *frame, const struct fit_pixel *pixels,
-                            struct fit_job *jobs, int64_t n, struct threads *threads,
-                            struct error *error);
-
-/* As cuda_bench. */
-enum srcfind_status gpu_bench(struct gpu *gpu, struct gpu_context *context,
-                              const struct pixel_source *source, const struct detection *detection,
-                              struct threads *threads, int n, struct cuda_round *rounds,
-                              struct error *error);
 
 /* Writes the versions of CUDA and the driver, one line, for srcfind_versions. */
 void gpu_versions(char *text, size_t size);
