@@ -116,10 +116,8 @@ find_candidates(const struct pixel_source *source, const struct detection *detec
     if (is_one_noise(noise->map, detection))
         return complete_scan(source, threads, thresholds, detection->connectivity, scan, error);
     scan_clear(scan);
-    if (noise_sources_exist(&detection->maps))
-        return scan_image_with_maps(scan, source, noise, &detection->maps, detection->connectivity,
-                                    threads, error);
-    return scan_image_locally(scan, source, noise, detection->connectivity, threads, error);
+    return scan_image_by_noise(scan, source, noise, &detection->maps, detection->connectivity,
+                               threads, error);
 }
 
 static enum srcfind_status find_segments(const struct pixel_source *source,

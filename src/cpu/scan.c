@@ -318,9 +318,14 @@ static void pick_pixels(const struct scan_worker *w, const struct row_part *part
     }
 }
 
-static void pick_in_row(const struct scan_worker *w, const struct row_part *part,
-                        struct picked *picked) {
+/* The same by the bounds, which most pixels are below. */
+static void pick_by_bounds(struct scan_worker *w, const struct row_part *part,
+                           struct picked *picked) {
     const struct scan *scan = w->scan;
+    const struct noise_map *map = scan->noise->map;
+    const int64_t row = noise_position(part->y, map->n_y, map->step).first;
+    if (row != w->bounds_row)
+        set_bounds(w, row);
     for (int64_t i = 0; i < part->n; i += REACH_PIXELS) {
         const int64_t end = i + REACH_PIXELS < part->n ? i + REACH_PIXELS : part->n;
         const bool whole = end - i == REACH_PIXELS;
@@ -330,29 +335,9 @@ static void pick_in_row(const struct scan_worker *w, const struct row_part *part
     }
 }
 
-/* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
-static void pick_locally(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
+/* The same where the user gives maps of the noise; the part has at most NOISE_RANGE pixels. */
+static void pick_by_maps(const struct scan_worker *w, const struct row_part *part,
                          struct picked *picked) {
-    const struct noise_map *map = w->scan->noise->map;
-    const int64_t width = w->scan->source->width;
-    picked->n = 0;
-    for (int64_t i = 0; i < n;) {
-        struct row_part part = {
-            .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
-        const int64_t row = noise_position(part.y, map->n_y, map->step).first;
-        part.n = width - part.x < n - i ? width - part.x : n - i;
-        if (row != w->bounds_row)
-            set_bounds(w, row);
-        pick_in_row(w, &part, picked);
-        i += part.n;
-    }
-}
-
-/* --- maps of the noise --- */
-
-/* Picks the candidates and the blanks among n <= NOISE_RANGE pixels of a row. */
-static void pick_piece(const struct scan_worker *w, const struct row_part *part,
-                       struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     struct noise_at noise[NOISE_RANGE];
     noise_rows_get(&w->rows, part->x, part->y, part->n, noise);
@@ -368,16 +353,19 @@ static void pick_piece(const struct scan_worker *w, const struct row_part *part,
 }
 
 /* Picks the candidates and the blanks of a tile, which begins at pixel `first`. */
-static void pick_by_maps(const struct scan_worker *w, const uint32_t *pixels, int64_t first,
-                         int64_t n, struct picked *picked) {
-    const int64_t width = w->scan->source->width;
+static void pick_by_noise(struct scan_worker *w, const uint32_t *pixels, int64_t first, int64_t n,
+                          struct picked *picked) {
+    const int64_t width = w->scan->source->width, most = w->scan->maps ? NOISE_RANGE : width;
     picked->n = 0;
     for (int64_t i = 0; i < n;) {
         struct row_part part = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
         part.n = width - part.x < n - i ? width - part.x : n - i;
-        part.n = part.n < NOISE_RANGE ? part.n : NOISE_RANGE;
-        pick_piece(w, &part, picked);
+        part.n = part.n < most ? part.n : most;
+        if (w->scan->maps)
+            pick_by_maps(w, &part, picked);
+        else
+            pick_by_bounds(w, &part, picked);
         i += part.n;
     }
 }
@@ -393,10 +381,8 @@ static bool scan_tile(struct scan_worker *w, const uint32_t *pixels, int64_t fir
     if (!reserve_for_tile(w))
         return false;
     unsummed.bracket.value = w->bracket.values + w->bracket.n;
-    if (scan->maps) {
-        pick_by_maps(w, pixels, first, n, &picked);
-    } else if (scan->noise) {
-        pick_locally(w, pixels, first, n, &picked);
+    if (scan->noise) {
+        pick_by_noise(w, pixels, first, n, &picked);
     } else {
         scan->variant->tile(&scan->plan, pixels, scan->source->swapped, n, sums, &unsummed);
         list_unsummed(w, &unsummed, pixels, &picked);
@@ -481,7 +467,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
 }
 
-/* Makes what a scan with local noise needs. False where memory ran out. */
+/* Makes what a scan by the nodes of a noise map needs. False where memory ran out. */
 static bool make_bounds(struct scan *scan) {
     const size_t width = (size_t)scan->source->width;
     scan->node = malloc(width * sizeof *scan->node);
@@ -495,18 +481,6 @@ static bool make_bounds(struct scan *scan) {
         scan->node[x] =
             (int32_t)noise_position(x, scan->noise->map->n_x, scan->noise->map->step).first;
     return scan->node;
-}
-
-enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_source *source,
-                                       const struct noise_thresholds *noise, int connectivity,
-                                       struct threads *threads, struct error *error) {
-    struct scan_plan plan = scan_plan_none();
-    plan.connectivity = connectivity;
-    const bool ok = make_scan(scan, source, &plan, threads);
-    scan->noise = noise;
-    scan->sweeps = noise->detection > noise->island;
-    return ok && make_bounds(scan) ? run_scan(scan, threads, error)
-                                   : error_memory(error, "starting to read the image");
 }
 
 /* Makes what a scan with maps needs. If a map cannot be read by several threads at a time, one
@@ -523,19 +497,19 @@ static bool make_maps(struct scan *scan) {
     return true;
 }
 
-enum srcfind_status scan_image_with_maps(struct scan *scan, const struct pixel_source *source,
-                                         const struct noise_thresholds *noise,
-                                         const struct noise_sources *maps, int connectivity,
-                                         struct threads *threads, struct error *error) {
+enum srcfind_status scan_image_by_noise(struct scan *scan, const struct pixel_source *source,
+                                        const struct noise_thresholds *noise,
+                                        const struct noise_sources *maps, int connectivity,
+                                        struct threads *threads, struct error *error) {
     struct scan_plan plan = scan_plan_none();
     plan.connectivity = connectivity;
     plan.peak = SCAN_ABOVE_DETECTION;
-    const bool ok = make_scan(scan, source, &plan, threads);
+    bool ok = make_scan(scan, source, &plan, threads);
     scan->noise = noise;
-    scan->maps = maps;
+    scan->maps = noise_sources_exist(maps) ? maps : NULL;
     scan->sweeps = noise->detection > noise->island;
-    return ok && make_maps(scan) ? run_scan(scan, threads, error)
-                                 : error_memory(error, "starting to read the image");
+    ok = ok && (scan->maps ? make_maps(scan) : make_bounds(scan));
+    return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
 }
 
 static void free_list(struct scan_list *list) {

@@ -131,21 +131,16 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
                                const struct scan_plan *plan, struct threads *threads,
                                struct error *error);
 
-/* Scans the image for candidates above local noise, and for blanks. `noise` must outlive the scan.
- */
-enum srcfind_status scan_image_locally(struct scan *scan, const struct pixel_source *source,
-                                       const struct noise_thresholds *noise, int connectivity,
-                                       struct threads *threads, struct error *error);
-
-/* The same where the user gives maps of the noise, which stand in for noise->map. The values of the
- * candidates are then not those of the pixels, but SCAN_ABOVE_ISLAND or SCAN_ABOVE_DETECTION: the
- * thresholds are known only where the maps are read. */
+/* Scans the image for candidates above noise that is not one for all pixels, and for blanks.
+ * `noise` and `maps` must outlive the scan. maps: those that the user gives, if any, stand in for
+ * noise->map. The values of the candidates are then not those of the pixels, but SCAN_ABOVE_ISLAND
+ * or SCAN_ABOVE_DETECTION: the thresholds are known only where the maps are read. */
 static const float SCAN_ABOVE_ISLAND = 0, SCAN_ABOVE_DETECTION = 1;
 
-enum srcfind_status scan_image_with_maps(struct scan *scan, const struct pixel_source *source,
-                                         const struct noise_thresholds *noise,
-                                         const struct noise_sources *maps, int connectivity,
-                                         struct threads *threads, struct error *error);
+enum srcfind_status scan_image_by_noise(struct scan *scan, const struct pixel_source *source,
+                                        const struct noise_thresholds *noise,
+                                        const struct noise_sources *maps, int connectivity,
+                                        struct threads *threads, struct error *error);
 void scan_clear(struct scan *scan);
 
 /* Frees the lists of values, which only a clip needs, and the unused capacity of the candidates. */
