@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arrays.h"
 #include "input/positions.h"
 #include "measure/beam_frame.h"
 #include "measure/forced.h"
@@ -32,8 +33,8 @@ static bool keeps(const struct making *m, enum label_kind kind) {
 
 static bool allocate(const struct making *m, int64_t n, struct sources *s) {
     s->n = n;
-    s->rows = malloc(((size_t)n + 1) * sizeof *s->rows);
-    s->gaussians = m->dividing.fitter ? malloc(((size_t)n + 1) * sizeof *s->gaussians) : NULL;
+    s->rows = arrays_allocate(n, sizeof *s->rows);
+    s->gaussians = m->dividing.fitter ? arrays_allocate(n, sizeof *s->gaussians) : NULL;
     return s->rows && (s->gaussians || !m->dividing.fitter);
 }
 
@@ -86,17 +87,35 @@ static enum srcfind_status make_blocks(struct making *m, struct error *error) {
     return status;
 }
 
+/* Rows that are appended to others. */
+struct appending {
+    const struct sources *all, *more;
+    int n_parts;
+};
+
+static void append_part(void *context, int i) {
+    const struct appending *a = context;
+    const struct sources *all = a->all, *more = a->more;
+    const int64_t first = threads_part(more->n, a->n_parts, i);
+    const int64_t end = threads_part(more->n, a->n_parts, i + 1);
+    for (int64_t k = first; k < end; k++) {
+        all->rows[all->n + k] = more->rows[k];
+        all->rows[all->n + k].id += all->n;
+        if (more->gaussians)
+            all->gaussians[all->n + k] = more->gaussians[k];
+    }
+}
+
 /* Appends a block, and frees its memory. False where memory ran out. */
-static bool append(struct sources *all, struct block *block) {
-    struct sources *s = &block->sources;
-    const bool ok = labels_append(&all->labels[LABEL_SOURCES], &s->labels[LABEL_SOURCES], all->n);
-    memcpy(all->rows + all->n, s->rows, (size_t)s->n * sizeof *s->rows);
-    if (s->gaussians)
-        memcpy(all->gaussians + all->n, s->gaussians, (size_t)s->n * sizeof *s->gaussians);
-    for (int64_t i = 0; i < s->n; i++)
-        all->rows[all->n + i].id += all->n;
-    all->n += s->n;
-    sources_clear(s);
+static bool append(struct sources *all, struct block *block, struct threads *threads) {
+    enum { LEAST = 512 }; /* rows that are worth a thread */
+    struct sources *more = &block->sources;
+    struct appending a = {all, more, threads_parts(threads, more->n, LEAST)};
+    const bool ok =
+        labels_append(&all->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], all->n);
+    threads_run(threads, a.n_parts, append_part, &a);
+    all->n += more->n;
+    sources_clear(more);
     return ok;
 }
 
@@ -114,7 +133,7 @@ static enum srcfind_status make_components(struct making *m, struct sources *sou
     sources->n = 0;
     for (struct block *next; m->blocks; m->blocks = next) {
         next = m->blocks->next;
-        if (status == SRCFIND_OK && !append(sources, m->blocks))
+        if (status == SRCFIND_OK && !append(sources, m->blocks, m->threads))
             status = error_memory(error, "measuring sources");
         sources_clear(&m->blocks->sources);
         free(m->blocks);

@@ -28,6 +28,14 @@ static inline void arrays_use_huge_pages(void *array, size_t size) {
 #endif
 }
 
+/* malloc for n elements of a size, also for none, with huge pages if they are many: for arrays that
+ * are soon written. */
+static inline void *arrays_allocate(int64_t n, size_t size) {
+    void *array = (uint64_t)n < SIZE_MAX / size ? malloc((size_t)n * size + 1) : NULL;
+    arrays_use_huge_pages(array, (size_t)n * size);
+    return array;
+}
+
 /* Grows `array` to a capacity of at least n elements, and updates the variable `capacity`. False
  * where memory ran out; array and capacity are then unchanged. */
 #define GROW(array, capacity, n)                                                                   \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/moments.h"
+#include "common/arrays.h"
 
 enum {
     ISLANDS_A_PART = 32,   /* that a thread takes at a time */
@@ -181,8 +182,8 @@ static bool allocate_jobs(struct batch *b) {
         b->n_large = pass == 0 ? at : b->n_large;
     }
     b->n_jobs = at;
-    b->jobs = malloc((size_t)b->n_jobs * sizeof *b->jobs + 1);
-    b->pixels = malloc((size_t)b->n_pixels * sizeof *b->pixels + 1);
+    b->jobs = arrays_allocate(b->n_jobs, sizeof *b->jobs);
+    b->pixels = arrays_allocate(b->n_pixels, sizeof *b->pixels);
     return b->jobs && b->pixels;
 }
 
@@ -332,7 +333,7 @@ static bool allocate_components(struct batch *b, struct components *components) 
         b->items[i].first_component = components->n;
         components->n += sources_of(b, &b->items[i]).n;
     }
-    components->component = malloc((size_t)components->n * sizeof *components->component + 1);
+    components->component = arrays_allocate(components->n, sizeof *components->component);
     b->components = components->component;
     if (!b->dividing->keeps_sources)
         return b->components;
@@ -393,6 +394,7 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .margins = calloc((size_t)(end - first), sizeof *b.margins),
                       .error = error};
     *components = (struct components){0};
+    arrays_use_huge_pages(b.items, (size_t)b.n * sizeof *b.items);
     b.arenas = calloc((size_t)count_parts(&b), sizeof *b.arenas);
     const bool ok = b.items && b.margins && b.arenas &&
                     (!dividing->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
