@@ -83,10 +83,12 @@ SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
 SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
                                                     const char *name, const char *value);
 
-/* The value of an option, as a text that srcfind_options_set takes; "" if it is not set and has no
- * default; NULL if there is no such option. The text belongs to the options and is valid until the
- * next call with them. */
-SRCFIND_API const char *srcfind_options_get(struct srcfind_options *options, const char *name);
+/* Writes the value of an option to a buffer of `size` bytes, as a text that srcfind_options_set
+ * takes; "" if it is not set and has no default. Returns the length of the value, without the 0 at
+ * its end; -1 if there is no such option. As snprintf does: if the length is not below `size`, the
+ * buffer has only the first size - 1 bytes of the value; buffer may be NULL if size is 0. */
+SRCFIND_API int srcfind_options_get(const struct srcfind_options *options, const char *name,
+                                    char *buffer, size_t size);
 
 /* Checks that the options are valid together, as srcfind_create does. */
 SRCFIND_API enum srcfind_status srcfind_options_check(struct srcfind_options *options);

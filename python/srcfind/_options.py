@@ -58,8 +58,14 @@ def make_options(given: dict):
     return options
 
 
+def _value_of(options, name) -> str:
+    size = lib.srcfind_options_get(options, name, ffi.NULL, 0) + 1
+    value = ffi.new("char[]", size)
+    lib.srcfind_options_get(options, name, value, size)
+    return text(value)
+
+
 def shaping_options(options) -> dict[str, str]:
     """The options that change a catalogue, with the texts of their values; without those that are not set."""
-    values = {name: text(lib.srcfind_options_get(options, option.name))
-              for name, option in _KNOWN.items() if option.shapes_catalogue}
+    values = {name: _value_of(options, option.name) for name, option in _KNOWN.items() if option.shapes_catalogue}
     return {name: value for name, value in values.items() if value}

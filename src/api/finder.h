@@ -11,7 +11,6 @@ struct srcfind_options {
     struct options values;
     struct shared_table *at; /* the catalogue of that option; shared with copies and finders */
     struct error error;
-    char text[OPTIONS_TEXT]; /* the value that srcfind_options_get returned last */
 };
 
 struct srcfind {

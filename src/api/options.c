@@ -38,8 +38,12 @@ enum srcfind_status srcfind_options_set(struct srcfind_options *options, const c
     return options_set(&options->values, name, value, &options->error);
 }
 
-const char *srcfind_options_get(struct srcfind_options *options, const char *name) {
-    return options_get(&options->values, name, options->text) ? options->text : NULL;
+int srcfind_options_get(const struct srcfind_options *options, const char *name, char *buffer,
+                        size_t size) {
+    char text[OPTIONS_TEXT];
+    const bool is_option = options_get(&options->values, name, text);
+    const int length = snprintf(buffer, size, "%s", text);
+    return is_option ? length : -1;
 }
 
 enum srcfind_status srcfind_options_check(struct srcfind_options *options) {

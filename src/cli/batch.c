@@ -338,7 +338,7 @@ static int run_with_finders(struct batch *b, int n_workers) {
 }
 
 static int count_threads(const struct cli *cli) {
-    const int option = atoi(srcfind_options_get(cli->find, "threads")); /* "" gives 0 */
+    const int option = cli->find->values.threads;
     return option > 0 ? option : srcfind_available_threads();
 }
 

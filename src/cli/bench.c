@@ -34,14 +34,14 @@ struct arguments {
     const char *list[MOST_ARGUMENTS];
 };
 
-static void make_arguments(struct srcfind_options *options, const char *image,
+static void make_arguments(const struct srcfind_options *options, const char *image,
                            struct arguments *a) {
     int n = 0;
     a->list[n++] = "srcfind";
     for (int i = 0; i < MOST_OPTIONS && srcfind_option(i); i++) {
         const struct srcfind_option *o = srcfind_option(i);
-        const char *value = srcfind_options_get(options, o->name);
-        if (!*value)
+        char value[OPTIONS_TEXT];
+        if (srcfind_options_get(options, o->name, value, sizeof value) == 0)
             continue;
         snprintf(a->text[i], ARGUMENT, o->argument ? "--%s=%s" : "--%s", o->name, value);
         a->list[n++] = a->text[i];

@@ -316,13 +316,18 @@ static bool writes_no_catalogue(const struct cli *cli, const char *option) {
                     names_format ? " " : "", names_format ? cli->format : "");
 }
 
+static bool is_given(const struct cli *cli, const char *option) {
+    return srcfind_options_get(cli->find, option, NULL, 0) > 0;
+}
+
 bool command_line_has_device(const struct cli *cli, const char *device) {
-    return strcmp(srcfind_options_get(cli->find, "device"), device) == 0;
+    char value[16];
+    srcfind_options_get(cli->find, "device", value, sizeof value);
+    return strcmp(value, device) == 0;
 }
 
 bool command_line_has_noise_map(const struct cli *cli) {
-    return *srcfind_options_get(cli->find, "rms-map") ||
-           *srcfind_options_get(cli->find, "background-map");
+    return is_given(cli, "rms-map") || is_given(cli, "background-map");
 }
 
 /* Complains of a map that cannot be made here, or with these options. */
@@ -365,7 +370,7 @@ int command_line_read(int argc, char **argv, struct cli *cli) {
         return EXIT_USAGE;
     if (!names_file(cli))
         cli->output = NULL;
-    cli->at_positions = *srcfind_options_get(cli->find, "at") != '\0';
+    cli->at_positions = is_given(cli, "at");
     cli->images = argv + optind;
     cli->n_images = argc - optind;
     return EXIT_OK;

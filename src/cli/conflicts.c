@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/finder.h"
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/merged_file.h"
@@ -56,7 +57,7 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
 }
 
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
-    const char *at = srcfind_options_get(cli->find, "at"); /* valid: no other option is asked for */
+    const char *at = cli->find->values.at;
     bool ok = add_use(u, cli->files_from, NULL, "the list of images", false) &&
               add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
               add_use(u, cli->report, NULL, "report", true) &&

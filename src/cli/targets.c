@@ -228,7 +228,8 @@ static int note_shared(const struct cli *cli, const char *option, enum given_kin
 /* Names what one option gives for each image. */
 static int name_given(const struct cli *cli, const char *option, enum given_kind kind,
                       struct targets *t) {
-    const char *path = srcfind_options_get(cli->find, option);
+    char path[OPTIONS_TEXT];
+    srcfind_options_get(cli->find, option, path, sizeof path);
     if (!*path)
         return EXIT_OK;
     if (t->several && !directory_is(path))
@@ -256,7 +257,7 @@ static int name_all_given(const struct cli *cli, struct targets *t) {
 /* Reads it before any image is, so that a run with a wrong one ends at once. The finders share what
  * was read. Returns the exit status. */
 static int check_positions(const struct cli *cli) {
-    const char *path = srcfind_options_get(cli->find, "at");
+    const char *path = cli->find->values.at;
     struct taken_table *taken;
     struct error error;
     if (!*path)

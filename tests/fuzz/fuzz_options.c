@@ -33,12 +33,13 @@ static void check(const struct cli *cli) {
         cli->save >= 1U << MAPS)
         abort();
     for (int i = 0; srcfind_option(i); i++) {
-        char value[OPTIONS_TEXT];
+        char value[OPTIONS_TEXT], again[OPTIONS_TEXT];
         const char *name = srcfind_option(i)->name;
-        snprintf(value, sizeof value, "%s", srcfind_options_get(cli->find, name));
+        srcfind_options_get(cli->find, name, value, sizeof value);
         if (*value && srcfind_options_set(cli->find, name, value) != SRCFIND_OK)
             abort();
-        if (strcmp(value, srcfind_options_get(cli->find, name)) != 0)
+        srcfind_options_get(cli->find, name, again, sizeof again);
+        if (strcmp(value, again) != 0)
             abort();
     }
     if (srcfind_options_set(cli->find, "device", "cpu") ||

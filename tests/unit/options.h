@@ -3,6 +3,7 @@
 #define TEST_OPTIONS_H
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "srcfind.h"
 #include "unit.h"
@@ -17,6 +18,14 @@ static inline struct srcfind_options *options_with(const char *name, ...) {
                          SRCFIND_OK);
     va_end(args);
     return options;
+}
+
+/* An option has a value: "" if it is not set. */
+static inline void assert_option(const struct srcfind_options *options, const char *name,
+                                 const char *expected) {
+    char value[256];
+    assert_int_equal(srcfind_options_get(options, name, value, sizeof value), strlen(expected));
+    assert_string_equal(value, expected);
 }
 
 /* Pixels of a picture. */

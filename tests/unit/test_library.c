@@ -68,17 +68,17 @@ static void all_options_have_a_round_trip(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         assert_int_equal(srcfind_options_set(options, given[i][0], given[i][1]), SRCFIND_OK);
-        assert_string_equal(srcfind_options_get(options, given[i][0]), given[i][1]);
+        assert_option(options, given[i][0], given[i][1]);
     }
     struct srcfind_options *copy = srcfind_options_copy(options);
     for (int i = 0; srcfind_option(i); i++) {
         char value[256];
         const char *name = srcfind_option(i)->name;
-        strcpy(value, srcfind_options_get(options, name));
-        assert_true(*value); /* all of them were given above */
-        assert_string_equal(srcfind_options_get(copy, name), value);
+        const int length = srcfind_options_get(options, name, value, sizeof value);
+        assert_true(length > 0 && length < (int)sizeof value); /* all of them were given above */
+        assert_option(copy, name, value);
         assert_int_equal(srcfind_options_set(copy, name, value), SRCFIND_OK);
-        assert_string_equal(srcfind_options_get(copy, name), value);
+        assert_option(copy, name, value);
     }
     srcfind_options_destroy(copy);
     srcfind_options_destroy(options);
@@ -89,11 +89,26 @@ static void defaults(void **state) {
     (void)state;
     for (int i = 0; srcfind_option(i); i++) {
         const struct srcfind_option *o = srcfind_option(i);
-        assert_string_equal(srcfind_options_get(options, o->name), o->initial ? o->initial : "");
+        assert_option(options, o->name, o->initial ? o->initial : "");
     }
-    assert_null(srcfind_options_get(options, "no-such"));
     srcfind_options_set(options, "beam", "10");
-    assert_string_equal(srcfind_options_get(options, "beam"), "10,10,0");
+    assert_option(options, "beam", "10,10,0");
+    srcfind_options_destroy(options);
+}
+
+/* A value that does not fit is cut, and its length tells that. */
+static void values_and_their_buffers(void **state) {
+    struct srcfind_options *options = options_with("hdu", "SCI", NULL);
+    char value[8] = "-------";
+    (void)state;
+    assert_int_equal(srcfind_options_get(options, "hdu", value, 4), 3);
+    assert_memory_equal(value, "SCI\0---", 8);
+    assert_int_equal(srcfind_options_get(options, "hdu", value, 3), 3);
+    assert_memory_equal(value, "SC\0\0---", 8);
+    assert_int_equal(srcfind_options_get(options, "hdu", NULL, 0), 3);
+    assert_int_equal(srcfind_options_get(options, "no-such", value, sizeof value), -1);
+    assert_string_equal(value, "");
+    assert_int_equal(srcfind_options_get(options, "no-such", NULL, 0), -1);
     srcfind_options_destroy(options);
 }
 
@@ -140,7 +155,7 @@ static void wrong_options(void **state) {
     }
     for (int i = 0; srcfind_option(i); i++) {
         const struct srcfind_option *o = srcfind_option(i);
-        assert_string_equal(srcfind_options_get(options, o->name), o->initial ? o->initial : "");
+        assert_option(options, o->name, o->initial ? o->initial : "");
     }
     srcfind_options_destroy(options);
 }
@@ -760,6 +775,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_options_have_a_round_trip),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(values_and_their_buffers),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(implied_options),
         cmocka_unit_test(positions_that_are_given),

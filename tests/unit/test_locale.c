@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options/options.h"
+#include "options.h"
 #include "srcfind.h"
 #include "temporary.h"
 #include "unit.h"
@@ -49,12 +49,12 @@ static void options_mean_the_same(void **state) {
     use_comma(true);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         assert_int_equal(srcfind_options_set(options, given[i][0], given[i][1]), SRCFIND_OK);
-        assert_string_equal(srcfind_options_get(options, given[i][0]), given[i][1]);
+        assert_option(options, given[i][0], given[i][1]);
     }
     assert_int_equal(srcfind_options_set(options, "beam", " 10.5, 8, 40"), SRCFIND_OK);
-    assert_string_equal(srcfind_options_get(options, "beam"), "10.5,8,40");
+    assert_option(options, "beam", "10.5,8,40");
     use_comma(false);
-    assert_string_equal(srcfind_options_get(options, "threshold"), "6.1");
+    assert_option(options, "threshold", "6.1");
     srcfind_options_destroy(options);
 }
 
