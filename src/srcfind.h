@@ -385,6 +385,82 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
                                                        const char *format, const char *path);
 
+/* --- merging --- */
+
+/* One catalogue of those of many images, in which a source that several images have is there once:
+ * what the command does with --merge and as srcfind-merge, whose manuals describe the rows.
+ *
+ *     struct srcfind_merge_settings settings = {.size = sizeof settings, .path = "survey.fits"};
+ *     const struct srcfind_merge_counts *counts;
+ *     if (srcfind_merge_create(&settings, &merge) == SRCFIND_OK &&
+ *         srcfind_merge_add_file(merge, "night1.json", NULL) == SRCFIND_OK &&
+ *         srcfind_merge_add(merge, catalogue, NULL) == SRCFIND_OK &&
+ *         srcfind_merge_finish(merge, &counts) == SRCFIND_OK)
+ *         printf("%lld sources\n", (long long)counts->rows);
+ *     else
+ *         fprintf(stderr, "%s\n", srcfind_merge_message(merge));
+ *     srcfind_merge_destroy(merge);
+ *
+ * Only one thread at a time may use a merge. */
+struct srcfind_merge;
+
+/* How catalogues are merged. Set all members that are not used to 0. */
+struct srcfind_merge_settings {
+    size_t size; /* sizeof(struct srcfind_merge_settings) */
+    const char
+        *path; /* of the merged catalogue: csv (also without a suffix), json, vot, fits, ecsv */
+    /* Rows of different images within so many arcseconds are one source; 0: within half of the
+     * beam's major axis, the larger one of the two images. */
+    double radius;
+    bool keep_duplicates; /* rows that another image has better stay, with SRCFIND_FLAG_DUPLICATE */
+    int threads;          /* that write; 0: all CPUs that the process may use */
+};
+
+/* Begins a merged catalogue with a copy of the settings. Rows wait in a file without a name in the
+ * directory of the path. Also on an error *merge has a message and must be destroyed; it is NULL
+ * only where memory ran out. */
+SRCFIND_API enum srcfind_status srcfind_merge_create(const struct srcfind_merge_settings *settings,
+                                                     struct srcfind_merge **merge);
+
+/* Forgets the merged catalogue, unless it is finished. merge may be NULL. */
+SRCFIND_API void srcfind_merge_destroy(struct srcfind_merge *merge);
+
+/* Adds the rows of a catalogue, which may be destroyed then. The merged catalogue has them in the
+ * order of these calls. name is what stands in the column Image; NULL: the path of the image, which
+ * pixels in memory do not have. After an error the merge is as before the call: others may be
+ * added.
+ */
+SRCFIND_API enum srcfind_status srcfind_merge_add(struct srcfind_merge *merge,
+                                                  const struct srcfind_catalogue *catalogue,
+                                                  const char *name);
+
+/* The same for a catalogue in a file that srcfind wrote as csv, ecsv, json or fits, also .gz. A CSV
+ * file does not tell the beam, so that settings.radius is needed. name NULL: the path of the image,
+ * if the file tells it and no other has the same one; else the path of the file. */
+SRCFIND_API enum srcfind_status srcfind_merge_add_file(struct srcfind_merge *merge,
+                                                       const char *path, const char *name);
+
+/* What became of the rows. Images count only if they have rows that may be duplicates. */
+struct srcfind_merge_counts {
+    int64_t images, rows; /* of the merged catalogue */
+    int64_t duplicates;   /* rows that were left out or marked */
+    int64_t
+        without_beam;    /* images that have no beam to find duplicates by, if no radius is given */
+    int64_t without_sky; /* images that have no sky coordinates to find them by */
+    const char *first_without_beam, *first_without_sky; /* the first of these; NULL: none */
+};
+
+/* Finds the duplicates and writes the merged catalogue, whole or not at all, as
+ * srcfind_catalogue_save does. Errors: nothing was added; images of different units, frames or
+ * columns; images whose beam is not known; writing. The merge can then only be destroyed. *counts
+ * belongs to it; counts may be NULL. */
+SRCFIND_API enum srcfind_status srcfind_merge_finish(struct srcfind_merge *merge,
+                                                     const struct srcfind_merge_counts **counts);
+
+/* The message of the last call that did not return SRCFIND_OK: one line, without a newline. merge
+ * may be NULL. The text belongs to the merge and is valid until its next call. */
+SRCFIND_API const char *srcfind_merge_message(const struct srcfind_merge *merge);
+
 /* --- maps --- */
 
 /* The name of map i (from 0), or NULL after the last one:

@@ -16,7 +16,6 @@
 #include "common/parse_number.h"
 #include "input/own_map.h"
 #include "merge/merge.h"
-#include "merge/read_catalogue.h"
 #include "output/save.h"
 
 const char PROGRAM[] = "srcfind-merge";
@@ -153,17 +152,16 @@ static bool is_same_file(const char *a, const char *b) {
            one.st_ino == other.st_ino;
 }
 
-/* Chooses the format, and checks that nothing is replaced that should stay. */
+/* Checks the format, and that nothing is replaced that should stay. */
 static int check_output(const struct arguments *a, const struct image_list *list,
-                        struct merge_options *options) {
-    int status = merged_file_choose(a->output, NULL, &options->writer);
-    options->path = merged_file_path(a->output);
-    if (status == EXIT_OK && options->path && a->cli.files_from &&
+                        const char *path) {
+    int status = merged_file_check_path(a->output, NULL);
+    if (status == EXIT_OK && path && a->cli.files_from &&
         is_same_file(a->output, a->cli.files_from))
         status = messages_usage("%s: the merged catalogue would replace the list of catalogues: "
                                 "name another file",
                                 a->output);
-    for (int64_t i = 0; status == EXIT_OK && options->path && i < list->n; i++)
+    for (int64_t i = 0; status == EXIT_OK && path && i < list->n; i++)
         if (is_same_file(a->output, list->paths[i]))
             status = messages_usage("%s: the merged catalogue would replace one of those that it "
                                     "is made of: name another file",
@@ -183,23 +181,10 @@ struct reading {
 /* Reads a catalogue, and adds it. */
 static void read_one(void *context, int i) {
     struct reading *r = context;
-    const char *path = r->list->paths[i];
-    struct read_catalogue read;
     struct error error;
-    enum srcfind_status status = read_catalogue(path, &read, &error);
-    const struct merge_input input = {.catalogue = &read.catalogue,
-                                      .name = status == SRCFIND_OK && *read.catalogue.image.path
-                                                  ? read.catalogue.image.path
-                                                  : path,
-                                      .other_name = path,
-                                      .entry = read.entry,
-                                      .knows_image = read.knows_image,
-                                      .knows_options = read.knows_options};
-    if (status == SRCFIND_OK)
-        status = merge_add(r->merge, i, &input, &error);
-    if (status != SRCFIND_OK && !(r->errors[i] = strdup(error.text)))
+    if (merge_add_file(r->merge, i, r->list->paths[i], NULL, &error) != SRCFIND_OK &&
+        !(r->errors[i] = strdup(error.text)))
         r->no_memory = true;
-    read_catalogue_clear(&read);
 }
 
 /* Reads all catalogues. False if one could not be read. */
@@ -218,7 +203,7 @@ static bool read_all(struct reading *r, struct threads *threads, const struct me
 
 static int finish(const struct arguments *a, struct merge *merge, struct threads *threads,
                   const struct messages *messages) {
-    struct merge_counts counts;
+    struct srcfind_merge_counts counts;
     struct error error;
     const bool is_held = signals_hold_for(merged_file_path(a->output));
     const enum srcfind_status status = merge_finish(merge, threads, &counts, &error);
@@ -243,7 +228,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
     int status = EXIT_IMAGE;
     if (!threads || !r.errors)
         messages_no_memory("merging catalogues");
-    else if (merge_create(options, list->n, &r.merge, &error) != SRCFIND_OK)
+    else if (merge_create(options, &r.merge, &error) != SRCFIND_OK)
         messages_error(&messages, "%s", error.text);
     else if (!read_all(&r, threads, &messages))
         messages_error(&messages, "%s: not written, since not all catalogues could be read",
@@ -258,7 +243,8 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
 
 static int run(const struct arguments *a) {
     struct image_list list;
-    struct merge_options options = {.radius = a->radius, .keep_duplicates = a->keep};
+    const struct merge_options options = {
+        .path = merged_file_path(a->output), .radius = a->radius, .keep_duplicates = a->keep};
     signals_watch();
     int status = image_list_read(&a->cli, "catalogue", &list);
     if (status == EXIT_OK)
@@ -266,7 +252,7 @@ static int run(const struct arguments *a) {
     if (status == EXIT_OK)
         drop_own_maps(a, &list);
     if (status == EXIT_OK)
-        status = check_output(a, &list, &options);
+        status = check_output(a, &list, options.path);
     if (status == EXIT_OK && options.path)
         save_clean(options.path);
     if (status == EXIT_OK)

@@ -12,15 +12,12 @@ const char *merged_file_path(const char *path) {
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
-int merged_file_choose(const char *path, const char *made, const struct writer **writer) {
-    char suffixes[256];
-    const bool is_stdout = strcmp(path, "-") == 0;
-    *writer = !is_stdout && path_has_suffix(path) ? merge_writer(path) : &csv_writer;
-    merge_list_suffixes(suffixes, sizeof suffixes);
-    if (!*writer)
-        return messages_usage("%s: no format of merged catalogues has this suffix; there are %s",
-                              path, suffixes);
-    return is_stdout ? EXIT_OK : directory_check_for(path, "merged catalogue", made);
+int merged_file_check_path(const char *path, const char *made) {
+    const struct writer *writer;
+    struct error error;
+    if (merge_choose_writer(merged_file_path(path), &writer, &error) != SRCFIND_OK)
+        return messages_usage("%s", error.text);
+    return merged_file_path(path) ? directory_check_for(path, "merged catalogue", made) : EXIT_OK;
 }
 
 int merged_file_check(const char *path) {
@@ -32,7 +29,7 @@ int merged_file_check(const char *path) {
 }
 
 void merged_file_say(const struct messages *messages, const char *path,
-                     const struct merge_counts *counts, bool keep, const char *of,
+                     const struct srcfind_merge_counts *counts, bool keep, const char *of,
                      const char *radius_option) {
     const char *name = strcmp(path, "-") == 0 ? "merged" : path;
     messages_note(

@@ -5,10 +5,10 @@
 #include "cli/messages.h"
 #include "merge/merge.h"
 
-/* Sets the writer by the suffix of a path: CSV where it has none, and for `-`, standard output.
- * Returns the exit status; on an error the reason is on standard error: no merged catalogue has
- * such a suffix, or the path has no directory. made: a directory that the run makes, or NULL. */
-int merged_file_choose(const char *path, const char *made, const struct writer **writer);
+/* Checks the suffix of a path, and that its directory is there; `-` is standard output. Returns the
+ * exit status; on an error the reason is on standard error. made: a directory that the run makes,
+ * or NULL. */
+int merged_file_check_path(const char *path, const char *made);
 
 /* The path for struct merge_options and signals_hold_for: NULL for `-`. */
 const char *merged_file_path(const char *path);
@@ -19,7 +19,7 @@ int merged_file_check(const char *path);
 /* Says how many rows the file has. of: what was merged, "image" or "catalogue"; radius_option: the
  * one that helps where there is no beam, "--beam". */
 void merged_file_say(const struct messages *messages, const char *path,
-                     const struct merge_counts *counts, bool keep, const char *of,
+                     const struct srcfind_merge_counts *counts, bool keep, const char *of,
                      const char *radius_option);
 
 #endif

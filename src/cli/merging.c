@@ -31,10 +31,9 @@ int merging_begin(const struct cli *cli, const struct targets *targets, struct m
     m->cli = cli;
     m->targets = targets;
     const struct merge_options options = {.path = merged_file_path(cli->merge),
-                                          .writer = targets->merge_writer,
                                           .keep_duplicates =
                                               cli->merge_duplicates == DUPLICATES_KEEP};
-    const enum srcfind_status status = merge_create(&options, targets->n, &m->merge, &m->error);
+    const enum srcfind_status status = merge_create(&options, &m->merge, &m->error);
     if (status != SRCFIND_OK)
         messages_usage("%s", m->error.text);
     return batch_exit_status(status);
@@ -112,7 +111,7 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     return status == SRCFIND_OK;
 }
 
-static void say_counts(const struct merging *m, const struct merge_counts *counts,
+static void say_counts(const struct merging *m, const struct srcfind_merge_counts *counts,
                        struct messages *messages) {
     merged_file_say(messages, m->cli->merge, counts, m->cli->merge_duplicates == DUPLICATES_KEEP,
                     "image", "--beam");
@@ -125,7 +124,7 @@ static void say_counts(const struct merging *m, const struct merge_counts *count
 
 int merging_finish(struct merging *m, bool all_done, struct threads *threads,
                    struct messages *messages) {
-    struct merge_counts counts;
+    struct srcfind_merge_counts counts;
     if (!m)
         return EXIT_OK;
     progress_clear(&messages->progress);

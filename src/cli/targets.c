@@ -19,7 +19,6 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/shared_table.h"
-#include "merge/merge.h"
 #include "output/writer.h"
 
 static const char NAMING[] = "naming the catalogues";
@@ -357,8 +356,7 @@ int targets_make_directories(const struct cli *cli, const struct targets *t) {
 /* Checks the files that all images share. Returns the exit status. */
 static int check_shared_files(const struct cli *cli, struct targets *t) {
     const char *made = output_directory(cli, t);
-    const int status =
-        cli->merge ? merged_file_choose(cli->merge, made, &t->merge_writer) : EXIT_OK;
+    const int status = cli->merge ? merged_file_check_path(cli->merge, made) : EXIT_OK;
     return status == EXIT_OK && cli->report ? directory_check_for(cli->report, "report", made)
                                             : status;
 }

@@ -23,8 +23,7 @@ struct targets {
     int64_t n_listed; /* with the images that other shards take */
     bool several;     /* or there may be several: outputs need a directory */
     const struct srcfind_format *format;
-    bool to_stdout;                    /* the catalogue goes to standard output */
-    const struct writer *merge_writer; /* of the merged catalogue; NULL without it */
+    bool to_stdout; /* the catalogue goes to standard output */
 };
 
 /* Finds the targets of a command line, none if its shard has no image, checks that no catalogue or

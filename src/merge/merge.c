@@ -7,6 +7,7 @@
 #include <string.h>
 #include <threads.h>
 
+#include "common/arrays.h"
 #include "common/json_tree.h"
 #include "common/path.h"
 #include "common/text_stream.h"
@@ -14,16 +15,18 @@
 #include "merge/candidates.h"
 #include "merge/merged_rows.h"
 #include "merge/metadata.h"
+#include "merge/read_catalogue.h"
 #include "output/json.h"
 #include "output/save.h"
 
 struct merge {
     struct merge_options options;
-    int64_t n_images;
-    struct merged_image *images;
+    const struct writer *writer;
     struct spool spool;
     bool has_lock;
     mtx_t lock; /* protects all that follows */
+    int64_t n_images, images_capacity;
+    struct merged_image *images;
     struct metadata metadata;
     int64_t n_rows;
 };
@@ -36,15 +39,8 @@ static const struct writer *const merged_formats[] = {&csv_writer, &json_writer,
                                                       &fits_writer, &ecsv_writer};
 enum { MERGED_FORMATS = sizeof merged_formats / sizeof *merged_formats };
 
-const struct writer *merge_writer(const char *path) {
-    for (int i = 0; i < MERGED_FORMATS; i++)
-        for (const char *const *suffix = merged_formats[i]->format.suffixes; *suffix; suffix++)
-            if (path_ends_with(path, *suffix))
-                return merged_formats[i];
-    return NULL;
-}
-
-void merge_list_suffixes(char *text, size_t size) {
+/* Their suffixes, for a message: ".csv, .json, ...". */
+static void list_suffixes(char *text, size_t size) {
     *text = '\0';
     for (int i = 0; i < MERGED_FORMATS; i++) {
         for (const char *const *suffix = merged_formats[i]->format.suffixes; *suffix; suffix++) {
@@ -52,6 +48,24 @@ void merge_list_suffixes(char *text, size_t size) {
             snprintf(text + length, size - length, "%s%s", length ? ", " : "", *suffix);
         }
     }
+}
+
+enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,
+                                        struct error *error) {
+    char suffixes[256];
+    *writer = &csv_writer;
+    if (!path || !path_has_suffix(path))
+        return SRCFIND_OK;
+    for (int i = 0; i < MERGED_FORMATS; i++) {
+        *writer = merged_formats[i];
+        for (const char *const *suffix = (*writer)->format.suffixes; *suffix; suffix++)
+            if (path_ends_with(path, *suffix))
+                return SRCFIND_OK;
+    }
+    list_suffixes(suffixes, sizeof suffixes);
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "%s: no format of merged catalogues has this suffix; there are %s", path,
+                     suffixes);
 }
 
 /* --- beginning and end --- */
@@ -62,15 +76,18 @@ static enum srcfind_status spool_error(const struct merge *m, struct error *erro
                      m->options.path ? m->options.path : "standard output", strerror(errno));
 }
 
-enum srcfind_status merge_create(const struct merge_options *options, int64_t n,
-                                 struct merge **merge, struct error *error) {
+enum srcfind_status merge_create(const struct merge_options *options, struct merge **merge,
+                                 struct error *error) {
     struct merge *m = *merge = calloc(1, sizeof *m);
     if (!m)
         return error_memory(error, MERGING);
-    *m = (struct merge){.options = *options, .n_images = n, .spool = {.descriptor = -1}};
-    m->images = calloc((size_t)n + 1, sizeof *m->images);
+    *m = (struct merge){
+        .options = *options, .spool = {.descriptor = -1}, .metadata = {.path = options->path}};
+    const enum srcfind_status status = merge_choose_writer(options->path, &m->writer, error);
+    if (status != SRCFIND_OK)
+        return status;
     m->has_lock = mtx_init(&m->lock, mtx_plain) == thrd_success;
-    if (!metadata_create(&m->metadata, options->path, n) || !m->images || !m->has_lock)
+    if (!m->has_lock)
         return error_memory(error, MERGING);
     return spool_open(&m->spool, options->path) ? SRCFIND_OK : spool_error(m, error);
 }
@@ -83,7 +100,7 @@ static void clear_names(struct merged_image *image) {
 void merge_destroy(struct merge *m) {
     if (!m)
         return;
-    for (int64_t i = 0; m->images && i < m->n_images; i++)
+    for (int64_t i = 0; i < m->n_images; i++)
         clear_names(&m->images[i]);
     if (m->has_lock)
         mtx_destroy(&m->lock);
@@ -108,13 +125,14 @@ static char *clean_name(const char *name) {
 }
 
 /* Keeps the text of the image's entry in a JSON catalogue. False with errno. */
-static bool keep_entry(struct merge *m, int64_t i, const struct merge_input *input) {
+static bool keep_entry(struct merge *m, const struct merge_input *input,
+                       struct merged_image *image) {
     struct text text = {0};
-    if (m->options.writer != &json_writer)
+    if (m->writer != &json_writer)
         return true;
     if (input->entry) {
-        m->images[i].entry_bytes = strlen(input->entry);
-        return spool_add(&m->spool, input->entry, m->images[i].entry_bytes, &m->images[i].entry);
+        image->entry_bytes = strlen(input->entry);
+        return spool_add(&m->spool, input->entry, image->entry_bytes, &image->entry);
     }
     FILE *stream = text_stream_open(&text);
     bool ok = stream && (input->knows_options && input->catalogue->background.n_pixels > 0
@@ -122,54 +140,79 @@ static bool keep_entry(struct merge *m, int64_t i, const struct merge_input *inp
                              : json_write_known(&input->catalogue->image, stream));
     ok = stream && fclose(stream) == 0 && ok;
     errno = ENOMEM;
-    m->images[i].entry_bytes = (size_t)text.size;
-    ok = ok && spool_add(&m->spool, text.at, (size_t)text.size, &m->images[i].entry);
+    image->entry_bytes = (size_t)text.size;
+    ok = ok && spool_add(&m->spool, text.at, (size_t)text.size, &image->entry);
     free(text.at);
     return ok;
 }
 
+/* Makes place for image i; what is between it and those before was not added yet. */
+static bool make_place(struct merge *m, int64_t i) {
+    if (!GROW(m->images, m->images_capacity, i + 1))
+        return false;
+    for (; m->n_images <= i; m->n_images++)
+        m->images[m->n_images] = (struct merged_image){0};
+    return true;
+}
+
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
-                                      const char *name, struct error *error) {
-    const struct srcfind_catalogue *c = input->catalogue;
-    m->images[i].first = m->n_rows;
-    m->images[i].n = c->n_sources;
-    m->images[i].width = (int32_t)c->image.width;
-    m->images[i].height = (int32_t)c->image.height;
-    if (m->n_rows + c->n_sources > UINT32_MAX)
+                                      struct merged_image *image, struct error *error) {
+    const char *of_catalogue = image->other_name; /* which the user named */
+    if (m->n_rows + image->n > UINT32_MAX)
         return error_set(error, SRCFIND_ERROR_OUTPUT,
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
-    m->n_rows += c->n_sources;
-    const char *of_catalogue = m->images[i].other_name; /* which the user named */
-    return metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : name, input)
-               ? SRCFIND_OK
-               : error_memory(error, MERGING);
+    if (!make_place(m, i) ||
+        !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->name, input))
+        return error_memory(error, MERGING);
+    image->first = m->n_rows;
+    m->n_rows += image->n;
+    m->images[i] = *image;
+    return SRCFIND_OK;
 }
 
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
-    struct merged_image *image = &m->images[i];
-    char *name = clean_name(input->name);
-    image->other_name = input->other_name ? clean_name(input->other_name) : NULL;
-    if (!name || (input->other_name && !image->other_name)) {
-        free(name);
-        return error_memory(error, MERGING);
-    }
-    enum srcfind_status status =
-        spool_add(&m->spool, c->sources, (size_t)c->n_sources * sizeof *c->sources, &image->at) &&
-                keep_entry(m, i, input)
-            ? SRCFIND_OK
-            : spool_error(m, error);
+    struct merged_image image = {.name = clean_name(input->name),
+                                 .other_name =
+                                     input->other_name ? clean_name(input->other_name) : NULL,
+                                 .n = c->n_sources,
+                                 .width = (int32_t)c->image.width,
+                                 .height = (int32_t)c->image.height};
+    enum srcfind_status status = SRCFIND_OK;
+    if (!image.name || (input->other_name && !image.other_name))
+        status = error_memory(error, MERGING);
+    else if (!spool_add(&m->spool, c->sources, (size_t)image.n * sizeof *c->sources, &image.at) ||
+             !keep_entry(m, input, &image))
+        status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
-        status = add_locked(m, i, input, name, error);
+        status = add_locked(m, i, input, &image, error);
         mtx_unlock(&m->lock);
     }
-    if (status == SRCFIND_OK)
-        image->name = name;
-    else
-        free(name);
+    if (status != SRCFIND_OK)
+        clear_names(&image);
+    return status;
+}
+
+enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
+                                   struct error *error) {
+    struct read_catalogue read;
+    enum srcfind_status status = read_catalogue(path, &read, error);
+    if (status == SRCFIND_OK) {
+        const char *image = read.catalogue.image.path;
+        const struct merge_input input = {.catalogue = &read.catalogue,
+                                          .name = name     ? name
+                                                  : *image ? image
+                                                           : path,
+                                          .other_name = name ? NULL : path,
+                                          .entry = read.entry,
+                                          .knows_image = read.knows_image,
+                                          .knows_options = read.knows_options};
+        status = merge_add(m, i, &input, error);
+    }
+    read_catalogue_clear(&read);
     return status;
 }
 
@@ -218,9 +261,8 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     c->n_sources = rows->n;
     catalogue_name_columns(c);
     const enum srcfind_status status =
-        m->options.path
-            ? save_file(c, m->options.writer, threads, m->options.path, error)
-            : save_stream(c, m->options.writer, threads, stdout, "standard output", error);
+        m->options.path ? save_file(c, m->writer, threads, m->options.path, error)
+                        : save_stream(c, m->writer, threads, stdout, "standard output", error);
     free(c);
     return status;
 }
@@ -250,8 +292,8 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
 }
 
 static void count(const struct merge *m, const struct merged_rows *rows, int64_t n_words,
-                  struct merge_counts *counts) {
-    *counts = (struct merge_counts){.rows = rows->n};
+                  struct srcfind_merge_counts *counts) {
+    *counts = (struct srcfind_merge_counts){.rows = rows->n};
     for (int64_t i = 0; i < m->n_images; i++)
         counts->images += m->images[i].name != NULL;
     for (int64_t i = 0; i < n_words; i++)
@@ -271,7 +313,7 @@ static enum srcfind_status check_any(const struct merge *m, struct error *error)
 }
 
 enum srcfind_status merge_finish(struct merge *m, struct threads *threads,
-                                 struct merge_counts *counts, struct error *error) {
+                                 struct srcfind_merge_counts *counts, struct error *error) {
     const int64_t n_words = m->n_rows / 64 + 1;
     enum srcfind_status status = check_any(m, error);
     if (status == SRCFIND_OK)

@@ -8,35 +8,24 @@
 #include "output/writer.h"
 
 struct merge_options {
-    const char *path;            /* of the merged catalogue; NULL: standard output */
-    const struct writer *writer; /* of a format that merge_writer() takes */
-    double radius;               /* degrees, within which rows are one source; 0: half a beam */
-    bool keep_duplicates;        /* they get flag 256, and stay */
-};
-
-/* What became of the rows. */
-struct merge_counts {
-    int64_t images, rows, duplicates;
-    int64_t without_beam;           /* images that have no beam to find duplicates by */
-    const char *first_without_beam; /* of the merge */
-    int64_t without_sky;            /* images that have no sky coordinates to find them by */
-    const char *first_without_sky;
+    const char *path;     /* of the merged catalogue, which outlives it; NULL: standard output */
+    double radius;        /* degrees, within which rows are one source; 0: half a beam */
+    bool keep_duplicates; /* they get flag 256, and stay */
 };
 
 struct merge;
 
-/* The writer for a merged catalogue by the suffix of its path; NULL if it is one that merged
- * catalogues do not have. */
-const struct writer *merge_writer(const char *path);
-/* Their suffixes, for a message: ".csv, .json, ...". */
-void merge_list_suffixes(char *text, size_t size);
+/* Chooses the writer by the suffix of a path: CSV where it has none, and for NULL. An error if
+ * merged catalogues do not have the suffix. */
+enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,
+                                        struct error *error);
 
-/* Begins a merged catalogue of up to n images. *merge is to be destroyed; NULL on an error. */
-enum srcfind_status merge_create(const struct merge_options *options, int64_t n,
-                                 struct merge **merge, struct error *error);
+/* Begins a merged catalogue. *merge is to be destroyed, also after an error. */
+enum srcfind_status merge_create(const struct merge_options *options, struct merge **merge,
+                                 struct error *error);
 void merge_destroy(struct merge *merge);
 
-/* A catalogue that is added as that of image i, 0 <= i < n. */
+/* A catalogue that is added as that of an image. */
 struct merge_input {
     const struct srcfind_catalogue *catalogue;
     const char *name;       /* what stands in the column Image, */
@@ -46,13 +35,20 @@ struct merge_input {
     bool knows_options;     /* else options are those that the columns tell */
 };
 
-/* Adds a catalogue. Threads may add several at the same time. */
+/* Adds the catalogue of image i, 0 <= i, of which none was added. Threads may add several at the
+ * same time; the number gives the order. After an error the merge is as before. */
 enum srcfind_status merge_add(struct merge *merge, int64_t i, const struct merge_input *input,
                               struct error *error);
 
-/* Finds the duplicates, and writes what was added. Errors: images of different units, frames or
+/* The same for a catalogue in a file. name: what stands in the column Image; NULL: the path of the
+ * image, if the catalogue tells it and no other has that one; else the path of the catalogue. */
+enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *path,
+                                   const char *name, struct error *error);
+
+/* Finds the duplicates, and writes what was added; to be called once. Texts of `counts` belong to
+ * the merge. Errors: images of different units, frames or
  * columns, or without a beam where it is needed; writing. */
 enum srcfind_status merge_finish(struct merge *merge, struct threads *threads,
-                                 struct merge_counts *counts, struct error *error);
+                                 struct srcfind_merge_counts *counts, struct error *error);
 
 #endif

@@ -20,12 +20,6 @@ struct kind {
     uint64_t options_hash;
 };
 
-bool metadata_create(struct metadata *m, const char *path, int64_t n) {
-    *m = (struct metadata){.path = path, .n_images = n};
-    m->images = calloc((size_t)n + 1, sizeof *m->images);
-    return m->images;
-}
-
 void metadata_clear(struct metadata *m) {
     for (int64_t i = 0; i < m->n_kinds; i++)
         free(m->kinds[i].options);
@@ -93,8 +87,10 @@ bool metadata_add(struct metadata *m, int64_t i, const char *name,
                   const struct merge_input *input) {
     const struct srcfind_image *image = &input->catalogue->image;
     const int32_t kind = find_kind(m, input);
-    if (kind < 0)
+    if (kind < 0 || !GROW(m->images, m->images_capacity, i + 1))
         return false;
+    for (; m->n_images <= i; m->n_images++)
+        m->images[m->n_images] = (struct image_facts){0};
     m->images[i] = (struct image_facts){
         .name = name, .kind = kind, .beam = image->beam, .frequency = image->frequency};
     return true;

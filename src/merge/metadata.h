@@ -18,14 +18,12 @@ struct image_facts {
 
 struct metadata {
     const char *path; /* of the merged catalogue; NULL: standard output */
-    int64_t n_images;
+    int64_t n_images, images_capacity;
     struct image_facts *images;
     struct kind *kinds;
     int64_t n_kinds, kinds_capacity;
 };
 
-/* Makes place for n images. False where memory ran out. Clear it also then. */
-bool metadata_create(struct metadata *m, const char *path, int64_t n);
 void metadata_clear(struct metadata *m);
 
 /* Adds what a catalogue tells of image i. `name` must outlive it. False where memory ran out. */
