@@ -440,13 +440,12 @@ SRCFIND_API enum srcfind_status srcfind_merge_add(struct srcfind_merge *merge,
 SRCFIND_API enum srcfind_status srcfind_merge_add_file(struct srcfind_merge *merge,
                                                        const char *path, const char *name);
 
-/* What became of the rows. Images count only if they have rows that may be duplicates. */
+/* What became of the rows. */
 struct srcfind_merge_counts {
     int64_t images, rows; /* of the merged catalogue */
     int64_t duplicates;   /* rows that were left out or marked */
-    int64_t
-        without_beam;    /* images that have no beam to find duplicates by, if no radius is given */
-    int64_t without_sky; /* images that have no sky coordinates to find them by */
+    int64_t without_beam; /* images that have no beam to find duplicates by; 0 with a radius */
+    int64_t without_sky;  /* images that have no sky coordinates to find them by */
     const char *first_without_beam, *first_without_sky; /* the first of these; NULL: none */
 };
 

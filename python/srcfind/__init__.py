@@ -1,7 +1,8 @@
 """Finds the sources in radio-astronomy images.
 
 `find` searches an image in a file, or an array, and returns a `Catalogue`; a `Finder` searches many images with the same
-options. Wrong options, images that cannot be read and so on are exceptions of the class `Error`.
+options; `merge` merges catalogues of images into one. Wrong options, images that cannot be read and so on are exceptions of
+the class `Error`.
 """
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from srcfind._calls import DeviceError, Error, InputError, OptionError, OutOfMemoryError, OutputError, lib, text
 from srcfind._catalogue import Background, Beam, Catalogue, Column, Image, Quality, Run
 from srcfind._finder import Finder
+from srcfind._merge import Merged, merge
 
 if TYPE_CHECKING:
     from astropy.io.fits import Header
     from astropy.wcs import WCS
 
-__all__ = ["find", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Quality", "Run", "Error",
-           "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
+__all__ = ["find", "merge", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Merged", "Quality", "Run",
+           "Error", "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
 __version__ = _version("srcfind")
 
 

@@ -48,8 +48,8 @@ def test_examples():
     image = np.where(np.indices((48, 64)).sum(0) % 2, 1, -1).astype(np.float32)
     image[20, 30:32] = 100, 300
     n = 0
-    for module in (srcfind, srcfind._finder, srcfind._catalogue):
-        result = doctest.testmod(module, extraglobs={"image": image, "find": srcfind.find}, report=True)
+    for module in (srcfind, srcfind._finder, srcfind._catalogue, srcfind._merge):
+        result = doctest.testmod(module, extraglobs={"image": image, "find": srcfind.find, "merge": srcfind.merge}, report=True)
         assert result.failed == 0
         n += result.attempted
     assert n > 5

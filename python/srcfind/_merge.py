@@ -1,0 +1,80 @@
+"""Merging: the catalogues of many images in one."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from srcfind._calls import OptionError, chars, check, ffi, lib
+from srcfind._catalogue import Catalogue, _read
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of the rows of merged catalogues.
+
+    images and rows are those of the merged catalogue, duplicates the rows that were left out or marked. without_beam and
+    without_sky: images whose duplicates are not found, since they have no beam (and no radius is given), or no sky coordinates.
+    """
+
+    images: int
+    rows: int
+    duplicates: int
+    without_beam: int
+    without_sky: int
+
+
+def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Catalogue | str | os.PathLike],
+          output: str | os.PathLike, *, radius: float | None = None, duplicates: str = "drop",
+          threads: int | None = None) -> Merged:
+    """Merges the catalogues of images into one file, in which a source that several images have is there once.
+
+    catalogues are those of `srcfind.find`, and paths of files that srcfind wrote as csv, ecsv, json or fits; the rows are in
+    their order. With a dict, its keys are what the column Image has: else this is the path of the image or, where two
+    images have the same one or a file does not tell it, the path of the file. Catalogues of arrays need a dict.
+
+    The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The file is written whole or
+    not at all, and replaces the one that is there.
+
+    Rows of different images within radius arcseconds are one source; None stands for half of the beam's major axis, and
+    does not suit CSV files, which do not tell the beam. duplicates, the rows that another image has better, are "drop"ped,
+    or "keep" has them with flag 256 (`man srcfind`, MERGED CATALOGUES). Python's other threads run meanwhile.
+
+    Raises InputError for a file that cannot be read, and for images of different units, frames or columns; OptionError for a
+    wrong option or a radius that is needed; OutputError and OutOfMemoryError.
+
+    >>> first, second = find(image, beam=10), find(image + 1, beam=10)
+    >>> merge({"first": first, "second": second}, "/dev/null")
+    Merged(images=2, rows=2, duplicates=0, without_beam=0, without_sky=2)
+    """
+    if isinstance(catalogues, (str, bytes)):
+        raise TypeError("catalogues: a list of catalogues and paths, or a dict of these")
+    if duplicates not in ("drop", "keep"):
+        raise OptionError(f"duplicates: {duplicates!r} is not drop or keep")
+    path = ffi.new("char[]", chars(output))
+    settings = ffi.new("struct srcfind_merge_settings *", {
+        "size": ffi.sizeof("struct srcfind_merge_settings"), "path": path, "radius": radius or 0,
+        "keep_duplicates": duplicates == "keep", "threads": threads or 0})
+    place = ffi.new("struct srcfind_merge **")
+    status = lib.srcfind_merge_create(settings, place)
+    merging = ffi.gc(place[0], lib.srcfind_merge_destroy)
+    check(status, lib.srcfind_merge_message(merging))
+    named = catalogues.items() if isinstance(catalogues, Mapping) else ((None, each) for each in catalogues)
+    for name, catalogue in named:
+        _add(merging, catalogue, name)
+    counts = ffi.new("struct srcfind_merge_counts **")
+    check(lib.srcfind_merge_finish(merging, counts), lib.srcfind_merge_message(merging))
+    return _read(Merged, counts[0])
+
+
+def _add(merging, catalogue: Catalogue | str | os.PathLike, name: str | None) -> None:
+    encoded = ffi.NULL if name is None else chars(name)
+    if not isinstance(catalogue, Catalogue):
+        status = lib.srcfind_merge_add_file(merging, chars(catalogue), encoded)
+    elif not catalogue._catalogue:
+        raise OptionError("a catalogue that was pickled cannot be merged: search the image again, or merge its file")
+    elif name is None and not catalogue.image.path:
+        raise OptionError("catalogues of arrays need names to be merged: give a dict {name: catalogue}")
+    else:
+        status = lib.srcfind_merge_add(merging, catalogue._catalogue, encoded)
+    check(status, lib.srcfind_merge_message(merging))
