@@ -117,10 +117,11 @@ struct srcfind;
 /* Makes a finder with a copy of the options; NULL stands for the defaults. Also on an error *finder
  * has a message and must be destroyed; it is NULL only where memory ran out. A CUDA device that the
  * options name is opened in the background: the first search reports its errors. With device "auto"
- * only the CPU is used until the finders that were made together have searched more than 2e9 pixels
- * per thread; after that a device is used, too. The catalogue of the option at is read by the first
- * search, and again if its file has changed; finders that were made with the same options, or with
- * copies of them, share it. */
+ * each search estimates whether the CPU or the first device ends it, and those that follow, sooner,
+ * including half a second for the start of the device. It expects that as many pixels follow as the
+ * finders that were made together have searched, and that they take as long. The catalogue of the
+ * option at is read by the first search, and again if its file has changed; finders that were made
+ * with the same options, or with copies of them, share it. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 
