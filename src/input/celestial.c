@@ -1,6 +1,5 @@
 #include "input/celestial.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <wcslib/wcs.h>
 #include <wcslib/wcsmath.h>
 
+#include "common/ascii.h"
 #include "input/frame.h"
 #include "input/matrix.h"
 #include "input/units.h"
@@ -61,7 +61,7 @@ static void name_card(const char *card, char *reason) {
     snprintf(reason, SRCFIND_REASON, "%.*s is no number: %.*s%s", (int)strcspn(card, " ="), card,
              length, value, end ? "'" : "");
     for (char *c = reason; *c; c++)
-        *c = isprint((unsigned char)*c) ? *c : '?';
+        *c = ascii_is_printable(*c) ? *c : '?';
 }
 
 /* Whether the position keywords can be used: all of them are readable numbers, and both axes have
@@ -130,7 +130,7 @@ static bool is_small(const struct wcsprm *prm) {
     for (int i = 0; i < 2; i++) {
         snprintf(types[i], sizeof types[i], "%s", prm->ctype[i]);
         for (char *c = types[i]; *c; c++)
-            *c = (char)toupper((unsigned char)*c);
+            *c = ascii_upper(*c);
     }
     return (is_longitude(types[0]) && is_latitude(types[1])) ||
            (is_latitude(types[0]) && is_longitude(types[1]));

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "input/units.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <wcslib/wcsunits.h>
 
+#include "common/ascii.h"
 #include "srcfind.h"
 
 /* A unit in capitals does not tell M (mega) from m (milli). */
@@ -20,10 +20,10 @@ static void correct_case(char *text) {
     if (!jansky)
         return;
     for (char *c = jansky; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
+        *c = ascii_lower(*c);
     *jansky = 'J';
     if (jansky > text && (jansky[-1] == 'U' || jansky[-1] == 'K'))
-        jansky[-1] = (char)tolower((unsigned char)jansky[-1]);
+        jansky[-1] = ascii_lower(jansky[-1]);
 }
 
 /* Copies a unit to text, of SRCFIND_TEXT characters, in WCSLIB's spelling. */

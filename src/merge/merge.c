@@ -1,6 +1,5 @@
 #include "merge/merge.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -119,7 +118,7 @@ static char *clean_name(const char *name) {
         return NULL;
     json_replace_invalid(clean);
     for (char *c = clean; *c; c++)
-        if (iscntrl((unsigned char)*c))
+        if ((*c >= 0 && *c < ' ') || *c == 0x7f)
             *c = '?';
     return clean;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "input/image.h"
 #include "input/tables/text_file.h"
 
@@ -37,7 +38,7 @@ static int64_t pixels_of(double length) {
 static void take_text(const char *text, char copy[SRCFIND_TEXT]) {
     snprintf(copy, SRCFIND_TEXT, "%s", text);
     for (; *copy; copy++)
-        if (*copy < ' ' || *copy > '~')
+        if (!ascii_is_printable(*copy))
             *copy = '?';
 }
 

@@ -1,4 +1,6 @@
-/* What the library reads and writes is the same in a program whose locale has a decimal comma. */
+/* What the library reads and writes is the same in a program whose locale has a decimal comma, or
+ * letters beyond ASCII. */
+#include <ctype.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,17 @@ static int make_locale(void) {
              "grouping 3;3\\nEND LC_NUMERIC\\n' >source && "
              "{ localedef -c -i source ./comma >log 2>&1; test -d comma; }",
              directory);
+    return system(command);
+}
+
+/* The same for Turkish letters, as they were before UTF-8: a small I has no dot, and 0xE9 is a
+ * letter. */
+static int make_letters(void) {
+    char command[2 * TEMPORARY_PATH];
+    snprintf(
+        command, sizeof command,
+        "cd '%s' && { localedef -i tr_TR -f ISO-8859-9 ./letters >log 2>&1; test -d letters; }",
+        directory);
     return system(command);
 }
 
@@ -252,11 +265,48 @@ static void positions_are_the_same(void **state) {
     assert_true(x[0] == x[1]);
 }
 
+/* --- letters --- */
+
+static void letters_are_ascii(void **state) {
+    static const char *const cards[][2] = {{"CRVAL1  = 150.0", "BUNIT   = 'JY/PIXEL'"},
+                                           {"CRVAL1  = 1\xE9", "BUNIT   = 'caf\xE9'"}};
+    static float values[WIDTH * HEIGHT];
+    struct srcfind *finder;
+    struct srcfind_catalogue *catalogues[2];
+    (void)state;
+    if (make_letters() != 0)
+        skip();
+    setenv("LOCPATH", directory, 1);
+    assert_non_null(setlocale(LC_CTYPE, "letters"));
+    unsetenv("LOCPATH");
+    assert_true(isprint(0xE9) && tolower('I') != 'i');
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    for (int i = 0; i < 2; i++) {
+        char header[4 * CARD_BYTES + 1];
+        snprintf(header, sizeof header, "%-80s%-80s%-80s%-80s", "CTYPE1  = 'RA---SIN'",
+                 "CTYPE2  = 'DEC--SIN'", cards[i][0], cards[i][1]);
+        const struct srcfind_pixels pixels = {.size = sizeof pixels,
+                                              .values = values,
+                                              .width = WIDTH,
+                                              .height = HEIGHT,
+                                              .header = header};
+        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogues[i]), SRCFIND_OK);
+    }
+    setlocale(LC_CTYPE, "C");
+    assert_string_equal(srcfind_catalogue_image(catalogues[0])->flux_unit, "Jy");
+    assert_string_equal(srcfind_catalogue_image(catalogues[1])->unit, "caf?");
+    assert_string_equal(srcfind_catalogue_image(catalogues[1])->no_sky,
+                        "CRVAL1 is no number: 1?: correct the header");
+    for (int i = 0; i < 2; i++)
+        srcfind_catalogue_destroy(catalogues[i]);
+    srcfind_destroy(finder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_mean_the_same),  cmocka_unit_test(commas_are_refused),
         cmocka_unit_test(messages_are_the_same),  cmocka_unit_test(files_are_the_same),
-        cmocka_unit_test(positions_are_the_same),
+        cmocka_unit_test(positions_are_the_same), cmocka_unit_test(letters_are_ascii),
     };
     char command[2 * TEMPORARY_PATH];
     if (system("command -v localedef >/dev/null") != 0) {

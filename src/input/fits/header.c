@@ -1,12 +1,12 @@
 #include "input/fits/header.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "common/parse_number.h"
 
 /* The length of a keyword, and the first column of a value. */
@@ -143,7 +143,7 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
     for (size_t i = 1; i < length && n + 1 < size; i++) {
         if (text[i] == '\'' && !(i + 1 < length && text[++i] == '\''))
             break; /* a single quote ends the text, two are a quote in the text */
-        value[n++] = isprint((unsigned char)text[i]) ? text[i] : '?';
+        value[n++] = ascii_is_printable(text[i]) ? text[i] : '?';
     }
     while (n > 0 && value[n - 1] == ' ')
         n--;
