@@ -52,10 +52,12 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
         frame_spell(table->frame);
         return status == SRCFIND_OK ? check_names(path, table, error) : status;
     }
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
-                     "text from .tsv, .tab and .txt, each also with .gz",
-                     path);
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
+        "text from .tsv, .tab and .txt, each also with .gz: save it as one of these, or "
+        "name a table of text so",
+        path);
 }
 
 static void clear_cells(struct table_file_column *column) {

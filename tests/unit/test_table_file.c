@@ -397,7 +397,10 @@ static void bad_json(void **state) {
 static void files(void **state) {
     (void)state;
     assert_fails(path_of("none.csv"), "No such file");
-    assert_text_fails("a.vot", "", "catalogues are read from .csv, .ecsv, .json and .fits");
+    assert_text_fails("a.vot", "",
+                      "a.vot: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
+                      "text from .tsv, .tab and .txt");
+    assert_text_fails("a.dat", "RA DEC\n1 2\n", "or name a table of text so");
     assert_text_fails("a", "", "catalogues are read from");
     assert_text_fails("a.fits", "a,b\n", "not a FITS file");
     mkdir(path_of("d.csv"), 0777);
