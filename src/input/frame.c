@@ -1,15 +1,46 @@
 #include "input/frame.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Names in capitals without anything but letters and digits, and what srcfind says for them. */
-static const char *const names[][2] = {
-    {"FK5", "FK5"},      {"FK4", "FK4"},      {"FK4NOE", "FK4-NO-E"},
-    {"ICRS", "ICRS"},    {"J2000", "FK5"},    {"B1950", "FK4"},
-    {"FK5J2000", "FK5"}, {"FK4B1950", "FK4"}, {"GAPPT", "GAPPT"}};
+#define AXES(lon, lat, ucd_lon, ucd_lat)                                                           \
+    {lon, lat, "E_" lon, "E_" lat}, {                                                              \
+        ucd_lon ";meta.main", ucd_lat ";meta.main", "stat.error;" ucd_lon, "stat.error;" ucd_lat   \
+    }
+#define EQUATORIAL AXES("RA", "DEC", "pos.eq.ra", "pos.eq.dec")
+
+const struct frame frames[FRAMES] = {
+    {"ICRS", EQUATORIAL, "ICRS", "icrs", "ICRS", 0, {"ICRS"}},
+    {"FK5", EQUATORIAL, "eq_FK5", "fk5", "J2000", 2000, {"FK5", "J2000", "FK5J2000"}},
+    {"FK4", EQUATORIAL, "eq_FK4", "fk4", "B1950", 1950, {"FK4", "B1950", "FK4B1950"}},
+    {.name = "FK4-NO-E", EQUATORIAL, .spellings = {"FK4NOE"}},
+    {.name = "GAPPT", EQUATORIAL, .spellings = {"GAPPT"}},
+    {.name = "GALACTIC",
+     AXES("GLON", "GLAT", "pos.galactic.lon", "pos.galactic.lat"),
+     "galactic",
+     "galactic",
+     "GALACTIC"},
+    {.name = "ECLIPTIC", AXES("ELON", "ELAT", "pos.ecliptic.lon", "pos.ecliptic.lat"), "ecl_FK5"},
+    {.name = "SUPERGALACTIC",
+     AXES("SLON", "SLAT", "pos.supergalactic.lon", "pos.supergalactic.lat"),
+     "supergalactic"},
+    {.name = "", AXES("LON", "LAT", "pos.bodyrc.long", "pos.bodyrc.lat")},
+};
+
+const struct frame *frame_of_name(const char *name) {
+    int i = 0;
+    while (i < FRAMES - 1 && strcmp(name, frames[i].name) != 0)
+        i++;
+    return &frames[i];
+}
+
+const struct frame *frame_of_axis(const char *lon_name) {
+    int i = 0;
+    while (*lon_name && i < FRAMES - 1 && strcmp(lon_name, frames[i].columns[SKY_LON]) != 0)
+        i++;
+    return &frames[i];
+}
 
 /* Moves the text to the left by its leading blanks, and cuts its trailing ones and dashes. */
 static void trim(char *text) {
@@ -33,10 +64,12 @@ void frame_spell(char *text) {
     const size_t length = strlen(text);
     for (char *c = text; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (is_name(text, names[i][0]) && strlen(names[i][1]) <= length) {
-            memcpy(text, names[i][1], strlen(names[i][1]) + 1);
-            return;
+    for (const struct frame *f = frames; f < frames + FRAMES; f++) {
+        for (int i = 0; i < SPELLINGS && f->spellings[i]; i++) {
+            if (is_name(text, f->spellings[i]) && strlen(f->name) <= length) {
+                memcpy(text, f->name, strlen(f->name) + 1);
+                return;
+            }
         }
     }
 }

@@ -6,14 +6,9 @@
 #include <strings.h>
 
 #include "common/parse_number.h"
+#include "input/frame.h"
 #include "input/table_file.h"
 #include "input/tables/text_file.h"
-
-/* The columns of sky positions, as output/catalogue.c names them. */
-static const char *const sky_names[][2] = {
-    {"RA", "DEC"}, {"GLON", "GLAT"}, {"ELON", "ELAT"}, {"SLON", "SLAT"}, {"LON", "LAT"},
-};
-enum { SKY_NAMES = sizeof sky_names / sizeof *sky_names, EQUATORIAL = 0, OTHER = SKY_NAMES - 1 };
 
 struct pair {
     const struct table_file_column *x, *y; /* both or none are NULL */
@@ -22,6 +17,11 @@ struct pair {
 static struct pair find_pair(const struct table_file *table, const char *x, const char *y) {
     const struct pair pair = {table_file_column(table, x), table_file_column(table, y)};
     return pair.x && pair.y ? pair : (struct pair){0};
+}
+
+/* The columns of a frame's positions, as output/catalogue.c names them. */
+static struct pair find_frame(const struct table_file *table, const struct frame *frame) {
+    return find_pair(table, frame->columns[SKY_LON], frame->columns[SKY_LAT]);
 }
 
 /* --- which columns --- */
@@ -33,14 +33,6 @@ enum { MOST_LETTERS = 4 };
 bool positions_use(const char *name) {
     return strlen(name) <= MOST_LETTERS || strcasecmp(name, "Source_id") == 0 ||
            strcasecmp(name, "Xposn") == 0 || strcasecmp(name, "Yposn") == 0;
-}
-
-/* The names of the image's own coordinates. */
-static int names_of_image(const char *lon_name) {
-    int i = 0;
-    while (i < OTHER && strcmp(lon_name, sky_names[i][0]) != 0)
-        i++;
-    return i;
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -75,29 +67,30 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
                      path, lon, lat, names);
 }
 
-/* Returns an error if the catalogue has the coordinates of another kind of image. */
-static enum srcfind_status check_others(const char *path, const struct table_file *table, int own,
+/* Returns an error if the catalogue has the coordinates of another kind of image. Its own ones are
+ * not there. */
+static enum srcfind_status check_others(const char *path, const struct table_file *table,
                                         const char *lon_name, const char *lat_name,
                                         struct error *error) {
-    for (int i = 0; i < SKY_NAMES; i++)
-        if (i != own && find_pair(table, sky_names[i][0], sky_names[i][1]).x)
+    for (const struct frame *f = frames; f < frames + FRAMES; f++)
+        if (find_frame(table, f).x)
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: its positions are %s and %s, those of the image %s and %s: "
                              "convert them, since positions are taken in the image's own frame",
-                             path, sky_names[i][0], sky_names[i][1], lon_name, lat_name);
+                             path, f->columns[SKY_LON], f->columns[SKY_LAT], lon_name, lat_name);
     return SRCFIND_OK;
 }
 
 static enum srcfind_status find_sky(const char *path, const struct table_file *table,
                                     const char *lon_name, const char *lat_name, struct pair *pair,
                                     struct error *error) {
-    const int own = names_of_image(lon_name);
+    const struct frame *own = frame_of_axis(lon_name);
     *pair = find_pair(table, lon_name, lat_name);
     if (!pair->x)
-        *pair = find_pair(table, sky_names[own][0], sky_names[own][1]);
-    if (!pair->x && own != EQUATORIAL)
-        *pair = find_pair(table, sky_names[OTHER][0], sky_names[OTHER][1]);
-    return pair->x ? SRCFIND_OK : check_others(path, table, own, lon_name, lat_name, error);
+        *pair = find_frame(table, own);
+    if (!pair->x && !frame_is_radesys(own))
+        *pair = find_frame(table, &frames[FRAMES - 1]);
+    return pair->x ? SRCFIND_OK : check_others(path, table, lon_name, lat_name, error);
 }
 
 static enum srcfind_status check_frame(const char *path, const struct table_file *table,

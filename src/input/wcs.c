@@ -11,6 +11,7 @@
 #include "common/memory.h"
 #include "input/celestial.h"
 #include "input/fits/header.h"
+#include "input/frame.h"
 #include "input/frequency.h"
 #include "input/matrix.h"
 #include "input/wcs_part.h"
@@ -84,19 +85,17 @@ static bool is_known(double value) {
 /* Sets frame, equinox and axis names. The frame of equatorial coordinates is RADESYS, or its
  * default by the FITS standard 8.3. */
 static void describe_frame(const struct wcsprm *prm, struct srcfind_image *image) {
-    static const char *const names[][2] = {
-        {"GLON", "GALACTIC"}, {"ELON", "ECLIPTIC"}, {"SLON", "SUPERGALACTIC"}};
-    const char *frame = strncmp(prm->lngtyp, "RA", 2) == 0 ? prm->radesys : prm->lngtyp;
+    snprintf(image->lon_name, sizeof image->lon_name, "%.4s", prm->lngtyp);
+    snprintf(image->lat_name, sizeof image->lat_name, "%.4s", prm->lattyp);
+    const struct frame *of_axis = frame_of_axis(image->lon_name);
+    const char *frame = strncmp(prm->lngtyp, "RA", 2) == 0 ? prm->radesys
+                        : *of_axis->name                   ? of_axis->name
+                                                           : prm->lngtyp;
     if (is_known(prm->equinox))
         image->equinox = prm->equinox;
     if (!*frame)
         frame = isnan(image->equinox) ? "ICRS" : image->equinox < 1984 ? "FK4" : "FK5";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(prm->lngtyp, names[i][0], 4) == 0)
-            frame = names[i][1];
     snprintf(image->frame, sizeof image->frame, "%s", frame);
-    snprintf(image->lon_name, sizeof image->lon_name, "%.4s", prm->lngtyp);
-    snprintf(image->lat_name, sizeof image->lat_name, "%.4s", prm->lattyp);
 }
 
 /* Sets the turn of a cylindrical projection, or of axes without one. Where there are distortions,

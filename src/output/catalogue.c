@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/format_double.h"
+#include "input/frame.h"
 #include "input/image.h"
 #include "output/facts.h"
 
@@ -63,29 +64,6 @@ _Static_assert((int)ENTRIES < (int)MOST_COLUMNS, "a catalogue has room for all c
 
 /* --- what depends on the image --- */
 
-/* Names and UCDs of the coordinate columns by the name of the image's longitude; "" stands for all
- * that are not listed before. */
-static const struct {
-    const char *column, *frame, *name, *ucd;
-} world_columns[] = {
-    {"RA", "GLON", "GLON", "pos.galactic.lon;meta.main"},
-    {"DEC", "GLON", "GLAT", "pos.galactic.lat;meta.main"},
-    {"E_RA", "GLON", "E_GLON", "stat.error;pos.galactic.lon"},
-    {"E_DEC", "GLON", "E_GLAT", "stat.error;pos.galactic.lat"},
-    {"RA", "ELON", "ELON", "pos.ecliptic.lon;meta.main"},
-    {"DEC", "ELON", "ELAT", "pos.ecliptic.lat;meta.main"},
-    {"E_RA", "ELON", "E_ELON", "stat.error;pos.ecliptic.lon"},
-    {"E_DEC", "ELON", "E_ELAT", "stat.error;pos.ecliptic.lat"},
-    {"RA", "SLON", "SLON", "pos.supergalactic.lon;meta.main"},
-    {"DEC", "SLON", "SLAT", "pos.supergalactic.lat;meta.main"},
-    {"E_RA", "SLON", "E_SLON", "stat.error;pos.supergalactic.lon"},
-    {"E_DEC", "SLON", "E_SLAT", "stat.error;pos.supergalactic.lat"},
-    {"RA", "", "LON", "pos.bodyrc.long;meta.main"},
-    {"DEC", "", "LAT", "pos.bodyrc.lat;meta.main"},
-    {"E_RA", "", "E_LON", "stat.error;pos.bodyrc.long"},
-    {"E_DEC", "", "E_LAT", "stat.error;pos.bodyrc.lat"},
-};
-
 static const char *resolve_unit(const char *unit, const struct srcfind_image *image) {
     if (unit && strcmp(unit, "map") == 0)
         unit = image->unit;
@@ -95,18 +73,17 @@ static const char *resolve_unit(const char *unit, const struct srcfind_image *im
 }
 
 static struct srcfind_column name_column(const struct srcfind_image *image, const struct entry *e) {
+    static const size_t sky_columns[SKY_COLUMNS] = {
+        offsetof(struct srcfind_source, lon), offsetof(struct srcfind_source, lat),
+        offsetof(struct srcfind_source, e_lon), offsetof(struct srcfind_source, e_lat)};
+    const struct frame *frame = frame_of_axis(image->lon_name);
     const char *unit = resolve_unit(e->unit, image);
     struct srcfind_column column = {e->name,        unit,         e->ucd,
                                     e->description, e->cell.kind, facts_unit(unit)};
-    const char *lon = image->lon_name;
-    if (!*lon || strcmp(lon, "RA") == 0)
-        return column;
-    for (size_t j = 0; j < sizeof world_columns / sizeof *world_columns; j++) {
-        if (strcmp(column.name, world_columns[j].column) == 0 &&
-            (strcmp(lon, world_columns[j].frame) == 0 || !*world_columns[j].frame)) {
-            column.name = world_columns[j].name;
-            column.ucd = world_columns[j].ucd;
-            break;
+    for (int i = 0; i < SKY_COLUMNS; i++) {
+        if (e->offset == sky_columns[i]) {
+            column.name = frame->columns[i];
+            column.ucd = frame->ucds[i];
         }
     }
     return column;

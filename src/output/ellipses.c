@@ -1,32 +1,13 @@
 #include "output/ellipses.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "output/catalogue.h"
 
-/* Frames that programs for regions know, by the names of srcfind, DS9 and CASA. A frame of an
- * equinox is known at its own one only. */
-static const struct {
-    const char *frame, *ds9, *casa;
-    double equinox;
-} frames[] = {
-    {"ICRS", "icrs", "ICRS", 0},
-    {"FK5", "fk5", "J2000", 2000},
-    {"FK4", "fk4", "B1950", 1950},
-    {"GALACTIC", "galactic", "GALACTIC", 0},
-};
-
-bool ellipses_frame(const struct srcfind_image *image, const char **ds9, const char **casa) {
-    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
-        if (strcmp(image->frame, frames[i].frame) != 0 ||
-            (frames[i].equinox > 0 && image->equinox != frames[i].equinox))
-            continue;
-        *ds9 = frames[i].ds9;
-        *casa = frames[i].casa;
-        return true;
-    }
-    return false;
+const struct frame *ellipses_frame(const struct srcfind_image *image) {
+    const struct frame *frame = frame_of_name(image->frame);
+    const bool has_equinox = frame->equinox == 0 || image->equinox == frame->equinox;
+    return frame->ds9 && has_equinox ? frame : NULL;
 }
 
 struct ellipse ellipses_of_source(const struct srcfind_image *image,
@@ -55,6 +36,5 @@ struct ellipse ellipses_of_source(const struct srcfind_image *image,
 }
 
 bool ellipses_are_on_sky(const struct srcfind_image *image, const struct srcfind_source *source) {
-    const char *ds9, *casa;
-    return ellipses_frame(image, &ds9, &casa) && isfinite(source->lon) && isfinite(source->lat);
+    return ellipses_frame(image) && isfinite(source->lon) && isfinite(source->lat);
 }

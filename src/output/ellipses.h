@@ -2,6 +2,7 @@
 #ifndef ELLIPSES_H
 #define ELLIPSES_H
 
+#include "input/frame.h"
 #include "srcfind.h"
 
 /* An ellipse: in degrees on the sky, with its angle from north through east; or in pixels, where
@@ -11,8 +12,8 @@ struct ellipse {
     double x, y, major, minor, angle;
 };
 
-/* Sets the names of the image's frame in DS9 and in CASA; false if they have none. */
-bool ellipses_frame(const struct srcfind_image *image, const char **ds9, const char **casa);
+/* The image's frame, if DS9 and CASA know it; else NULL. */
+const struct frame *ellipses_frame(const struct srcfind_image *image);
 
 /* Whether a source has coordinates in such a frame. */
 bool ellipses_are_on_sky(const struct srcfind_image *image, const struct srcfind_source *source);

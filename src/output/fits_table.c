@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "input/fits/hdu.h"
+#include "input/frame.h"
 #include "input/table_facts.h"
 #include "output/cards.h"
 #include "output/facts.h"
@@ -13,18 +14,9 @@
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
-/* Whether a frame is a value of RADESYS (FITS 4.0, table 24). */
-static bool is_radesys(const char *frame) {
-    static const char *const values[] = {"ICRS", "FK5", "FK4", "FK4-NO-E", "GAPPT"};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(frame, values[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The keyword of a fact: another one where its keyword does not take its value. */
 static const char *keyword_of(const struct fact *fact) {
-    return strcmp(fact->name, "RADESYS") == 0 && !is_radesys(fact->text)
+    return strcmp(fact->name, "RADESYS") == 0 && !frame_is_radesys(frame_of_name(fact->text))
                ? "FRAME"
                : table_facts_keyword(fact->name);
 }

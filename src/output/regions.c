@@ -22,11 +22,11 @@ static char *add_number(char *to, double value) {
 /* --- DS9 (https://ds9.si.edu/doc/ref/region.html) --- */
 
 static bool reg_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    const char *ds9, *casa;
+    const struct frame *frame = ellipses_frame(&catalogue->image);
     fputs("# Region file format: DS9 version 4.1\n"
           "global color=green\n",
           stream);
-    fprintf(stream, "%s\n", ellipses_frame(&catalogue->image, &ds9, &casa) ? ds9 : "image");
+    fprintf(stream, "%s\n", frame ? frame->ds9 : "image");
     return true;
 }
 
@@ -37,10 +37,10 @@ static char *reg_row(const struct srcfind_catalogue *catalogue, const struct src
                      char *to) {
     const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
     const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
-    const char *ds9, *casa, *unit = on_sky ? "\"," : ",";
+    const struct frame *other = on_sky ? NULL : ellipses_frame(&catalogue->image);
+    const char *unit = on_sky ? "\"," : ",";
     const double scale = on_sky ? 3600 : 1, first = on_sky ? 0 : 1;
-    const bool is_other = !on_sky && ellipses_frame(&catalogue->image, &ds9, &casa);
-    if (is_other)
+    if (other)
         to = add_text(to, "image;");
     to = add_number(add_text(to, "ellipse("), e.x + first);
     to = add_number(add_text(to, ","), e.y + first);
@@ -50,7 +50,7 @@ static char *reg_row(const struct srcfind_catalogue *catalogue, const struct src
     to = add_text(to, ") # text={");
     to += format_integer(source->id, to);
     to = add_text(to, "}\n");
-    return is_other ? add_text(add_text(to, ds9), "\n") : to;
+    return other ? add_text(add_text(to, other->ds9), "\n") : to;
 }
 
 /* --- CASA (CRTF version 0) --- */
@@ -65,7 +65,6 @@ static char *crtf_row(const struct srcfind_catalogue *catalogue,
                       const struct srcfind_source *source, char *to) {
     const bool on_sky = ellipses_are_on_sky(&catalogue->image, source);
     const struct ellipse e = ellipses_of_source(&catalogue->image, source, on_sky);
-    const char *ds9, *casa;
     const char *unit = on_sky ? "deg" : "pix", *length = on_sky ? "arcsec" : "pix";
     const double scale = on_sky ? 3600 : 1;
     to = add_number(add_text(to, "ellipse [["), e.x);
@@ -74,8 +73,8 @@ static char *crtf_row(const struct srcfind_catalogue *catalogue,
     to = add_number(add_text(add_text(to, length), ", "), e.minor * scale);
     to = add_number(add_text(add_text(to, length), "], "), e.angle);
     to = add_text(to, "deg]");
-    if (on_sky && ellipses_frame(&catalogue->image, &ds9, &casa))
-        to = add_text(add_text(to, ", coord="), casa);
+    if (on_sky)
+        to = add_text(add_text(to, ", coord="), ellipses_frame(&catalogue->image)->casa);
     to = add_text(to, ", label=\"");
     to += format_integer(source->id, to);
     return add_text(to, "\"\n");

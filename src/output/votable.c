@@ -5,6 +5,7 @@
 
 #include "common/format_double.h"
 #include "common/utf8.h"
+#include "input/frame.h"
 #include "output/facts.h"
 #include "output/row_bytes.h"
 #include "output/writer.h"
@@ -64,20 +65,10 @@ static void write_attribute(const char *name, const char *value, FILE *stream) {
 
 /* --- the header --- */
 
-/* The names of frames in VOTable, of those of srcfind. */
 static const char *coordinate_system(const struct srcfind_image *image) {
-    static const char *const names[][2] = {{"ICRS", "ICRS"},
-                                           {"FK5", "eq_FK5"},
-                                           {"FK4", "eq_FK4"},
-                                           {"GALACTIC", "galactic"},
-                                           {"SUPERGALACTIC", "supergalactic"},
-                                           {"ECLIPTIC", "ecl_FK5"}};
     if (strcmp(image->frame, "ECLIPTIC") == 0 && image->equinox < 1984) /* as for RADESYS */
         return "ecl_FK4";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(image->frame, names[i][0]) == 0)
-            return names[i][1];
-    return NULL;
+    return frame_of_name(image->frame)->votable;
 }
 
 static void write_system(const struct srcfind_image *image, FILE *stream) {
