@@ -42,3 +42,18 @@ bool units_conform(const char *unit, const char *wanted, double *factor) {
     standard_spelling(wanted, to);
     return wcsunitse(from, to, factor, &offset, &power, NULL) == 0 && offset == 0 && power == 1;
 }
+
+const char *units_vounit(const char *unit) {
+    static const char *const known[] = {"Jy/beam", "mJy/beam", "uJy/beam", "Jy/pixel", "Jy",
+                                        "mJy",     "uJy",      "MJy/sr",   "Jy/sr",    "K",
+                                        "mK",      "deg",      "pixel",    "Jy.km/s"};
+    double factor;
+    if (!unit || !*unit)
+        return NULL;
+    if (strcmp(unit, "pix") == 0)
+        return "pixel";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(unit, known[i]) == 0 || (units_conform(unit, known[i], &factor) && factor == 1))
+            return known[i];
+    return NULL;
+}

@@ -12,4 +12,7 @@ bool units_conform(const char *unit, const char *wanted, double *factor);
  * unit. */
 bool units_is_ambiguous(const char *unit);
 
+/* A unit in the spelling of VOUnit (IVOA 2014); NULL if it has none, or is none. */
+const char *units_vounit(const char *unit);
+
 #endif

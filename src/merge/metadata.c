@@ -8,7 +8,7 @@
 #include "common/fnv.h"
 #include "common/format_double.h"
 #include "input/image.h"
-#include "output/facts.h"
+#include "input/units.h"
 
 struct kind {
     char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT], frame[SRCFIND_TEXT];
@@ -62,8 +62,8 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
     for (int64_t i = m->n_kinds - 1; i >= 0; i--)
         if (is_kind(&m->kinds[i], input, hash))
             return (int32_t)i;
-    struct kind kind = {.unit_spelt = facts_unit(image->unit),
-                        .flux_unit_spelt = facts_unit(image->flux_unit),
+    struct kind kind = {.unit_spelt = units_vounit(image->unit),
+                        .flux_unit_spelt = units_vounit(image->flux_unit),
                         .equinox = image->equinox,
                         .knows_image = input->knows_image,
                         .knows_options = input->knows_options,

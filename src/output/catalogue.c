@@ -8,7 +8,7 @@
 #include "common/format_double.h"
 #include "input/frame.h"
 #include "input/image.h"
-#include "output/facts.h"
+#include "input/units.h"
 
 enum when { ALWAYS, DEBLENDED, FITTED };
 
@@ -79,7 +79,7 @@ static struct srcfind_column name_column(const struct srcfind_image *image, cons
     const struct frame *frame = frame_of_axis(image->lon_name);
     const char *unit = resolve_unit(e->unit, image);
     struct srcfind_column column = {e->name,        unit,         e->ucd,
-                                    e->description, e->cell.kind, facts_unit(unit)};
+                                    e->description, e->cell.kind, units_vounit(unit)};
     for (int i = 0; i < SKY_COLUMNS; i++) {
         if (e->offset == sky_columns[i]) {
             column.name = frame->columns[i];

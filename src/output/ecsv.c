@@ -5,7 +5,7 @@
 #include "common/format_double.h"
 #include "common/json_tree.h"
 #include "options/options_json.h"
-#include "output/facts.h"
+#include "output/catalogue_metadata.h"
 #include "output/writer.h"
 
 /* Writes `name: value`, or nothing for an empty text. A string of JSON is one of YAML. False where
@@ -48,25 +48,25 @@ static void write_number(double value, FILE *stream) {
     fprintf(stream, "%.*s%s%s", (int)digits, text, needs_point ? ".0" : "", text + digits);
 }
 
-static bool write_fact(const struct fact *fact, FILE *stream) {
-    fprintf(stream, "#   %s: ", fact->name);
-    if (fact->text)
-        return json_print(json_string(fact->text), "", "\n", stream);
-    write_number(fact->number, stream);
+static bool write_item(const struct metadata_item *item, FILE *stream) {
+    fprintf(stream, "#   %s: ", item->name);
+    if (item->text)
+        return json_print(json_string(item->text), "", "\n", stream);
+    write_number(item->number, stream);
     fputc('\n', stream);
     return true;
 }
 
 static bool ecsv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    struct fact facts[MOST_FACTS];
-    const int n_columns = catalogue->n_columns, n_facts = facts_of(catalogue, facts);
+    struct metadata_item items[MOST_METADATA];
+    const int n_columns = catalogue->n_columns, n_items = catalogue_metadata(catalogue, items);
     bool ok = true;
     fputs("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n", stream);
     for (int i = 0; ok && i < n_columns; i++)
         ok = write_column(&catalogue->columns[i].shown, stream);
     fputs("# meta:\n", stream);
-    for (int i = 0; ok && i < n_facts; i++)
-        ok = write_fact(&facts[i], stream);
+    for (int i = 0; ok && i < n_items; i++)
+        ok = write_item(&items[i], stream);
     if (!catalogue->options_differ)
         ok = ok && json_print(options_json(&catalogue->options), "#   options: ", "\n", stream);
     fputs("# schema: astropy-2.0\n", stream);

@@ -7,18 +7,17 @@
 
 #include "input/fits/hdu.h"
 #include "input/frame.h"
-#include "input/table_facts.h"
 #include "output/cards.h"
-#include "output/facts.h"
+#include "output/catalogue_metadata.h"
 #include "output/option_cards.h"
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
-/* The keyword of a fact: another one where its keyword does not take its value. */
-static const char *keyword_of(const struct fact *fact) {
-    return strcmp(fact->name, "RADESYS") == 0 && !frame_is_radesys(frame_of_name(fact->text))
+/* The keyword of an item: another one where its keyword does not take its value. */
+static const char *keyword_of(const struct metadata_item *item) {
+    return strcmp(item->name, "RADESYS") == 0 && !frame_is_radesys(frame_of_name(item->text))
                ? "FRAME"
-               : table_facts_keyword(fact->name);
+               : item->keyword;
 }
 
 /* Adds a card with the number of a column in its keyword. */
@@ -53,14 +52,14 @@ static void add_columns(const struct srcfind_catalogue *catalogue, struct cards 
     }
 }
 
-static void add_facts(const struct srcfind_catalogue *catalogue, struct cards *cards) {
-    struct fact facts[MOST_FACTS];
-    const int n = facts_of(catalogue, facts);
+static void add_metadata(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+    struct metadata_item items[MOST_METADATA];
+    const int n = catalogue_metadata(catalogue, items);
     for (int i = 0; i < n; i++) {
-        if (facts[i].text)
-            cards_add_text(cards, keyword_of(&facts[i]), facts[i].text);
+        if (items[i].text)
+            cards_add_text(cards, keyword_of(&items[i]), items[i].text);
         else
-            cards_add_real(cards, keyword_of(&facts[i]), facts[i].number);
+            cards_add_real(cards, keyword_of(&items[i]), items[i].number);
     }
 }
 
@@ -88,7 +87,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_text(&cards, "EXTNAME", "SOURCES");
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
-    add_facts(catalogue, &cards);
+    add_metadata(catalogue, &cards);
     option_cards_add(&cards, "catalogue", !catalogue->options_differ ? &catalogue->options : NULL);
     const bool ok = cards_end(&cards);
     if (ok)

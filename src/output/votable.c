@@ -6,7 +6,7 @@
 #include "common/format_double.h"
 #include "common/utf8.h"
 #include "input/frame.h"
-#include "output/facts.h"
+#include "output/catalogue_metadata.h"
 #include "output/row_bytes.h"
 #include "output/writer.h"
 
@@ -90,15 +90,15 @@ static void write_text_param(const char *name, const char *value, FILE *stream) 
     fputs("/>\n", stream);
 }
 
-static void write_fact(const struct fact *fact, FILE *stream) {
+static void write_item(const struct metadata_item *item, FILE *stream) {
     char number[FORMAT_TEXT];
-    if (fact->text) {
-        write_text_param(fact->name, fact->text, stream);
+    if (item->text) {
+        write_text_param(item->name, item->text, stream);
         return;
     }
-    format_double(fact->number, number);
-    fprintf(stream, "<PARAM name=\"%s\" datatype=\"double\"", fact->name);
-    write_attribute("unit", fact->unit, stream);
+    format_double(item->number, number);
+    fprintf(stream, "<PARAM name=\"%s\" datatype=\"double\"", item->name);
+    write_attribute("unit", item->unit, stream);
     fprintf(stream, " value=\"%s\"/>\n", number);
 }
 
@@ -137,8 +137,8 @@ static void write_field(const struct srcfind_catalogue *catalogue, int i, size_t
 }
 
 static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    struct fact facts[MOST_FACTS];
-    const int n_facts = facts_of(catalogue, facts);
+    struct metadata_item items[MOST_METADATA];
+    const int n_items = catalogue_metadata(catalogue, items);
     size_t widths[MOST_COLUMNS];
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<VOTABLE version=\"1.4\" xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n"
@@ -146,8 +146,8 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
           stream);
     write_system(&catalogue->image, stream);
     fprintf(stream, "<TABLE name=\"sources\" nrows=\"%lld\">\n", (long long)catalogue->n_sources);
-    for (int i = 0; i < n_facts; i++)
-        write_fact(&facts[i], stream);
+    for (int i = 0; i < n_items; i++)
+        write_item(&items[i], stream);
     if (!catalogue->options_differ)
         write_options(&catalogue->options, stream);
     widths_of(catalogue, widths);

@@ -267,7 +267,7 @@ static void ecsv(void **state) {
     assert_table("a.ecsv", text, "i|r|t|1||007||2r||");
 }
 
-static void facts_of_ecsv(void **state) {
+static void metadata_of_ecsv(void **state) {
     static const char *const metas[] = {
         "# meta:\n#   image: \"d/\\u00e4 \\\"x\\\".fits\"\n#   "
         "BMAJ: 1.0e-05\n#   RADESYS: GALACTIC\n#   BPA: 30\n",
@@ -775,7 +775,7 @@ int main(void) {
         cmocka_unit_test(many_rows),
         cmocka_unit_test(bad_csv),
         cmocka_unit_test(ecsv),
-        cmocka_unit_test(facts_of_ecsv),
+        cmocka_unit_test(metadata_of_ecsv),
         cmocka_unit_test(bad_ecsv),
         cmocka_unit_test(json),
         cmocka_unit_test(bad_json),

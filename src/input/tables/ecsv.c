@@ -1,13 +1,12 @@
 /* ECSV (astropy APE 6): CSV behind a header of YAML, in comments. Of the header, this reads the
- * delimiter, the types of the columns, and the facts that srcfind writes into `meta`; it knows as
- * much of YAML as that takes: maps in lines and in braces, and scalars of one line. */
+ * delimiter, the types of the columns, and the metadata that srcfind writes into `meta`; it knows
+ * as much of YAML as that takes: maps in lines and in braces, and scalars of one line. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "common/parse_number.h"
-#include "input/table_facts.h"
+#include "input/table_metadata.h"
 #include "input/tables/delimited.h"
 #include "input/tables/readers.h"
 #include "input/tables/text_file.h"
@@ -18,7 +17,7 @@ struct span {
 
 struct header {
     char *yaml; /* without the marks of comments */
-    struct span types, facts;
+    struct span types, metadata;
     char delimiter;
     int64_t n_maps; /* of the list that is read */
     struct builder *builder;
@@ -169,17 +168,13 @@ static void take_type(struct header *header, struct span key, struct span value)
         builder_declare(header->builder, header->n_maps, SRCFIND_STRING);
 }
 
-static void take_fact(struct header *header, struct span key, struct span value) {
+static void take_metadata(struct header *header, struct span key, struct span value) {
     char *name = strndup(key.at, (size_t)(key.end - key.at)), *text = scalar(value);
     bool ok = name && text;
-    if (ok) {
-        const struct number number = parse_number(text, strlen(text));
-        if (number.kind != NUMBER_NONE)
-            table_facts_set_number(header->table, name, number.real);
+    if (ok)
         ok = strcmp(name, "options") == 0
-                 ? table_facts_set_options(header->table, text, strlen(text))
-                 : table_facts_set_text(header->table, name, text);
-    }
+                 ? table_metadata_set_options(header->table, text, strlen(text))
+                 : table_metadata_set(header->table, name, text);
     header->no_memory = header->no_memory || !ok;
     free(name);
     free(text);
@@ -215,7 +210,7 @@ static void find_parts(struct header *header, int64_t length) {
         if (equals(key, "datatype"))
             header->types = part;
         else if (equals(key, "meta"))
-            header->facts = part;
+            header->metadata = part;
         else if (equals(key, "delimiter") && memchr(part.at, ',', (size_t)(part.end - part.at)))
             header->delimiter = ',';
     }
@@ -240,7 +235,7 @@ static enum srcfind_status read_header(struct delimited *d, struct header *heade
     const enum srcfind_status status = delimited_read_names(d, header->builder, error);
     if (status != SRCFIND_OK)
         return status;
-    read_maps(header, header->facts, take_fact);
+    read_maps(header, header->metadata, take_metadata);
     read_maps(header, header->types, take_type);
     if (header->no_memory)
         return error_memory(error, "reading a catalogue");

@@ -7,7 +7,7 @@
 #include "common/arrays.h"
 #include "input/fits/stored.h"
 #include "input/fits/table.h"
-#include "input/table_facts.h"
+#include "input/table_metadata.h"
 #include "input/tables/readers.h"
 #include "options/options.h"
 
@@ -269,7 +269,7 @@ static enum srcfind_status read_table(struct fits *f, struct table_file *table,
     return f->table.n_rows > 0 ? read_rows(f, table, error) : SRCFIND_OK;
 }
 
-/* --- facts --- */
+/* --- metadata --- */
 
 /* Reads a text that may go on in CONTINUE cards (FITS 4.0, section 4.2.1.2); *text is to be freed,
  * and NULL if there is none. False where memory ran out. */
@@ -334,28 +334,28 @@ static bool take_options(const struct header *header, struct table_file *table) 
         if (strncmp(option, begin, strlen(begin)) != 0 || !colon)
             continue;
         *colon = '\0';
-        ok = table_facts_set_option(table, option + strlen(begin), colon + 1 + (colon[1] == ' '));
+        ok =
+            table_metadata_set_option(table, option + strlen(begin), colon + 1 + (colon[1] == ' '));
     }
     return ok;
 }
 
 /* False where memory ran out. */
-static bool take_facts(const struct header *header, struct table_file *table) {
-    for (int i = 0; table_facts_describe(i); i++) {
-        const struct table_fact *fact = table_facts_describe(i);
-        const char *keyword = table_facts_keyword(fact->name);
-        double number;
-        char text[SRCFIND_TEXT];
-        if (strcmp(fact->name, "image") == 0)
-            continue; /* may be longer */
-        if (fact->is_text && header_text(header, keyword, text, sizeof text))
-            table_facts_set_text(table, fact->name, text);
-        else if (!fact->is_text && header_real(header, keyword, &number))
-            table_facts_set_number(table, fact->name, number);
+static bool take_metadata(const struct header *header, struct table_file *table) {
+    const struct table_metadata *m;
+    bool ok = true;
+    for (int i = 0; ok && (m = table_metadata_describe(i)); i++) {
+        void *to = (char *)table + m->offset;
+        if (m->offset && m->kind == METADATA_IS_PATH)
+            ok = read_long_text(header, m->keyword, to);
+        else if (m->offset && m->kind == METADATA_IS_TEXT)
+            header_text(header, m->keyword, to, SRCFIND_TEXT);
+        else if (m->offset)
+            header_real(header, m->keyword, to);
     }
     if (!*table->frame)
         header_text(header, "FRAME", table->frame, sizeof table->frame);
-    return read_long_text(header, "IMAGE", &table->image) && take_options(header, table);
+    return ok && take_options(header, table);
 }
 
 enum srcfind_status fits_table_read(const char *path, struct table_file *table,
@@ -373,7 +373,7 @@ enum srcfind_status fits_table_read(const char *path, struct table_file *table,
         status = fits_file_checksum(&f->file, error);
     if (status == SRCFIND_OK)
         status = fits_file_unchanged(&f->file, &f->file.version, error);
-    if (status == SRCFIND_OK && !take_facts(&f->hdu.header, table))
+    if (status == SRCFIND_OK && !take_metadata(&f->hdu.header, table))
         status = error_memory(error, "reading a catalogue");
     hdu_clear(&f->hdu);
     fits_file_close(&f->file);

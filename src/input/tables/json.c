@@ -9,7 +9,7 @@
 #include "common/arrays.h"
 #include "common/json_tree.h"
 #include "common/parse_number.h"
-#include "input/table_facts.h"
+#include "input/table_metadata.h"
 #include "input/tables/builder.h"
 #include "input/tables/readers.h"
 #include "input/tables/text_file.h"
@@ -278,7 +278,7 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
         table->height = cJSON_IsNumber(height) ? height->valuedouble : (double)NAN;
         table->width = cJSON_IsNumber(width) ? width->valuedouble : (double)NAN;
     }
-    return !path || table_facts_set_text(table, "image", path)
+    return !path || table_metadata_set(table, "image", path)
                ? SRCFIND_OK
                : error_memory(error, "reading a catalogue");
 }
@@ -318,7 +318,7 @@ static enum srcfind_status read_options(struct json *j, struct table_file *table
     const enum srcfind_status status = read_member_text(j, &text, error);
     if (status != SRCFIND_OK)
         return status;
-    return table_facts_set_options(table, text.text, text.length)
+    return table_metadata_set_options(table, text.text, text.length)
                ? SRCFIND_OK
                : error_memory(error, "reading a catalogue");
 }

@@ -1,0 +1,33 @@
+#include "output/catalogue_metadata.h"
+
+#include <math.h>
+
+#include "input/units.h"
+
+static double positive(int64_t number) {
+    return number > 0 ? (double)number : (double)NAN;
+}
+
+/* A number that is known where the noise is local. */
+static double local(const struct srcfind_background *noise, double number) {
+    return noise->box > 0 ? number : (double)NAN;
+}
+
+int catalogue_metadata(const struct srcfind_catalogue *c,
+                       struct metadata_item items[MOST_METADATA]) {
+    const struct srcfind_image *image = &c->image;
+    const struct srcfind_background *noise = &c->background;
+    const char *unit = units_vounit(image->unit);
+    const struct metadata_item all[] = {
+#define METADATA_TEXT(name, keyword, value, member) {name, keyword, value, NAN, NULL},
+#define METADATA_PATH METADATA_TEXT
+#define METADATA_NUMBER(name, keyword, value, unit, member) {name, keyword, NULL, value, unit},
+#include "input/metadata.inc"
+    };
+    _Static_assert(sizeof all / sizeof *all <= MOST_METADATA, "there is room for all items");
+    int n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].text ? *all[i].text != '\0' : isfinite(all[i].number))
+            items[n++] = all[i];
+    return n;
+}

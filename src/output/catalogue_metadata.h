@@ -1,0 +1,20 @@
+/* What a catalogue says of its image and its noise, as input/metadata.inc lists it. */
+#ifndef CATALOGUE_METADATA_H
+#define CATALOGUE_METADATA_H
+
+#include "output/catalogue.h"
+
+/* A text, or a number where text is NULL. */
+struct metadata_item {
+    const char *name, *keyword, *text;
+    double number;
+    const char *unit; /* in VOUnit; NULL if there is none */
+};
+
+enum { MOST_METADATA = 32 };
+
+/* Writes the items that are known, and returns their number. The texts belong to the catalogue. */
+int catalogue_metadata(const struct srcfind_catalogue *catalogue,
+                       struct metadata_item items[MOST_METADATA]);
+
+#endif
