@@ -31,14 +31,10 @@ void metadata_clear(struct metadata *m) {
 /* --- adding --- */
 
 static uint64_t hash_options(const struct options *options) {
-    char text[OPTIONS_TEXT];
+    struct shaping_option option;
     uint64_t hash = FNV_BASIS;
-    for (int i = 0; options_describe(i); i++) {
-        if (!options_describe(i)->shapes_catalogue)
-            continue;
-        options_get(options, options_describe(i)->name, text);
-        fnv_add(&hash, text);
-    }
+    for (int i = 0; options_next_shaping(options, &i, &option);)
+        fnv_add(&hash, option.value);
     return hash;
 }
 

@@ -369,12 +369,16 @@ const struct srcfind_option *options_describe(int i) {
     return i >= 0 && i < ENTRIES ? &entries[i].shown : NULL;
 }
 
-bool options_is_name(int i) {
-    return entries[i].type == TEXT || entries[i].type == PATH;
-}
-
-bool options_is_path(int i) {
-    return entries[i].type == PATH;
+bool options_next_shaping(const struct options *options, int *i, struct shaping_option *shaping) {
+    while (*i < ENTRIES && !entries[*i].shown.shapes_catalogue)
+        ++*i;
+    if (*i == ENTRIES)
+        return false;
+    const struct entry *e = &entries[(*i)++];
+    shaping->name = e->shown.name;
+    shaping->is_path = e->type == PATH;
+    shaping->is_name = e->type == TEXT || shaping->is_path;
+    return options_get(options, e->shown.name, shaping->value);
 }
 
 void options_default(struct options *options) {

@@ -77,10 +77,16 @@ bool options_get(const struct options *options, const char *name, char *text);
 /* The i-th of the library's options, in the order of options.inc; NULL after the last. */
 const struct srcfind_option *options_describe(int i);
 
-/* Whether the value of the i-th option is a name, as of an HDU, or a path, and not a number or a
- * choice. */
-bool options_is_name(int i);
-bool options_is_path(int i);
+/* An option that shapes the catalogue, and its value as options_get writes it. */
+struct shaping_option {
+    const char *name;
+    bool is_name, is_path; /* the value: a name as of an HDU, or a path, is no number or choice */
+    char value[OPTIONS_TEXT];
+};
+
+/* Writes the first of these from the i-th option on, and sets *i behind it; false if there is none
+ * left. */
+bool options_next_shaping(const struct options *options, int *i, struct shaping_option *shaping);
 
 /* `values` of a choice are a|b|c. Returns the index of `value` among them, or -1. */
 int options_choice(const char *values, const char *value);

@@ -15,13 +15,8 @@ static cJSON *value_json(const char *text, bool is_name) {
 
 cJSON *options_json(const struct options *options) {
     struct json_tree object = json_object();
-    char text[OPTIONS_TEXT];
-    for (int i = 0; options_describe(i); i++) {
-        const struct srcfind_option *option = options_describe(i);
-        if (!option->shapes_catalogue)
-            continue;
-        options_get(options, option->name, text);
-        json_add(&object, option->name, value_json(text, options_is_name(i)));
-    }
+    struct shaping_option option;
+    for (int i = 0; options_next_shaping(options, &i, &option);)
+        json_add(&object, option.name, value_json(option.value, option.is_name));
     return json_end(&object);
 }

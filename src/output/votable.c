@@ -104,15 +104,12 @@ static void write_item(const struct metadata_item *item, FILE *stream) {
 
 /* Options have names of their own: option_threshold and the like. */
 static void write_options(const struct options *options, FILE *stream) {
-    char value[OPTIONS_TEXT], name[64];
-    for (int i = 0; options_describe(i); i++) {
-        const struct srcfind_option *option = options_describe(i);
-        if (!option->shapes_catalogue)
-            continue;
-        options_get(options, option->name, value);
-        snprintf(name, sizeof name, "option_%s", option->name);
-        if (*value)
-            write_text_param(name, value, stream);
+    struct shaping_option option;
+    char name[64];
+    for (int i = 0; options_next_shaping(options, &i, &option);) {
+        snprintf(name, sizeof name, "option_%s", option.name);
+        if (*option.value)
+            write_text_param(name, option.value, stream);
     }
 }
 
