@@ -408,8 +408,8 @@ struct srcfind_merge;
 /* How catalogues are merged. Set all members that are not used to 0. */
 struct srcfind_merge_settings {
     size_t size; /* sizeof(struct srcfind_merge_settings) */
-    const char
-        *path; /* of the merged catalogue: csv (also without a suffix), json, vot, fits, ecsv */
+    /* Of the merged catalogue, with its suffix: csv (also without one), json, vot, fits, ecsv. */
+    const char *path;
     /* Rows of different images within so many arcseconds are one source; 0: within half of the
      * beam's major axis, the larger one of the two images. */
     double radius;

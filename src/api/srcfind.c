@@ -17,7 +17,7 @@
 #include "api/search.h"
 #include "common/clock.h"
 #include "common/format_double.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
 #include "input/image.h"
@@ -256,7 +256,7 @@ static void format_versions(void) {
              "backends: cpu (%s); %s",
              SRCFIND_VERSION, format_point(number), cfitsio ? "" : " (not found)",
              wcslib_version(wcslib), cJSON_Version(), zlibVersion(), picture_library(), c_library(),
-             scan_variant_choose()->name, cuda);
+             cpu_variant_choose()->name, cuda);
 }
 
 const char *srcfind_versions(void) {

@@ -1,10 +1,8 @@
 #include "cpu/fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cpu/fit_kernels.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 
 enum { JOBS_A_PART = 16, PARTS_A_THREAD = 4 }; /* most jobs that a thread takes at a time */
 
@@ -15,21 +13,6 @@ struct fitting {
     int64_t n, a_part;
     fit_kernel *kernel;
 };
-
-/* The widest vectors that the variant of the scan has, too. */
-static fit_kernel *choose_kernel(void) {
-    const char *name = scan_variant_choose()->name;
-#ifdef HAVE_AVX512
-    if (strcmp(name, "AVX-512") == 0)
-        return fit_with_8;
-#endif
-#ifdef HAVE_AVX2
-    if (strcmp(name, "AVX2") == 0)
-        return fit_with_4;
-#endif
-    (void)name;
-    return fit_with_2;
-}
 
 static enum srcfind_status fit_part(void *context, int part, struct error *error) {
     const struct fitting *f = context;
@@ -55,7 +38,7 @@ enum srcfind_status cpu_fit(const struct fit_frame *frame, const struct fit_pixe
                         .jobs = jobs,
                         .n = n,
                         .a_part = n / (PARTS_A_THREAD * threads_count(threads)),
-                        .kernel = choose_kernel()};
+                        .kernel = cpu_variant_choose()->fit};
     f.a_part = f.a_part < 1 ? 1 : f.a_part < JOBS_A_PART ? f.a_part : JOBS_A_PART;
     return threads_try(threads, (int)((n + f.a_part - 1) / f.a_part), fit_part, &f, error);
 }

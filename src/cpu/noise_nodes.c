@@ -4,7 +4,7 @@
 #include <threads.h>
 
 #include "cpu/cells.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 #include "input/chunks.h"
 
 enum {
@@ -258,7 +258,7 @@ bool noise_nodes_complete(struct noise_map *map, const struct detection *detecti
 
 static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
                       const struct detection *detection) {
-    *grid = (struct cell_grid){.source = source, .kernels = scan_variant_choose()->keys};
+    *grid = (struct cell_grid){.source = source, .kernels = cpu_variant_choose()->keys};
     return cell_axis_make(&grid->x, source->width, detection->box, detection->step) &&
            cell_axis_make(&grid->y, source->height, detection->box, detection->step);
 }

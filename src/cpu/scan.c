@@ -5,6 +5,7 @@
 #include "common/arrays.h"
 #include "cpu/runs.h"
 #include "cpu/sweep.h"
+#include "cpu/variants.h"
 
 enum {
     MANY_ZEROS = TILE_PIXELS / 16, /* of a tile */
@@ -439,7 +440,7 @@ static bool make_scan(struct scan *scan, const struct pixel_source *source,
                                           plan->candidate > plan->median_high,
                       .has_inliers = plan->inlier_low < plan->inlier_high,
                       .has_zero = scan_plan_has_zero(plan),
-                      .variant = scan_variant_choose(),
+                      .variant = cpu_variant_choose(),
                       .n_workers = n_threads,
                       .workers = calloc((size_t)n_threads, sizeof *scan->workers),
                       .band_chunks = choose_band_chunks(chunks_count(source), n_threads)};

@@ -61,22 +61,6 @@ scan_tile_function scan_tile_plain, scan_tile_sse2, scan_tile_avx2, scan_tile_av
     scan_tile_neon;
 scan_sum_function scan_sum_plain, scan_sum_sse2, scan_sum_avx2, scan_sum_avx512, scan_sum_neon;
 
-struct scan_variant {
-    const char *name;
-    scan_tile_function *tile;
-    scan_sum_function *sum;
-    const struct key_kernels *keys;
-    bool (*runs)(void); /* whether this processor has the instructions */
-};
-
-/* All variants that were compiled, the fastest first and the plain one last. */
-extern const struct scan_variant scan_variants[];
-extern const int n_scan_variants;
-
-/* The fastest variant that this processor runs. With test hooks: the variant that SRCFIND_SIMD
- * names, or the plain one if there is none of this name. */
-const struct scan_variant *scan_variant_choose(void);
-
 /* Values of pixels. */
 struct scan_list {
     float *values;
@@ -108,6 +92,8 @@ struct scan_band {
     int64_t first_run, n_runs, first_candidate, n_candidates;
 };
 
+struct cpu_variant;
+
 struct scan {
     const struct pixel_source *source;
     struct scan_plan plan;
@@ -118,7 +104,7 @@ struct scan {
     bool sweeps;           /* the scan drops candidates that cannot belong to a source */
     bool candidates_apart; /* all candidates are outliers != 0, and in no list of values */
     bool has_zero;         /* whether inliers may be within the zero band */
-    const struct scan_variant *variant;
+    const struct cpu_variant *variant;
     int n_workers;
     struct scan_worker *workers;
     int64_t band_chunks, n_bands;

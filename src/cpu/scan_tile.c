@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "common/hook.h"
 #include "cpu/scan.h"
 
 /* Whether a pixel is between the outer bounds of the inliers. */
@@ -55,53 +52,4 @@ void scan_sum_plain(const struct scan_plan *plan, const float *values, int64_t n
     for (int64_t i = 0; i < n; i++)
         if (tile_is_inlier(plan, values[i]) && fabsf(values[i]) >= plan->zero_band)
             add(plan, values[i], sums);
-}
-
-#if defined HAVE_AVX2 || defined HAVE_AVX512
-static bool has_bmi(void) {
-    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
-}
-#endif
-
-#ifdef HAVE_AVX512
-static bool has_avx512(void) {
-    return has_bmi() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-}
-#endif
-
-#ifdef HAVE_AVX2
-static bool has_avx2(void) {
-    return has_bmi() && __builtin_cpu_supports("avx2");
-}
-#endif
-
-static bool always(void) {
-    return true;
-}
-
-const struct scan_variant scan_variants[] = {
-#ifdef HAVE_AVX512
-    {"AVX-512", scan_tile_avx512, scan_sum_avx512, &key_kernels_avx512, has_avx512},
-#endif
-#ifdef HAVE_AVX2
-    {"AVX2", scan_tile_avx2, scan_sum_avx2, &key_kernels_avx2, has_avx2},
-#endif
-#ifdef HAVE_SSE2
-    {"SSE2", scan_tile_sse2, scan_sum_sse2, &key_kernels_plain, always},
-#endif
-#ifdef HAVE_NEON
-    {"NEON", scan_tile_neon, scan_sum_neon, &key_kernels_plain, always},
-#endif
-    {"plain", scan_tile_plain, scan_sum_plain, &key_kernels_plain, always},
-};
-
-const int n_scan_variants = sizeof scan_variants / sizeof *scan_variants;
-
-const struct scan_variant *scan_variant_choose(void) {
-    const char *forced = hook("SRCFIND_SIMD");
-    for (int i = 0; i < n_scan_variants - 1; i++)
-        if (scan_variants[i].runs() &&
-            (!forced || !*forced || strcmp(forced, scan_variants[i].name) == 0))
-            return &scan_variants[i];
-    return &scan_variants[n_scan_variants - 1];
 }

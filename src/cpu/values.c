@@ -5,6 +5,7 @@
 
 #include "common/arrays.h"
 #include "cpu/sort.h"
+#include "cpu/variants.h"
 
 enum {
     PROBES = 64,
@@ -153,7 +154,7 @@ static bool take_inexact(struct values *v) {
     return sorted_make(&v->inexact, keys, keys ? n : 0) && keys && ok;
 }
 
-bool values_make(struct values *v, const struct scan_variant *variant, struct threads *threads,
+bool values_make(struct values *v, const struct cpu_variant *variant, struct threads *threads,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums) {
     *v = (struct values){

@@ -26,7 +26,7 @@ struct values_sums {
 };
 
 struct values {
-    const struct scan_variant *variant;
+    const struct cpu_variant *variant;
     struct threads *threads;
     struct values_part *parts;
     int n_parts;
@@ -42,7 +42,7 @@ struct values {
 /* Takes n_parts parts. Their values must be within [low, high], both finite, and outlive `values`,
  * which does not own them. Adds all values to sums, as values_trim does. False where memory ran
  * out; the caller clears `values` also then. */
-bool values_make(struct values *values, const struct scan_variant *variant, struct threads *threads,
+bool values_make(struct values *values, const struct cpu_variant *variant, struct threads *threads,
                  const struct values_part *parts, int n_parts, float low, float high, float below,
                  struct values_sums *sums);
 void values_clear(struct values *values);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "agreement.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 #include "target.h"
 
 enum { WIDEST = 64, SETTINGS = 4, PLANNED_WIDTH = 211, PLANNED_HEIGHT = 173 };
@@ -23,7 +23,7 @@ static struct picture planned_picture(const float *pixels, int n, int kind, stru
 }
 
 /* A search in some way that must not matter. */
-static void check_variant(const struct picture *p, const struct scan_variant *variant,
+static void check_variant(const struct picture *p, const struct cpu_variant *variant,
                           const struct detection *d, const struct oracle_result *expected,
                           struct random *r) {
     struct detection_result result;
@@ -60,13 +60,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                : small_picture(pixels, n / width * width, width);
     struct detection d = random_detection(&r);
     struct oracle_result expected = oracle_detect(&p, &d);
-    for (int i = 0; i < n_scan_variants; i++)
-        if (scan_variants[i].runs())
-            check_variant(&p, &scan_variants[i], &d, &expected, &r);
+    for (int i = 0; i < n_cpu_variants; i++)
+        if (cpu_variants[i].runs())
+            check_variant(&p, &cpu_variants[i], &d, &expected, &r);
     if (!planned && random_below(&r, 2)) {
         d.box = 8 + random_below(&r, 40);
         d.step = 1 + random_below(&r, (int)d.box);
-        check_variant(&p, scan_variant_choose(), &d, &expected, &r);
+        check_variant(&p, cpu_variant_choose(), &d, &expected, &r);
     }
     if (by_histogram)
         assert_histogram_agrees(&p, d.kappa, &expected, 1, false);

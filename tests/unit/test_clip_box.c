@@ -4,7 +4,7 @@
 
 #include "cpu/clip_box.h"
 #include "cpu/clip_sorted.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 #include "unit.h"
 
 enum { MOST_ROWS = 130, MOST_PIXELS = MOST_ROWS * KEY_LANES };
@@ -51,8 +51,8 @@ static void any_guess(void **state) {
         const struct key_rows rows = {keys, (n + KEY_LANES - 1) / KEY_LANES};
         const double kappa = kappas[random_below(&r, 6)];
         struct box box = {.rows = &rows, .n_rows = 1, .picked = {{middle, 0}, {outer, 0}, 0, 0}};
-        const struct scan_variant *variant = &scan_variants[random_below(&r, n_scan_variants)];
-        box.kernels = variant->runs() ? variant->keys : scan_variant_choose()->keys;
+        const struct cpu_variant *variant = &cpu_variants[random_below(&r, n_cpu_variants)];
+        box.kernels = variant->runs() ? variant->keys : cpu_variant_choose()->keys;
         for (int k = 0; k < rows.n * KEY_LANES; k++)
             keys[k] = k < n ? key_of_pixel(pixels[k] = random_pixel(&r, kind)) : KEY_BLANK;
         box.kernels->sum(&rows, 1, INT32_MIN, 1, 0, KEY_BLANK - 1, &box.all);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "agreement.h"
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 
 /* An island's runs are its pixels, in order: of number, box and peak, and of no other island. */
 static void assert_pixels(const struct picture *p, const struct segments *s, int64_t i,
@@ -45,7 +45,7 @@ static void check(const struct picture *p, const struct detection *wanted,
     struct memory_source *m = memory_source_make(p, chunks[random_below(r, 5)], random_below(r, 2),
                                                  random_below(r, 4) > 0);
     d.keep_runs = random_below(r, 2);
-    setenv("SRCFIND_SIMD", scan_variants[random_below(r, n_scan_variants)].name, 1);
+    setenv("SRCFIND_SIMD", cpu_variants[random_below(r, n_cpu_variants)].name, 1);
     const enum srcfind_status status =
         cpu_detect(&m->source, &d, unit_threads(1 + random_below(r, 7)), &result, &error);
     if (expected->background.n_kept == 0) {

@@ -1,7 +1,7 @@
 /* All variants of the scan's inner loop against plain arithmetic. */
 #include <stdlib.h>
 
-#include "cpu/scan.h"
+#include "cpu/variants.h"
 #include "unit.h"
 
 enum { BEHIND = 64 }; /* values behind a tile's that must stay as they are */
@@ -98,7 +98,7 @@ static void check(scan_tile_function *tile, const struct scan_plan *plan, const 
 }
 
 /* A list's sums are those of its tiles. */
-static void check_sum(const struct scan_variant *variant, const struct scan_plan *plan,
+static void check_sum(const struct cpu_variant *variant, const struct scan_plan *plan,
                       const float *values, int n) {
     static float bracket[TILE_PIXELS];
     static struct tile_unsummed unsummed = {.bracket.value = bracket};
@@ -116,11 +116,11 @@ static void check_sum(const struct scan_variant *variant, const struct scan_plan
 
 /* Checks all variants that run here. */
 static void check_all(const struct scan_plan *plan, const float *values, int n, bool swapped) {
-    for (int i = 0; i < n_scan_variants; i++) {
-        if (!scan_variants[i].runs())
+    for (int i = 0; i < n_cpu_variants; i++) {
+        if (!cpu_variants[i].runs())
             continue;
-        check(scan_variants[i].tile, plan, values, n, swapped);
-        check_sum(&scan_variants[i], plan, values, n);
+        check(cpu_variants[i].tile, plan, values, n, swapped);
+        check_sum(&cpu_variants[i], plan, values, n);
     }
 }
 
@@ -128,9 +128,9 @@ static void variants_agree(void **state) {
     static float values[TILE_PIXELS];
     struct random r = {1};
     (void)state;
-    for (int i = 0; i < n_scan_variants; i++)
-        print_message("%s: %s\n", scan_variants[i].name,
-                      scan_variants[i].runs() ? "tested" : "skipped, not of this processor");
+    for (int i = 0; i < n_cpu_variants; i++)
+        print_message("%s: %s\n", cpu_variants[i].name,
+                      cpu_variants[i].runs() ? "tested" : "skipped, not of this processor");
     for (int i = 0; i < 3000; i++) {
         const struct scan_plan plan = random_plan(&r);
         const int n = i % 3 ? 1 + random_below(&r, TILE_PIXELS) : TILE_PIXELS;
@@ -189,28 +189,28 @@ static void long_lists(void **state) {
     for (int sign = -1; sign <= 1; sign += 2) {
         for (int i = 0; i < LONG + 63; i++)
             values[i] = nextafterf(1, 0) * (float)sign;
-        for (int i = 0; i < n_scan_variants; i++)
-            if (scan_variants[i].runs())
-                check_sum(&scan_variants[i], &plan, values, LONG + 63);
+        for (int i = 0; i < n_cpu_variants; i++)
+            if (cpu_variants[i].runs())
+                check_sum(&cpu_variants[i], &plan, values, LONG + 63);
     }
     free(values);
 }
 
 /* A release does not look at the environment. */
 static void only_test_hooks_choose_a_variant(void **state) {
-    const struct scan_variant *fastest = scan_variant_choose();
+    const struct cpu_variant *fastest = cpu_variant_choose();
     (void)state;
-    for (int i = 0; i < n_scan_variants; i++) {
-        setenv("SRCFIND_SIMD", scan_variants[i].name, 1);
-        const struct scan_variant *chosen = scan_variant_choose();
+    for (int i = 0; i < n_cpu_variants; i++) {
+        setenv("SRCFIND_SIMD", cpu_variants[i].name, 1);
+        const struct cpu_variant *chosen = cpu_variant_choose();
         unsetenv("SRCFIND_SIMD");
 #ifdef TEST_HOOKS
-        assert_ptr_equal(chosen, scan_variants[i].runs() ? &scan_variants[i] : chosen);
+        assert_ptr_equal(chosen, cpu_variants[i].runs() ? &cpu_variants[i] : chosen);
 #else
         assert_ptr_equal(chosen, fastest);
 #endif
     }
-    assert_ptr_equal(scan_variant_choose(), fastest);
+    assert_ptr_equal(cpu_variant_choose(), fastest);
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cpu/values.h"
+#include "cpu/variants.h"
 #include "unit.h"
 
 enum { MOST = 200000, PARTS = 3, ASKED = 40 };
@@ -133,7 +134,7 @@ static void as_if_sorted(void **state) {
         const int kind = i % 7, size = i / 7 % 4;
         const int64_t n = size == 0 ? 1 + random_below(&r, 5)
                                     : 1 + random_below(&r, random_below(&r, 8) ? MOST / 4 : MOST);
-        const struct scan_variant *variant = &scan_variants[i / 28 % n_scan_variants];
+        const struct cpu_variant *variant = &cpu_variants[i / 28 % n_cpu_variants];
         struct values v;
         struct values_sums all = {0};
         if (!variant->runs())
@@ -157,7 +158,7 @@ static void empty_lists(void **state) {
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
-    assert_true(values_make(&v, scan_variant_choose(), unit_threads(3), &none, 1, -FLT_MAX, FLT_MAX,
+    assert_true(values_make(&v, cpu_variant_choose(), unit_threads(3), &none, 1, -FLT_MAX, FLT_MAX,
                             0, &all));
     values_trim(&v, -1, 1, 0, &all);
     values_extend(&v, -1, 1, &least, &greatest);
@@ -173,7 +174,7 @@ static void extremes_are_within(void **state) {
     struct values_sums all = {0};
     float least = INFINITY, greatest = -INFINITY;
     (void)state;
-    assert_true(values_make(&v, scan_variant_choose(), unit_threads(3), &part, 1, -5, 4, 0, &all));
+    assert_true(values_make(&v, cpu_variant_choose(), unit_threads(3), &part, 1, -5, 4, 0, &all));
     values_extend(&v, -4, 2, &least, &greatest);
     assert_true(least == INFINITY && greatest == -INFINITY);
     values_extend(&v, -4, 3.5f, &least, &greatest);
