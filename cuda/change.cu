@@ -10,9 +10,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t n = width * height, step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
         const int64_t y = i / width;
-        const uint32_t bits = from[y * row_stride + (i - y * width)];
-        const bool blank = change.has_blank && (bits == change.value || bits == change.other);
-        to[i] = (blank ? change.blank : bits) ^ change.sign;
+        to[i] = changed_pixel(from[y * row_stride + (i - y * width)], change);
     }
 }
 

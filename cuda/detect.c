@@ -8,7 +8,6 @@
 #include "cpu/clip_histogram.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
-#include "input/blanked.h"
 #include "noise.h"
 #include "take_runs.h"
 #include "upload.h"
@@ -494,27 +493,17 @@ static bool check_pixels(struct search *s) {
                              s->cuda->device, s->cuda->name));
 }
 
-static bool are_changed(const struct device_pixels *pixels) {
-    return pixels->negated || pixels->has_blank;
-}
-
-/* Copies the pixels, with the changes that were asked for. */
+/* Copies the pixels, changed. */
 static cudaError_t change_pixels(struct search *s) {
     const struct device_pixels *p = s->on_device;
-    const float zero = -0.0f, other = p->blank == 0 ? -p->blank : p->blank;
-    const struct pixel_change change = {.has_blank = p->has_blank,
-                                        .value = pixel_bits(p->blank, p->swapped),
-                                        .other = pixel_bits(other, p->swapped),
-                                        .blank = pixel_bits(NAN, p->swapped),
-                                        .sign = p->negated ? pixel_bits(zero, p->swapped) : 0};
     uint32_t *image = s->cuda->buffers[BUFFER_IMAGE].memory;
     s->params.pixels = image;
     return launch_change((const uint32_t *)(const void *)p->pixels, p->row_stride, p->width,
-                         p->height, &change, image, s->cuda->stream);
+                         p->height, &p->change, image, s->cuda->stream);
 }
 
 static bool prepare_pixels(struct search *s) {
-    const bool changed = are_changed(s->on_device);
+    const bool changed = pixel_change_is_any(s->on_device->change);
     if (!check_pixels(s))
         return false;
     s->params.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
@@ -545,5 +534,6 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                         .read = read_device};
     s.source = &source;
     return run_search(&s, pixels->width, pixels->height,
-                      are_changed(pixels) ? pixels->width : pixels->row_stride, prepare_pixels);
+                      pixel_change_is_any(pixels->change) ? pixels->width : pixels->row_stride,
+                      prepare_pixels);
 }

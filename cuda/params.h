@@ -213,13 +213,6 @@ cudaError_t launch_nodes(const struct params *params, cudaStream_t stream);
 /* Sets bounds and node_of_y for a scan by the noise between the nodes. */
 cudaError_t launch_bounds(const struct params *params, cudaStream_t stream);
 
-/* How the bits of pixels are changed, in the byte order of the pixels: those equal to `value` or
- * `other` become `blank`, and `sign` is inverted. */
-struct pixel_change {
-    bool has_blank;
-    uint32_t value, other, blank, sign;
-};
-
 /* Copies the pixels of rows that are row_stride apart, changed, to rows without gaps. */
 cudaError_t launch_change(const uint32_t *from, int64_t row_stride, int64_t width, int64_t height,
                           const struct pixel_change *how, uint32_t *to, cudaStream_t stream);

@@ -1,6 +1,12 @@
 #include "api/negative.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+static struct pixel_source negated_source(struct changed *negated,
+                                          const struct pixel_source *stored) {
+    return changed_source(negated, stored, pixel_change_make(NAN, true, stored->swapped));
+}
 
 void negative_make(struct negated_image *n, const struct pixel_source *source,
                    const struct detection *detection) {

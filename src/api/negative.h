@@ -6,14 +6,14 @@
 
 #include "api/sources.h"
 #include "backend/backend.h"
-#include "input/negated.h"
+#include "input/pixel_change.h"
 #include "output/catalogue.h"
 
 /* The negated image, and the detection in it. Not to be copied: the members point to each other. */
 struct negated_image {
     struct pixel_source source;
     struct detection detection;
-    struct negated pixels, background; /* of the source, and of a map of the background */
+    struct changed pixels, background; /* of the source, and of a map of the background */
     struct pixel_source background_source;
 };
 

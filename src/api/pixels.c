@@ -26,5 +26,6 @@ void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *p, 
         (struct memory){(const uint32_t *)(const void *)p->values, p->width, p->row_stride};
     host->source = memory_source(&host->memory, p->height, p->swapped);
     if (!isnan(blank))
-        host->source = blanked_source(&host->blanked, &host->source, blank);
+        host->source = changed_source(&host->blanked, &host->source,
+                                      pixel_change_make(blank, false, p->swapped));
 }

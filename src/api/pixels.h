@@ -2,8 +2,8 @@
 #ifndef PIXELS_H
 #define PIXELS_H
 
-#include "input/blanked.h"
 #include "input/memory_source.h"
+#include "input/pixel_change.h"
 #include "options/options.h"
 
 /* Copies the members that the caller's version of the struct has, sets the others to 0, and checks
@@ -14,7 +14,7 @@ enum srcfind_status pixels_read(const struct srcfind_pixels *given, const struct
 /* Pixels in the host's memory as a source. Not to be moved: the members point to each other. */
 struct host_pixels {
     struct memory memory;
-    struct blanked blanked;
+    struct changed blanked;
     struct pixel_source source;
 };
 

@@ -233,7 +233,7 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     negative_make(&negative, input->source, detection);
     if (input->on_device) {
         on_device = *input->on_device;
-        on_device.negated = true;
+        on_device.change = pixel_change_make(finder->options.blank, true, on_device.swapped);
         negated_input.on_device = &on_device;
     } else {
         negated_input.source = &negative.source;

@@ -212,14 +212,14 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
     if (!finder->gpu)
         return error_set(&finder->error, SRCFIND_ERROR_DEVICE,
                          "pixels on a device cannot be searched by the CPU");
-    const struct device_pixels on_device = {.pixels = p.values,
-                                            .width = p.width,
-                                            .height = p.height,
-                                            .row_stride = p.row_stride,
-                                            .swapped = p.swapped,
-                                            .stream = stream,
-                                            .has_blank = !isnan(finder->options.blank),
-                                            .blank = (float)finder->options.blank};
+    const struct device_pixels on_device = {
+        .pixels = p.values,
+        .width = p.width,
+        .height = p.height,
+        .row_stride = p.row_stride,
+        .swapped = p.swapped,
+        .stream = stream,
+        .change = pixel_change_make(finder->options.blank, false, p.swapped)};
     struct search_input input = {.on_device = &on_device};
     return find_in_memory(finder, &input, &p, result);
 }

@@ -8,7 +8,7 @@
 #include "backend/noise_map.h"
 #include "backend/segments.h"
 #include "common/threads.h"
-#include "input/pixel_source.h"
+#include "input/pixel_change.h"
 
 /* Maps of the noise that are given, of the shape of the image; NULL where the noise map has it. The
  * pixels of the image are NaN where a map is blank. */
@@ -86,8 +86,7 @@ struct device_pixels {
     int64_t width, height, row_stride;
     bool swapped;
     void *stream;
-    bool negated, has_blank; /* the pixels are searched negated; those equal to `blank` are blank */
-    float blank;
+    struct pixel_change change; /* of the pixels before they are searched */
 };
 
 /* The error message for an image without a finite pixel; takes the number of pixels. */

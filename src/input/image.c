@@ -274,7 +274,9 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
     if (status == SRCFIND_OK && !isnan(options->blank))
-        image->source = blanked_source(&image->blanked, &image->source, options->blank);
+        image->source =
+            changed_source(&image->blanked, &image->source,
+                           pixel_change_make(options->blank, false, image->source.swapped));
     if (status == SRCFIND_OK)
         status = fits_file_checksum(&image->file, error);
     return status == SRCFIND_OK ? given_open(image, options, metadata, error) : status;

@@ -3,8 +3,8 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
-#include "input/blanked.h"
 #include "input/fits/reader.h"
+#include "input/pixel_change.h"
 #include "input/wcs.h"
 #include "options/options.h"
 
@@ -15,7 +15,7 @@ struct image {
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
-    struct blanked blanked; /* what `source` reads from, with the option blank */
+    struct changed blanked; /* what `source` reads from, with the option blank */
     struct given *given;    /* mask and maps that were given; NULL if none were */
     struct wcs *wcs;        /* NULL if there are no celestial coordinates */
     double jansky;          /* the map unit in `flux` per beam or per pixel; NaN if it is neither */

@@ -4,9 +4,8 @@
 #include <time.h>
 
 #include "cpu/fit.h"
-#include "input/blanked.h"
 #include "input/memory_source.h"
-#include "input/negated.h"
+#include "input/pixel_change.h"
 
 struct fake_counts fake_counts;
 
@@ -128,13 +127,9 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
                                        struct detection_result *result, struct error *error) {
     struct memory memory = {(const uint32_t *)(const void *)pixels->pixels, pixels->width,
                             pixels->row_stride};
-    struct blanked blanked;
-    struct negated negated;
+    struct changed changed;
     struct pixel_source source = memory_source(&memory, pixels->height, pixels->swapped);
-    if (pixels->has_blank)
-        source = blanked_source(&blanked, &source, (double)pixels->blank);
-    if (pixels->negated)
-        source = negated_source(&negated, &source);
+    source = changed_source(&changed, &source, pixels->change);
     return cuda_detect(cuda, &source, detection, threads, result, error);
 }
 
