@@ -10,7 +10,7 @@
 #include "backend/backend.h"
 #include "common/path.h"
 #include "input/image.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
@@ -92,7 +92,7 @@ bool map_is_possible(int map, const struct srcfind_options *options, struct erro
 }
 
 bool map_is_own(int map, const char *path) {
-    return map == MAP_PICTURE ? png_is_own(path) : own_map_is(path);
+    return map == MAP_PICTURE ? png_is_own(path) : is_srcfind_map(path);
 }
 
 /* Adds the cards of a map of an image that do not tell how it was made. */
@@ -136,10 +136,10 @@ static bool describes(const struct header *header, enum map map, const struct or
 
 static bool is_whole(enum map map, const char *path, const struct original *o) {
     struct hdu hdu;
-    char name[OWN_MAP_NAME];
+    char name[SRCFIND_MAP_NAME];
     if (map == MAP_PICTURE)
         return png_is_whole(path);
-    const bool whole = fits_map_read(path, &hdu) && own_map_name(&hdu.header, name) &&
+    const bool whole = fits_map_read(path, &hdu) && srcfind_map_name(&hdu.header, name) &&
                        strcmp(name, maps[map].name) == 0 &&
                        (!o->is_known || describes(&hdu.header, map, o));
     hdu_clear(&hdu);

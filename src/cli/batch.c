@@ -21,7 +21,7 @@
 #include "common/clock.h"
 #include "common/path.h"
 #include "common/threads.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 #include "output/save.h"
 
 int batch_exit_status(enum srcfind_status status) {
@@ -43,8 +43,8 @@ int batch_exit_status(enum srcfind_status status) {
 /* The result of an image. */
 struct outcome {
     bool done, skipped;
-    bool is_own_map; /* skipped, since srcfind made it */
-    bool unusable;   /* it failed because no device can be used any more */
+    bool is_srcfind_map; /* skipped, since srcfind made it */
+    bool unusable;       /* it failed because no device can be used any more */
     bool report_failed;
     int status; /* an exit status */
     int64_t sources;
@@ -63,8 +63,8 @@ struct batch {
     bool ended;               /* an image failed, with --fail-fast: report no others */
     bool given_up;            /* no device can be used any more: begin no others */
     int64_t n_unusable;
-    int64_t n_own_maps;
-    const char *own_map; /* the first of them */
+    int64_t n_srcfind_maps;
+    const char *srcfind_map; /* the first of them */
     int worst;
     struct totals totals;
     struct messages messages;
@@ -113,8 +113,8 @@ static void report_outcome(struct batch *b, struct outcome *o) {
     if (o->report_failed && b->worst < EXIT_IMAGE)
         b->worst = EXIT_IMAGE;
     b->ended = failed && b->cli->fail_fast;
-    if (o->is_own_map && b->n_own_maps++ == 0)
-        b->own_map = b->targets->target[o - b->outcomes].image;
+    if (o->is_srcfind_map && b->n_srcfind_maps++ == 0)
+        b->srcfind_map = b->targets->target[o - b->outcomes].image;
     if (o->text)
         messages_text(&b->messages, o->text);
     free(o->text);
@@ -216,10 +216,10 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     messages.stream = kept ? kept : stderr;
     if (target->is_done) {
         skip_image(b, finder, i, &messages, &outcome);
-    } else if (b->targets->n_listed > 1 && own_map_is(target->image)) {
+    } else if (b->targets->n_listed > 1 && is_srcfind_map(target->image)) {
         const struct report_row row = {
             .target = target, .status = "skipped", .message = "a map that srcfind made"};
-        outcome.skipped = outcome.is_own_map = true;
+        outcome.skipped = outcome.is_srcfind_map = true;
         report_image(b, &messages, &row, &outcome);
     } else {
         batch_search(b, finder, i, &messages, &outcome);
@@ -242,14 +242,14 @@ static int batch_no_memory(struct batch *b) {
     return EXIT_IMAGE;
 }
 
-static void note_own_maps(const struct batch *b) {
-    if (b->n_own_maps > 0)
+static void note_srcfind_maps(const struct batch *b) {
+    if (b->n_srcfind_maps > 0)
         messages_note(&b->messages,
                       "%lld map%s that srcfind made %s skipped (%s%s): given "
                       "alone, a map is searched",
-                      (long long)b->n_own_maps, plural(b->n_own_maps),
-                      b->n_own_maps == 1 ? "is" : "are", b->own_map,
-                      b->n_own_maps == 1 ? "" : ", ...");
+                      (long long)b->n_srcfind_maps, plural(b->n_srcfind_maps),
+                      b->n_srcfind_maps == 1 ? "is" : "are", b->srcfind_map,
+                      b->n_srcfind_maps == 1 ? "" : ", ...");
 }
 
 static int run_workers(struct batch *b, int n_workers) {
@@ -265,7 +265,7 @@ static int run_workers(struct batch *b, int n_workers) {
     b->totals.seconds = clock_seconds() - start;
     if (b->n_unusable > 0)
         messages_given_up(&b->messages, b->n_unusable - 1 + b->targets->n - b->begun);
-    note_own_maps(b);
+    note_srcfind_maps(b);
     messages_totals(&b->messages, &b->totals);
     return b->worst;
 }

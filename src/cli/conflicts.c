@@ -11,7 +11,7 @@
 #include "cli/messages.h"
 #include "common/arrays.h"
 #include "common/path.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 #include "output/fits_table.h"
 
 /* Identifies a file, whatever its path. */
@@ -169,7 +169,7 @@ static int refuse(const char *path, const char *output, const char *image) {
 
 /* Whether an image is skipped: among several, srcfind does not search its own maps. */
 static bool is_skipped(const struct targets *t, int64_t i) {
-    return t->n_listed > 1 && own_map_is(t->target[i].image);
+    return t->n_listed > 1 && is_srcfind_map(t->target[i].image);
 }
 
 /* Checks that maps replace nothing but maps of srcfind. Returns the exit status. */
@@ -197,10 +197,10 @@ static int check_catalogues(const struct targets *t) {
 }
 
 /* Leaves out what belongs to the maps of srcfind, which are skipped among several images. */
-static void drop_own_maps(struct uses *u) {
+static void drop_srcfind_maps(struct uses *u) {
     int64_t n = 0;
     for (int64_t i = 0; i < u->n; i++)
-        if (!u->use[i].image || !own_map_is(u->use[i].image))
+        if (!u->use[i].image || !is_srcfind_map(u->use[i].image))
             u->use[n++] = u->use[i];
     u->n = n;
 }
@@ -212,7 +212,7 @@ int conflicts_check(const struct cli *cli, const struct targets *t) {
     const bool ok = add_uses(&uses, cli, t);
     bool found = ok && find_conflict(&uses, &conflict);
     if (found && t->n > 1) {
-        drop_own_maps(&uses);
+        drop_srcfind_maps(&uses);
         found = find_conflict(&uses, &conflict);
     }
     const int status = !ok     ? messages_no_memory("comparing the names of files")

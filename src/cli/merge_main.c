@@ -14,7 +14,7 @@
 #include "cli/process.h"
 #include "cli/signals.h"
 #include "common/parse_number.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 #include "merge/merge.h"
 #include "output/save.h"
 
@@ -124,11 +124,11 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
 }
 
 /* Leaves out the maps of --save, which stand beside catalogues and have their suffix. */
-static void drop_own_maps(const struct arguments *a, struct image_list *list) {
+static void drop_srcfind_maps(const struct arguments *a, struct image_list *list) {
     const struct messages messages = messages_for(&a->cli);
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        const bool is_map = list->n > 1 && own_map_is(list->paths[i]);
+        const bool is_map = list->n > 1 && is_srcfind_map(list->paths[i]);
         char *path = list->paths[i];
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
@@ -250,7 +250,7 @@ static int run(const struct arguments *a) {
     if (status == EXIT_OK)
         status = image_list_check_unique(&list);
     if (status == EXIT_OK)
-        drop_own_maps(a, &list);
+        drop_srcfind_maps(a, &list);
     if (status == EXIT_OK)
         status = check_output(a, &list, options.path);
     if (status == EXIT_OK && options.path)

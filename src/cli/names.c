@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/path.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 
 /* --- stems --- */
 
@@ -33,7 +33,7 @@ static bool two_have_one_stem(char **images, int64_t n) {
         for (end = i + 1; end < n && by_stem(&images[i], &images[end]) == 0; end++)
             continue;
         for (int64_t k = i; end > i + 1 && k < end && found < 2; k++)
-            found += !own_map_is(images[k]);
+            found += !is_srcfind_map(images[k]);
         if (found == 2)
             return true;
     }

@@ -7,7 +7,7 @@
 
 #include "common/path.h"
 #include "input/chunks.h"
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 #include "input/units.h"
 
 static const struct {
@@ -161,7 +161,7 @@ static enum srcfind_status check_kind(enum given_kind kind, const struct image *
                                       const struct image *image, struct error *error) {
     const char *stem = image->file.path + path_directory(image->file.path);
     struct stat one, other;
-    char name[OWN_MAP_NAME];
+    char name[SRCFIND_MAP_NAME];
     if (map->hdu.number == image->hdu.number && fstat(map->file.descriptor, &one) == 0 &&
         fstat(image->file.descriptor, &other) == 0 && one.st_dev == other.st_dev &&
         one.st_ino == other.st_ino)
@@ -169,7 +169,7 @@ static enum srcfind_status check_kind(enum given_kind kind, const struct image *
                          "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
                          map->file.path, kinds[kind].option, path_stem(stem), stem,
                          kinds[kind].name);
-    if (kind != GIVEN_MASK && own_map_name(&map->hdu.header, name) &&
+    if (kind != GIVEN_MASK && srcfind_map_name(&map->hdu.header, name) &&
         strcmp(name, kinds[kind].name) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: this is a map of %s: --%s needs one of %s", map->file.path, name,

@@ -1,4 +1,4 @@
-#include "input/own_map.h"
+#include "input/srcfind_map.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "input/fits/hdu.h"
 
 /* Reads the name of the map from a HISTORY card with the text `srcfind VERSION map: NAME`. */
-static bool read_name(const char *card, char name[OWN_MAP_NAME]) {
+static bool read_name(const char *card, char name[SRCFIND_MAP_NAME]) {
     static const char program[] = "srcfind ", map[] = " map:";
     char text[CARD + 1];
     memcpy(text, card, CARD);
@@ -21,11 +21,11 @@ static bool read_name(const char *card, char name[OWN_MAP_NAME]) {
         return false;
     at += version + strlen(map);
     at += strspn(at, " ");
-    snprintf(name, OWN_MAP_NAME, "%.*s", (int)strcspn(at, " "), at);
+    snprintf(name, SRCFIND_MAP_NAME, "%.*s", (int)strcspn(at, " "), at);
     return true;
 }
 
-bool own_map_name(const struct header *header, char name[OWN_MAP_NAME]) {
+bool srcfind_map_name(const struct header *header, char name[SRCFIND_MAP_NAME]) {
     int64_t i = 0;
     for (const char *card; (card = header_next(header, "HISTORY", &i));)
         if (read_name(card, name))
@@ -42,15 +42,15 @@ static void find_image(struct fits_file *file, struct hdu *hdu) {
 }
 
 /* A gzipped file is not looked into: it would be unpacked twice. */
-bool own_map_is(const char *path) {
+bool is_srcfind_map(const char *path) {
     struct fits_file file;
     struct hdu hdu = {0};
     struct error ignored;
-    char name[OWN_MAP_NAME];
+    char name[SRCFIND_MAP_NAME];
     const bool opened = fits_file_open(&file, path, &ignored) == SRCFIND_OK && !file.gunzip;
     if (opened)
         find_image(&file, &hdu);
-    const bool is_map = own_map_name(&hdu.header, name);
+    const bool is_map = srcfind_map_name(&hdu.header, name);
     hdu_clear(&hdu);
     fits_file_close(&file);
     return is_map;
