@@ -59,18 +59,6 @@ static enum srcfind_status add_block(struct making *m, const struct components *
                               error);
 }
 
-/* Frees the memory of the islands from `first` on. Where that fails, they stay until the end. */
-static void drop_islands(struct segments *s, int64_t first) {
-    const size_t n = (size_t)first + 1;
-    struct island *islands = realloc(s->islands, n * sizeof *islands);
-    if (islands)
-        s->islands = islands;
-    struct run *runs = realloc(s->runs, ((size_t)s->first_run[first] + 1) * sizeof *runs);
-    if (runs)
-        s->runs = runs;
-    s->n = first;
-}
-
 static enum srcfind_status make_blocks(struct making *m, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK && m->segments->n > 0) {
@@ -82,7 +70,7 @@ static enum srcfind_status make_blocks(struct making *m, struct error *error) {
         if (status == SRCFIND_OK)
             status = add_block(m, &components, first, end, error);
         components_clear(&components);
-        drop_islands(m->segments, first);
+        segments_keep(m->segments, first);
     }
     return status;
 }

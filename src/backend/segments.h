@@ -35,6 +35,18 @@ struct segments {
     int64_t *first_run;     /* n + 1 */
 };
 
+/* Keeps the first n islands with their runs. Frees the memory of the others; where that fails, it
+ * stays until the end. */
+static inline void segments_keep(struct segments *s, int64_t n) {
+    void *islands = realloc(s->islands, ((size_t)n + 1) * sizeof *s->islands);
+    if (islands)
+        s->islands = (struct island *)islands;
+    void *runs = s->runs ? realloc(s->runs, ((size_t)s->first_run[n] + 1) * sizeof *s->runs) : NULL;
+    if (runs)
+        s->runs = (struct run *)runs;
+    s->n = n;
+}
+
 /* Frees the arrays of s. */
 static inline void segments_clear(struct segments *s) {
     free(s->islands);

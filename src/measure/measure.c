@@ -255,11 +255,6 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
                   : SRCFIND_OK;
 }
 
-static enum srcfind_status measure_batch(struct batch *b, struct error *error) {
-    const struct measurer *m = b->measurer;
-    return threads_try(m->threads, m->n_workers, measure_range, b, error);
-}
-
 static void free_workers(struct worker *workers, int n) {
     for (int i = 0; workers && i < n; i++) {
         if (i > 0)
@@ -322,17 +317,9 @@ enum srcfind_status measure_components(const struct measurer *measurer,
                       .rows = rows};
     for (; status == SRCFIND_OK && b.end < components->n; b.first = b.end) {
         b.end = components->n - b.first < most ? components->n : b.first + most;
-        status = measure_batch(&b, error);
+        status = threads_try(measurer->threads, measurer->n_workers, measure_range, &b, error);
     }
     return status;
-}
-
-/* Keeps the first n islands and frees the memory of the others. */
-static void keep_first(struct segments *segments, int64_t n) {
-    struct island *islands = realloc(segments->islands, ((size_t)n + 1) * sizeof *islands);
-    if (islands)
-        segments->islands = islands;
-    segments->n = n;
 }
 
 enum srcfind_status measure_islands(const struct measurer *measurer, struct segments *segments,
@@ -348,8 +335,8 @@ enum srcfind_status measure_islands(const struct measurer *measurer, struct segm
         b.islands = segments->islands;
         b.end = segments->n;
         b.first = (b.end - 1) / most * most;
-        status = measure_batch(&b, error);
-        keep_first(segments, b.first);
+        status = threads_try(measurer->threads, measurer->n_workers, measure_range, &b, error);
+        segments_keep(segments, b.first);
     }
     segments_clear(segments);
     if (status != SRCFIND_OK) {
