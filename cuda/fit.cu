@@ -4,28 +4,13 @@
 #include "backend/fit_island.h"
 #include "device.cuh"
 
-enum { THREADS = 128, WARPS = THREADS / WARP, ARRAYS = 5 + FIT_MOST };
+enum { THREADS = 128, WARPS = THREADS / WARP };
 
 /* The memory of a warp. */
 struct scratch {
     fit_memory memory;
-    double pixels[ARRAYS * FIT_DEVICE_PIXELS];
+    double arrays[FIT_ARRAYS * FIT_DEVICE_PIXELS];
 };
-
-/* The space of a job in a warp's memory. */
-static __device__ fit_space space_of(scratch *scratch, const fit_job &job) {
-    const int n = (job.n_pixels + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
-    double *const array = scratch->pixels;
-    fit_space s = {};
-    s.memory = &scratch->memory;
-    s.u = array;
-    s.v = array + n;
-    s.data = array + 2 * n;
-    s.weight = array + 3 * n;
-    s.rest = array + 4 * n;
-    s.g = array + 5 * n;
-    return s;
-}
 
 /* *next: the next job that no warp has taken. Jobs of too many pixels are left to the host. */
 static __global__ void __launch_bounds__(THREADS)
@@ -37,10 +22,8 @@ static __global__ void __launch_bounds__(THREADS)
         k = __shfl_sync(ALL_LANES, k, 0);
         if (k >= (unsigned long long)n)
             return;
-        if (jobs[k].n_pixels > FIT_DEVICE_PIXELS)
-            continue;
-        fit_space space = space_of(own, jobs[k]);
-        fit_island(&space, &frame, pixels, &jobs[k]);
+        if (jobs[k].n_pixels <= FIT_DEVICE_PIXELS)
+            fit_island(&own->memory, own->arrays, &frame, pixels, &jobs[k]);
     }
 }
 

@@ -442,12 +442,19 @@ FIT_FUNCTION bool fit_is_finite(const struct fit_set *set) {
     return is_finite;
 }
 
-/* Carries out a job. The space has room for its pixels. */
-FIT_FUNCTION void fit_island(struct fit_space *s, const struct fit_frame *frame,
+/* Carries out a job. `arrays` has room for FIT_ARRAYS of its pixels, padded. */
+FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *job) {
-    struct fit_memory *m = s->memory;
+    struct fit_space space, *const s = &space;
+    s->memory = m;
     s->n = job->n_pixels;
-    s->n_padded = (s->n + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
+    s->n_padded = fit_padded(s->n);
+    s->u = arrays;
+    s->v = s->u + s->n_padded;
+    s->data = s->v + s->n_padded;
+    s->weight = s->data + s->n_padded;
+    s->rest = s->weight + s->n_padded;
+    s->g = s->rest + s->n_padded;
     s->widest = job->widest;
     s->limits = job->limits;
     s->has_beam = frame->has_beam;

@@ -48,6 +48,13 @@ struct fit_space {
     bool has_beam;
 };
 
+enum { FIT_ARRAYS = 5 + FIT_MOST }; /* of n_padded elements, that a space has */
+
+/* The least multiple of FIT_LANES that is not less than n. */
+FIT_FUNCTION int32_t fit_padded(int32_t n) {
+    return (n + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
+}
+
 /* How a fit ended. */
 struct fit_end {
     double chi2;

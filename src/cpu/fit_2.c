@@ -4,6 +4,6 @@
 #include "cpu/fit_kernel.inc"
 
 size_t fit_memory_size(int64_t n_pixels) {
-    const int64_t n = (n_pixels + FIT_LANES - 1) / FIT_LANES * FIT_LANES;
-    return sizeof(struct fit_memory) + (size_t)(n * (5 + FIT_MOST)) * sizeof(double);
+    const size_t n_padded = (size_t)fit_padded((int32_t)n_pixels);
+    return sizeof(struct fit_memory) + n_padded * FIT_ARRAYS * sizeof(double);
 }
