@@ -65,12 +65,6 @@ static __device__ inline uint128 warp_sum_128(uint128 value) {
     return value;
 }
 
-template <typename T> static __device__ inline T warp_min(T value) {
-    for (int step = WARP / 2; step > 0; step /= 2)
-        value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
-}
-
 template <typename T> static __device__ inline T warp_max(T value) {
     for (int step = WARP / 2; step > 0; step /= 2)
         value = max(value, __shfl_xor_sync(ALL_LANES, value, step));

@@ -57,13 +57,8 @@ struct thresholds {
 /* The noise map of an image whose clip ended with `median` and `rms`. */
 EXACT_FUNCTION struct noise_map noise_of_clip(double median, double rms,
                                               const struct detection *d) {
-    const struct noise_map map = {isnan(d->background) ? median : d->background,
-                                  d->rms > 0 ? d->rms : rms,
-                                  NULL,
-                                  0,
-                                  0,
-                                  1,
-                                  false};
+    const double background = isnan(d->background) ? median : d->background;
+    const struct noise_map map = {background, d->rms > 0 ? d->rms : rms, NULL, 0, 0, 1, false};
     return map;
 }
 

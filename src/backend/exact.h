@@ -70,15 +70,6 @@ EXACT_FUNCTION void exact_add(struct exact_sums *sums, float x, int64_t count) {
     sums->square[e] += (uint128)((int128)(m * m) * count);
 }
 
-/* Adds the finite float x once. */
-EXACT_FUNCTION void exact_add_one(struct exact_sums *sums, float x) {
-    const uint32_t bits = exact_bits(x);
-    const int e = exact_exponent(bits);
-    const int64_t m = exact_mantissa(bits);
-    sums->sum[e] += bits >> 31 ? -m : m;
-    sums->square[e] += (uint64_t)(m * m);
-}
-
 /* Adds other sums to sums. */
 EXACT_FUNCTION void exact_merge(struct exact_sums *sums, const struct exact_sums *other) {
     for (int e = 0; e < EXACT_EXPONENTS; e++) {

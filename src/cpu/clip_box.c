@@ -38,7 +38,7 @@ struct gathered {
 struct clipping {
     struct box *box;
     double kappa;
-    struct box_noise noise; /* a guess, or that of the last round */
+    struct noise_at noise; /* a guess, or that of the last round */
     int32_t low, high;
     int64_t n_lower;           /* keys < low */
     struct value_sums removed; /* keys < low and keys > high */
@@ -52,7 +52,7 @@ struct clipping {
 /* --- picking --- */
 
 static struct key_window window_of(const struct clipping *c) {
-    const double m = c->noise.median, rms = c->noise.rms;
+    const double m = c->noise.background, rms = c->noise.rms;
     const double outer = (c->kappa > 2 * MARGIN ? c->kappa - MARGIN : c->kappa / 2) * rms;
     if (c->n_picks >= MOST_PICKS || !(rms > 0))
         return (struct key_window){KEY_BLANK - 1, INT32_MIN, KEY_BLANK, INT32_MIN};
@@ -91,7 +91,7 @@ static void pick_ranks(struct clipping *c, int64_t lower, int64_t upper) {
         if (w.low.below <= lower && w.high.below > upper)
             return;
         if (c->n_picks > 0)
-            c->noise.median =
+            c->noise.background =
                 w.low.below > lower
                     ? extrapolate(c, w.low, BEYOND * (double)(lower - w.low.below))
                     : extrapolate(c, w.high, BEYOND * (double)(upper - w.high.below + 1));
@@ -176,20 +176,20 @@ static double find_median(struct clipping *c, int64_t lower, int64_t upper) {
 
 /* --- the clip --- */
 
-bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct box_noise *noise) {
+bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct noise_at *noise) {
     struct sorted_set sorted;
     struct srcfind_background b = {0};
     const bool ok = sorted_from_keys(&sorted, keys, n);
     if (ok) {
         clip_run(&sorted.set, kappa, &b);
-        *noise = (struct box_noise){b.median, b.rms};
+        *noise = (struct noise_at){b.median, b.rms};
     }
     sorted_set_clear(&sorted);
     return ok;
 }
 
 /* Clips by a sort of all pixels. */
-static bool clip_by_sort(const struct box *box, double kappa, struct box_noise *noise) {
+static bool clip_by_sort(const struct box *box, double kappa, struct noise_at *noise) {
     uint32_t *keys = malloc((size_t)box->all.n * sizeof *keys);
     int64_t n = 0;
     for (int64_t i = 0; keys && i < box->n_rows; i++)
@@ -242,7 +242,7 @@ static bool are_equal(const struct clipping *c, double median, int64_t n) {
            n;
 }
 
-bool clip_box(struct box *box, double kappa, struct box_noise *noise) {
+bool clip_box(struct box *box, double kappa, struct noise_at *noise) {
     struct clipping c = {.box = box,
                          .kappa = kappa,
                          .noise = *noise,
@@ -255,7 +255,7 @@ bool clip_box(struct box *box, double kappa, struct box_noise *noise) {
         const double median = find_median(&c, c.n_lower + (left.n - 1) / 2, c.n_lower + left.n / 2);
         if (!value_sums_rms(&box->all, &left, &rms) && !are_equal(&c, median, left.n))
             return clip_by_sort(box, kappa, noise);
-        c.noise = *noise = (struct box_noise){median, rms};
+        c.noise = *noise = (struct noise_at){median, rms};
         if (!trim(&c, key_of_pixel(exact_above(median - kappa * rms)),
                   key_of_pixel(exact_below(median + kappa * rms))))
             return true;

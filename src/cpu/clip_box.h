@@ -3,6 +3,7 @@
 #ifndef CLIP_BOX_H
 #define CLIP_BOX_H
 
+#include "backend/noise_map.h"
 #include "cpu/key_rows.h"
 
 /* The pixels of a box. */
@@ -14,16 +15,12 @@ struct box {
     struct picked_keys picked; /* has the capacity that key_kernels.pick asks for */
 };
 
-struct box_noise {
-    double median, rms;
-};
-
-/* Clips a box at median -+ kappa rms. *noise is a guess at first, which only the speed depends on.
- * False where memory ran out. */
-bool clip_box(struct box *box, double kappa, struct box_noise *noise);
+/* Clips a box at median -+ kappa rms; the background is the median. *noise is a guess at first,
+ * which only the speed depends on. False where memory ran out. */
+bool clip_box(struct box *box, double kappa, struct noise_at *noise);
 
 /* The same for n > 0 pixels given by their exact keys, in any order, by a sort. Takes ownership of
  * the keys, which come from malloc. */
-bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct box_noise *noise);
+bool clip_keys(uint32_t *keys, int64_t n, double kappa, struct noise_at *noise);
 
 #endif

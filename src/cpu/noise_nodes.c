@@ -58,27 +58,25 @@ static int64_t box_length(const struct cell_axis *axis, int64_t i) {
 /* Clips the box of a node. *guess is the noise of the node before, and is replaced by this node's
  * if it counts. */
 static bool find_node(struct nodes *s, struct cells *cells, int64_t i, int64_t j,
-                      struct box_noise *guess) {
+                      struct noise_at *guess) {
     const struct cell_grid *grid = &s->grid;
     struct noise_at *node = &s->map->nodes[j * s->map->n_x + i];
     struct box *box = cells_box(cells, i, j);
-    struct box_noise noise = *guess;
+    struct noise_at noise = *guess;
     *node = (struct noise_at){NAN, NAN};
     if (4 * box->all.n < box_length(&grid->x, i) * box_length(&grid->y, j) || box->all.n == 0)
         return true;
     if (!clip_box(box, s->detection->kappa, &noise))
         return false;
-    if (noise.rms > 0) {
-        *node = (struct noise_at){noise.median, noise.rms};
-        *guess = noise;
-    }
+    if (noise.rms > 0)
+        *node = *guess = noise;
     return true;
 }
 
 /* *first is a guess for the first node, and is replaced by its noise. */
 static enum srcfind_status find_row(struct nodes *s, struct cells *cells, int64_t j,
-                                    struct box_noise *first, struct error *error) {
-    struct box_noise guess = *first;
+                                    struct noise_at *first, struct error *error) {
+    struct noise_at guess = *first;
     for (int64_t i = 0; i < s->map->n_x; i++) {
         if (!find_node(s, cells, i, j, &guess))
             return error_memory(error, "measuring local noise");
@@ -92,7 +90,7 @@ static enum srcfind_status find_band(struct nodes *s, struct cells *cells, int64
                                      int64_t end, struct error *error) {
     const struct cell_axis *y = &s->grid.y;
     enum srcfind_status status = SRCFIND_OK;
-    struct box_noise guess = {s->map->background, s->map->rms};
+    struct noise_at guess = {s->map->background, s->map->rms};
     int64_t row = y->first[first];
     for (int64_t j = first; status == SRCFIND_OK && j < end; j++) {
         for (; status == SRCFIND_OK && row < y->end[j]; row++)
@@ -323,16 +321,15 @@ enum srcfind_status noise_nodes_clip(const struct pixel_source *source,
     const struct box_place box = box_place(source, detection, i, j);
     uint32_t *keys = malloc((size_t)(box.width * box.height) * sizeof *keys);
     uint32_t *row = malloc((size_t)box.width * sizeof *row);
-    struct box_noise noise = {NAN, NAN};
     bool no_memory = !keys || !row;
     const int64_t n = no_memory ? 0 : read_keys(source, &box, keys, row, error);
+    *node = (struct noise_at){NAN, NAN};
     if (n > 0) {
-        no_memory = !clip_keys(keys, n, detection->kappa, &noise);
+        no_memory = !clip_keys(keys, n, detection->kappa, node);
         keys = NULL;
     }
     free(keys);
     free(row);
-    *node = (struct noise_at){noise.median, noise.rms};
     if (no_memory)
         return error_memory(error, "measuring local noise");
     return n < 0 ? SRCFIND_ERROR_INPUT : SRCFIND_OK;

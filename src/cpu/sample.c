@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "backend/value_bins.h"
+#include "cpu/sort.h"
 
 enum { PROBES = 128 };
 
@@ -15,11 +16,6 @@ struct bins {
 
 /* --- bins --- */
 
-static int sample_compare(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Estimates the median and the rms from the quantiles of a few values: from the quartiles, or from
  * quantiles further out if the quartiles are equal. False if the scale is not a finite number > 0.
  */
@@ -28,7 +24,7 @@ static bool choose_bins(struct bins *b, const float *values, int64_t n) {
     int out = PROBES / 4;
     for (int i = 0; i < PROBES; i++)
         probe[i] = values[n * i / PROBES];
-    qsort(probe, PROBES, sizeof *probe, sample_compare);
+    qsort(probe, PROBES, sizeof *probe, compare_floats);
     while (out > 0 && probe[out] == probe[PROBES - 1 - out])
         out--;
     *b = (struct bins){.unit = (probe[PROBES - 1 - out] - probe[out]) / 4};

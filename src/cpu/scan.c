@@ -108,7 +108,7 @@ static void sum_small(struct scan_worker *w, const float *small, int n) {
             sum += q;
             square += (uint64_t)(q * q);
         } else {
-            exact_add_one(&w->sums, small[i]);
+            exact_add(&w->sums, small[i], 1);
         }
     }
     w->sums.sum[e] += sum;

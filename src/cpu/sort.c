@@ -2,6 +2,11 @@
 
 enum { DIGIT = 8, DIGITS = 4, DIGIT_VALUES = 1 << DIGIT };
 
+int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
 /* One pass of a least-significant-digit radix sort. */
 static void sort_by_digit(const uint32_t *keys, int64_t n, int digit, uint32_t *sorted) {
     int64_t start[DIGIT_VALUES] = {0}, sum = 0;

@@ -74,11 +74,6 @@ static void add_inexact(struct values_sums *sums, const struct sorted_values *in
 
 /* --- making --- */
 
-static int values_compare(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The magnitudes of PROBES values from all over the lists. */
 static void draw_probes(const struct values *v, float size[PROBES]) {
     const struct values_part *part = v->parts;
@@ -95,7 +90,7 @@ static void draw_probes(const struct values *v, float size[PROBES]) {
 static int choose_exponent(const struct values *v) {
     float size[PROBES];
     draw_probes(v, size);
-    qsort(size, PROBES, sizeof *size, values_compare);
+    qsort(size, PROBES, sizeof *size, compare_floats);
     return size[UPPER_QUARTILE] > 0 ? ilogbf(size[UPPER_QUARTILE]) + 1 + COARSER : 0;
 }
 

@@ -19,7 +19,7 @@ static float random_pixel(struct random *r, int kind) {
                        : (float)(1000 + skewed);
 }
 
-static struct box_noise expected_of(const float *pixels, int n, double kappa) {
+static struct noise_at expected_of(const float *pixels, int n, double kappa) {
     uint32_t *keys = malloc((size_t)n * sizeof *keys);
     struct sorted_set set;
     struct srcfind_background b = {0};
@@ -28,13 +28,13 @@ static struct box_noise expected_of(const float *pixels, int n, double kappa) {
     assert_true(sorted_from_keys(&set, keys, n));
     clip_run(&set.set, kappa, &b);
     sorted_set_clear(&set);
-    return (struct box_noise){b.median, b.rms};
+    return (struct noise_at){b.median, b.rms};
 }
 
 /* Near the noise, beside it, and far from it. */
-static struct box_noise random_guess(struct random *r, struct box_noise noise) {
+static struct noise_at random_guess(struct random *r, struct noise_at noise) {
     const double off[] = {0, 0.1, 0.4, 3, 100}, scale[] = {1, 0.9, 1.3, 0.3, 5, 0};
-    noise.median += off[random_below(r, 5)] * noise.rms * random_normal(r);
+    noise.background += off[random_below(r, 5)] * noise.rms * random_normal(r);
     noise.rms *= scale[random_below(r, 6)];
     return noise;
 }
@@ -56,11 +56,11 @@ static void any_guess(void **state) {
         for (int k = 0; k < rows.n * KEY_LANES; k++)
             keys[k] = k < n ? key_of_pixel(pixels[k] = random_pixel(&r, kind)) : KEY_BLANK;
         box.kernels->sum(&rows, 1, INT32_MIN, 1, 0, KEY_BLANK - 1, &box.all);
-        const struct box_noise expected = expected_of(pixels, n, kappa);
-        struct box_noise noise = random_guess(&r, expected);
+        const struct noise_at expected = expected_of(pixels, n, kappa);
+        struct noise_at noise = random_guess(&r, expected);
         assert_int_equal(box.all.n, n);
         assert_true(clip_box(&box, kappa, &noise));
-        assert_true(noise.median == expected.median && noise.rms == expected.rms);
+        assert_true(noise.background == expected.background && noise.rms == expected.rms);
     }
 }
 

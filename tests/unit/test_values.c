@@ -61,7 +61,7 @@ static void assert_sums(const struct values_sums *sums, const struct lists *l, f
             continue;
         expected.n++;
         expected.n_below += l->sorted[i] < below;
-        exact_add_one(&expected.sums, l->sorted[i]);
+        exact_add(&expected.sums, l->sorted[i], 1);
     }
     assert_int_equal(sums->n, expected.n);
     assert_int_equal(sums->n_below, expected.n_below);
