@@ -22,28 +22,15 @@ struct setting setting_make(const struct detection_result *result,
 }
 
 struct srcfind_source setting_empty_row(int64_t id) {
-    return (struct srcfind_source){.id = id,
-                                   .island_id = id,
-                                   .lon = NAN,
-                                   .lat = NAN,
-                                   .e_lon = NAN,
-                                   .e_lat = NAN,
-                                   .major = NAN,
-                                   .minor = NAN,
-                                   .angle = NAN,
-                                   .e_major = NAN,
-                                   .e_minor = NAN,
-                                   .e_angle = NAN,
-                                   .dc_major = NAN,
-                                   .dc_minor = NAN,
-                                   .dc_angle = NAN,
-                                   .e_dc_major = NAN,
-                                   .e_dc_minor = NAN,
-                                   .e_dc_angle = NAN,
-                                   .resid_isl_rms = NAN,
-                                   .pixel_major = NAN,
-                                   .pixel_minor = NAN,
-                                   .pixel_angle = NAN};
+    struct srcfind_source row = {.id = id, .island_id = id};
+    double *const cells[] = {
+        &row.lon,        &row.lat,         &row.e_lon,       &row.e_lat,       &row.major,
+        &row.minor,      &row.angle,       &row.e_major,     &row.e_minor,     &row.e_angle,
+        &row.dc_major,   &row.dc_minor,    &row.dc_angle,    &row.e_dc_major,  &row.e_dc_minor,
+        &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle, &row.resid_isl_rms};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        *cells[i] = NAN;
+    return row;
 }
 
 void setting_size_in_pixels(const struct setting *s, const struct tensor *second,
