@@ -69,7 +69,7 @@ static void *layout_take(struct layout *layout, int64_t count, size_t size) {
     return range;
 }
 
-static void lay_out_axis(struct node_axis *axis, struct layout *l) {
+static void lay_out_axis(struct cell_axis *axis, struct layout *l) {
     axis->border = layout_take(l, axis->n_cells + 1, sizeof *axis->border);
     axis->first = layout_take(l, axis->n_nodes, sizeof *axis->first);
     axis->end = layout_take(l, axis->n_nodes, sizeof *axis->end);

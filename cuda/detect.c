@@ -59,10 +59,8 @@ static bool set_mark(struct search *s, enum mark mark) {
 
 /* Waits for all work in the stream, and copies the state to the host. */
 static bool fetch_state(struct search *s) {
-    struct cuda *c = s->cuda;
-    return check(s, cudaMemcpyAsync(c->state, s->params.state, sizeof *c->state,
-                                    cudaMemcpyDeviceToHost, c->stream)) &&
-           check(s, cudaStreamSynchronize(c->stream));
+    struct state *state = s->cuda->state;
+    return check(s, cuda_fetch(s->cuda, state, s->params.state, sizeof *state));
 }
 
 /* Reads a sample of a streamed image, copies its keys to the device, and sets its counts to 0. */
@@ -306,10 +304,8 @@ static bool take_islands(struct search *s) {
     if (!out->islands)
         return note(s, error_memory(s->error, "taking islands from the device"));
     out->n = n;
-    return check(s,
-                 cudaMemcpyAsync(out->islands, s->params.islands, (size_t)n * sizeof *out->islands,
-                                 cudaMemcpyDeviceToHost, s->cuda->stream)) &&
-           check(s, cudaStreamSynchronize(s->cuda->stream)) &&
+    return check(s, cuda_fetch(s->cuda, out->islands, s->params.islands,
+                               (size_t)n * sizeof *out->islands)) &&
            (!s->detection->keep_runs || note(s, take_runs(s->cuda, &s->params, out, s->error)));
 }
 

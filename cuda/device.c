@@ -29,6 +29,11 @@ enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *
     return device_error(cuda, cudaGetErrorString(code), doing, error);
 }
 
+cudaError_t cuda_fetch(const struct cuda *cuda, void *to, const void *from, size_t size) {
+    const cudaError_t code = cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost, cuda->stream);
+    return code ? code : cudaStreamSynchronize(cuda->stream);
+}
+
 /* --- the calling thread's device --- */
 
 int cuda_enter(const struct cuda *cuda) {

@@ -95,6 +95,10 @@ struct cuda {
 enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
                                struct error *error);
 
+/* Copies `size` bytes to any memory of the host, after what is in cuda->stream, and waits for them.
+ */
+cudaError_t cuda_fetch(const struct cuda *cuda, void *to, const void *from, size_t size);
+
 /* cuda_enter makes cuda's device the current one of the calling thread, and returns the previous
  * one, which the caller passes to cuda_leave. */
 int cuda_enter(const struct cuda *cuda);

@@ -815,18 +815,13 @@ static cudaError_t launch_for_runs(params_kernel *kernel, const params *params,
 
 /* find_runs and number_islands need one block for each word behind words[0]. */
 cudaError_t launch_islands(const struct params *params, cudaStream_t stream) {
+    params_kernel *const of_runs[] = {join_runs, find_roots, add_extents, add_local_extents,
+                                      find_peak_runs};
+    const int n = params->noise.nodes ? 5 : 3; /* the last two are for local noise */
     cudaError_t status =
         launch_next(find_runs, (unsigned)(params->tile_words - 1), THREADS, stream, *params);
-    if (!status)
-        status = launch_for_runs(join_runs, params, stream);
-    if (!status)
-        status = launch_for_runs(find_roots, params, stream);
-    if (!status)
-        status = launch_for_runs(add_extents, params, stream);
-    if (!status && params->noise.nodes)
-        status = launch_for_runs(add_local_extents, params, stream);
-    if (!status && params->noise.nodes)
-        status = launch_for_runs(find_peak_runs, params, stream);
+    for (int i = 0; !status && i < n; i++)
+        status = launch_for_runs(of_runs[i], params, stream);
     if (!status)
         status = launch_next(number_islands, (unsigned)(params->run_words - 1), THREADS, stream,
                              *params);

@@ -103,7 +103,7 @@ struct cell {
 };
 
 static __device__ cell cell_at(const params &params, int64_t i, int64_t j) {
-    const node_axis &across = params.node_x, &down = params.node_y;
+    const cell_axis &across = params.node_x, &down = params.node_y;
     const int64_t left = across.border[i], top = down.border[j];
     const int64_t width = across.border[i + 1] - left, height = down.border[j + 1] - top;
     return {left, top, (int)width, (int)(width * height),
@@ -193,7 +193,7 @@ static __device__ inline cell cell_of_box(const params &params, const box &b, in
 }
 
 static __device__ box box_of(const params &params, uint32_t node) {
-    const node_axis &across = params.node_x, &down = params.node_y;
+    const cell_axis &across = params.node_x, &down = params.node_y;
     const uint32_t n_x = (uint32_t)params.noise.n_x, j = node / n_x, i = node - j * n_x;
     const int64_t x = across.first[i], y = down.first[j], right = across.end[i], top = down.end[j];
     const int64_t width = across.border[right] - across.border[x];

@@ -50,7 +50,7 @@ static cudaError_t upload(void *to, const void *from, int64_t n, size_t size, cu
     return cudaMemcpyAsync(to, from, (size_t)n * size, cudaMemcpyHostToDevice, stream);
 }
 
-static cudaError_t upload_axis(const struct node_axis *to, const struct cell_axis *from,
+static cudaError_t upload_axis(const struct cell_axis *to, const struct cell_axis *from,
                                cudaStream_t stream) {
     cudaError_t code =
         upload(to->border, from->border, from->n_cells + 1, sizeof *to->border, stream);
@@ -70,10 +70,7 @@ static enum srcfind_status clip_boxes(struct cuda *cuda, const struct params *pa
     if (!code)
         code = launch_nodes(params, cuda->stream);
     if (!code)
-        code =
-            cudaMemcpyAsync(map->nodes, params->nodes, size, cudaMemcpyDeviceToHost, cuda->stream);
-    if (!code)
-        code = cudaStreamSynchronize(cuda->stream);
+        code = cuda_fetch(cuda, map->nodes, params->nodes, size);
     return cuda_check(cuda, code, "measuring local noise", error);
 }
 

@@ -72,13 +72,6 @@ struct local_extent {
     int passes;               /* a pixel is above the detection threshold */
 };
 
-/* The nodes of local noise along an axis, and the cells that their boxes share (cpu/cells.h). */
-struct node_axis {
-    int64_t n_nodes, n_cells;
-    int64_t *border;      /* n_cells + 1 pixels, ascending */
-    int64_t *first, *end; /* of each node: the cells first ... end - 1 */
-};
-
 /* A histogram of the sample. */
 struct sample_counts {
     struct bin_scale scale;
@@ -164,7 +157,7 @@ struct params {
     /* Local noise. */
     struct noise_map noise; /* its nodes are `nodes` from the clip of the boxes on, before NULL */
     struct noise_at *nodes;
-    struct node_axis node_x, node_y; /* without cells where the host clips the boxes */
+    struct cell_axis node_x, node_y; /* without cells where the host clips the boxes */
     struct value_sums *cells;        /* cells[j * node_x.n_cells + i] */
     uint32_t *node_keys;             /* of all pixels, cell by cell, sorted in chunks */
     int *node_of_y;                  /* the row of nodes at or before each y */

@@ -35,20 +35,10 @@ static bool group(const struct listed_run *runs, int64_t n, struct segments *out
     return true;
 }
 
+/* Lists the runs on the device; their number is then in cuda->state. */
 static cudaError_t list(struct cuda *cuda, const struct params *params) {
-    cudaError_t code = launch_list_runs(params, cuda->stream);
-    if (!code)
-        code = cudaMemcpyAsync(cuda->state, params->state, sizeof *cuda->state,
-                               cudaMemcpyDeviceToHost, cuda->stream);
-    return code ? code : cudaStreamSynchronize(cuda->stream);
-}
-
-static cudaError_t copy(const struct cuda *cuda, const struct params *params,
-                        struct listed_run *runs) {
-    const cudaError_t code = cudaMemcpyAsync(runs, params->listed_runs,
-                                             (size_t)cuda->state->n_listed_runs * sizeof *runs,
-                                             cudaMemcpyDeviceToHost, cuda->stream);
-    return code ? code : cudaStreamSynchronize(cuda->stream);
+    const cudaError_t code = launch_list_runs(params, cuda->stream);
+    return code ? code : cuda_fetch(cuda, cuda->state, params->state, sizeof *cuda->state);
 }
 
 enum srcfind_status take_runs(struct cuda *cuda, const struct params *params,
@@ -58,10 +48,11 @@ enum srcfind_status take_runs(struct cuda *cuda, const struct params *params,
     if (status != SRCFIND_OK)
         return status;
     const int64_t n = cuda->state->n_listed_runs;
-    struct listed_run *runs = malloc((size_t)n * sizeof *runs + 1);
+    const size_t size = (size_t)n * sizeof(struct listed_run);
+    struct listed_run *runs = malloc(size + 1);
     if (!runs)
         return error_memory(error, doing);
-    status = cuda_check(cuda, copy(cuda, params, runs), doing, error);
+    status = cuda_check(cuda, cuda_fetch(cuda, runs, params->listed_runs, size), doing, error);
     if (status == SRCFIND_OK && !group(runs, join_cut(runs, n), segments))
         status = error_memory(error, doing);
     free(runs);

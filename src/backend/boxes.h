@@ -23,4 +23,12 @@ EXACT_FUNCTION int64_t boxes_high(int64_t i, int64_t n, int64_t size, int64_t st
     return high < n ? high : n;
 }
 
+/* The borders of all boxes divide an axis into cells; for each node, the cells of its box. */
+struct cell_axis {
+    int64_t n_nodes, n_cells;
+    int64_t *border;       /* n_cells + 1 pixels, ascending */
+    int64_t *first, *end;  /* of each node: the cells first ... end - 1 */
+    int64_t longest, most; /* the longest cell, in pixels; the most cells of a box */
+};
+
 #endif

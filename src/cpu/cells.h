@@ -7,14 +7,6 @@
 #include "cpu/clip_box.h"
 #include "input/pixel_source.h"
 
-/* The borders of the cells along an axis, and for each node the cells of its box. */
-struct cell_axis {
-    int64_t n_nodes, n_cells;
-    int64_t *border;       /* n_cells + 1 pixels, ascending */
-    int64_t *first, *end;  /* of each node: the cells first ... end - 1 */
-    int64_t longest, most; /* the longest cell, in pixels; the most cells of a box */
-};
-
 /* False where memory ran out. The caller clears the axis, also then. */
 bool cell_axis_make(struct cell_axis *axis, int64_t n, int64_t size, int64_t step);
 void cell_axis_clear(struct cell_axis *axis);
