@@ -15,13 +15,7 @@ struct bench {
     void *pinned;
     uint32_t *sink;
     int64_t size, pinned_size; /* bytes */
-    cudaEvent_t start, end;
 };
-
-static enum srcfind_status bench_check(const struct bench *b, cudaError_t code,
-                                       struct error *error) {
-    return cuda_check(b->cuda, code, "measuring", error);
-}
 
 static cudaError_t open_bench(struct bench *b) {
     b->pinned_size = b->size < PINNED_MOST ? b->size : PINNED_MOST;
@@ -32,19 +26,13 @@ static cudaError_t open_bench(struct bench *b) {
         code = cudaMallocHost(&b->pinned, (size_t)b->pinned_size);
     if (!code)
         memset(b->pinned, 0, (size_t)b->pinned_size);
-    if (!code)
-        code = cudaEventCreate(&b->start);
-    return code ? code : cudaEventCreate(&b->end);
+    return code;
 }
 
 static void close_bench(struct bench *b) {
     cudaFree(b->image);
     cudaFree(b->sink);
     cudaFreeHost(b->pinned);
-    if (b->start)
-        cudaEventDestroy(b->start);
-    if (b->end)
-        cudaEventDestroy(b->end);
 }
 
 static cudaError_t launch_floor(const struct bench *b) {
@@ -62,20 +50,23 @@ static cudaError_t launch_copy(const struct bench *b) {
     return code;
 }
 
-static cudaError_t measure(const struct bench *b, cudaError_t (*launch)(const struct bench *b),
-                           double *seconds) {
+/* Times a launch between two events, which no search needs meanwhile. */
+static enum srcfind_status measure(const struct bench *b,
+                                   cudaError_t (*launch)(const struct bench *b), double *seconds,
+                                   struct error *error) {
+    const cudaEvent_t start = b->cuda->mark[MARK_START], end = b->cuda->mark[MARK_ENDED];
     float milliseconds = 0;
-    cudaError_t code = cudaEventRecord(b->start, b->cuda->stream);
+    cudaError_t code = cudaEventRecord(start, b->cuda->stream);
     if (!code)
         code = launch(b);
     if (!code)
-        code = cudaEventRecord(b->end, b->cuda->stream);
+        code = cudaEventRecord(end, b->cuda->stream);
     if (!code)
         code = cudaStreamSynchronize(b->cuda->stream);
     if (!code)
-        code = cudaEventElapsedTime(&milliseconds, b->start, b->end);
+        code = cudaEventElapsedTime(&milliseconds, start, end);
     *seconds = 1e-3 * (double)milliseconds;
-    return code;
+    return cuda_check(b->cuda, code, "measuring", error);
 }
 
 static enum srcfind_status bench_search(const struct bench *b, const struct pixel_source *source,
@@ -100,13 +91,12 @@ static enum srcfind_status bench_run(const struct bench *b, const struct pixel_s
                                      int n, struct cuda_round *rounds, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + n; i++)
-        status = bench_check(
-            b, measure(b, launch_copy, &rounds[i < WARM_UP ? 0 : i - WARM_UP].copy), error);
+        status = measure(b, launch_copy, &rounds[i < WARM_UP ? 0 : i - WARM_UP].copy, error);
     if (status == SRCFIND_OK)
         status = upload_image(b->cuda, source, threads, b->image, error);
     for (int i = 0; status == SRCFIND_OK && i < WARM_UP + n; i++) {
         struct cuda_round *round = &rounds[i < WARM_UP ? 0 : i - WARM_UP];
-        status = bench_check(b, measure(b, launch_floor, &round->read), error);
+        status = measure(b, launch_floor, &round->read, error);
         if (status == SRCFIND_OK)
             status = bench_search(b, source, detection, threads, &round->search, error);
     }
@@ -124,7 +114,7 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
                          "search is measured; --cpu works without it",
                          cuda->device, cuda->name);
     const int callers_device = cuda_enter(cuda);
-    enum srcfind_status status = bench_check(&b, open_bench(&b), error);
+    enum srcfind_status status = cuda_check(cuda, open_bench(&b), "measuring", error);
     if (status == SRCFIND_OK)
         status = bench_run(&b, source, detection, threads, n, rounds, error);
     close_bench(&b);
