@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "cpu/fit.h"
 #include "gpu/module.h"
-#include "input/given.h"
+#include "input/user_maps.h"
 
 bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
@@ -29,8 +29,8 @@ struct detection finder_detection(const struct options *o, const struct image *i
                                   .min_pixels = o->min_pixels};
     if (*o->at) /* only the noise is wanted */
         detection.threshold = detection.island = NO_THRESHOLD;
-    detection.maps.background = given_source(image->given, GIVEN_BACKGROUND);
-    detection.maps.rms = given_source(image->given, GIVEN_RMS);
+    detection.maps.background = user_map_source(image->user_maps, USER_BACKGROUND);
+    detection.maps.rms = user_map_source(image->user_maps, USER_RMS);
     detection.keep_runs = sources_need_pixels(o, &detection.maps);
     noise_choose_box(o, metadata, &detection);
     return detection;
@@ -251,9 +251,9 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
 }
 
 /* Whether all pixels of the image are blank, with a mask or map. */
-static bool is_blank_as_given(const struct search_input *input,
-                              const struct srcfind_background *b) {
-    return input->image->given && b->n_pixels > 0 && b->n_blank == b->n_pixels;
+static bool is_blank_by_user_maps(const struct search_input *input,
+                                  const struct srcfind_background *b) {
+    return input->image->user_maps && b->n_pixels > 0 && b->n_blank == b->n_pixels;
 }
 
 /* Finds the sources of the image, and describes its noise. */
@@ -271,9 +271,9 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
     catalogue->n_sources = sources.n;
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
-    if (status == SRCFIND_ERROR_INPUT && is_blank_as_given(input, &result.background))
-        status =
-            given_explain_blank(input->image->given, result.background.n_pixels, &finder->error);
+    if (status == SRCFIND_ERROR_INPUT && is_blank_by_user_maps(input, &result.background))
+        status = user_maps_explain_blank(input->image->user_maps, result.background.n_pixels,
+                                         &finder->error);
     segments_clear(&result.segments);
     catalogue->noise = result.noise;
     catalogue->background = result.background;

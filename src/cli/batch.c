@@ -277,7 +277,7 @@ enum { BYTES_A_THREAD = 1 << 28 };
 
 /* A worker needs file descriptors for an image, its mask and its maps of the noise, and for a file
  * that is saved and its lock; libraries that are loaded during the run need some too. */
-enum { DESCRIPTORS_A_WORKER = 1 + GIVEN_KINDS + 2, DESCRIPTORS_BESIDE = 4 };
+enum { DESCRIPTORS_A_WORKER = 1 + USER_MAP_KINDS + 2, DESCRIPTORS_BESIDE = 4 };
 
 /* The number of workers, up to n_workers, for which free file descriptors suffice; 1 or more. */
 static int64_t count_with_descriptors(int64_t n_workers) {

@@ -69,9 +69,9 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
              add_use(u, target->catalogue, target->image, "catalogue", true);
         for (int map = 0; ok && map < MOST_MAPS; map++)
             ok = add_use(u, target->maps[map], target->image, "map", true);
-        for (int kind = 0; ok && kind < GIVEN_KINDS; kind++)
-            ok =
-                add_use(u, target->given[kind], target->image, "a mask or map that is read", false);
+        for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
+            ok = add_use(u, target->user_maps[kind], target->image, "a mask or map that is read",
+                         false);
     }
     return ok;
 }

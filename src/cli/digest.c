@@ -36,8 +36,8 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
         srcfind_options_get(cli->find, srcfind_option(i)->name, value, sizeof value);
         fnv_add(&hash, value);
     }
-    for (int kind = 0; kind < GIVEN_KINDS; kind++)
-        add_file(&hash, target->given[kind]);
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        add_file(&hash, target->user_maps[kind]);
     srcfind_options_get(cli->find, "at", value, sizeof value);
     add_file(&hash, value);
     fnv_add(&hash, target->catalogue ? targets->format->name : "");

@@ -29,8 +29,8 @@ static void clear_target(struct target *target) {
     free(target->catalogue);
     for (int map = 0; map < MOST_MAPS; map++)
         free(target->maps[map]);
-    for (int kind = 0; kind < GIVEN_KINDS; kind++)
-        free(target->given[kind]);
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        free(target->user_maps[kind]);
 }
 
 /* --- names --- */
@@ -205,7 +205,7 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 
 /* Says if images in different folders, of one name, get one file of a directory: it may be that of
  * one of them only. */
-static int note_shared(const struct cli *cli, const char *option, enum given_kind kind,
+static int note_shared(const struct cli *cli, const char *option, enum user_map_kind kind,
                        const struct targets *t) {
     const struct messages messages = messages_for(cli);
     const char *path;
@@ -213,7 +213,7 @@ static int note_shared(const struct cli *cli, const char *option, enum given_kin
     if (!paths)
         return messages_no_memory(NAMING);
     for (int64_t i = 0; i < t->n; i++)
-        paths[i] = t->target[i].given[kind];
+        paths[i] = t->target[i].user_maps[kind];
     const int64_t n = texts_find_equal(paths, t->n, &path);
     if (n > 1)
         messages_note(&messages,
@@ -225,8 +225,8 @@ static int note_shared(const struct cli *cli, const char *option, enum given_kin
 }
 
 /* Names what one option gives for each image. */
-static int name_given(const struct cli *cli, const char *option, enum given_kind kind,
-                      struct targets *t) {
+static int name_user_map(const struct cli *cli, const char *option, enum user_map_kind kind,
+                         struct targets *t) {
     char path[OPTIONS_TEXT];
     srcfind_options_get(cli->find, option, path, sizeof path);
     if (!*path)
@@ -237,17 +237,17 @@ static int name_given(const struct cli *cli, const char *option, enum given_kind
             "each",
             option, path);
     for (int64_t i = 0; i < t->n; i++)
-        if (!(t->target[i].given[kind] = given_path(kind, path, t->target[i].image)))
+        if (!(t->target[i].user_maps[kind] = user_map_path(kind, path, t->target[i].image)))
             return messages_no_memory(NAMING);
     return t->several ? note_shared(cli, option, kind, t) : EXIT_OK;
 }
 
-static int name_all_given(const struct cli *cli, struct targets *t) {
-    int status = name_given(cli, "mask", GIVEN_MASK, t);
+static int name_user_maps(const struct cli *cli, struct targets *t) {
+    int status = name_user_map(cli, "mask", USER_MASK, t);
     if (status == EXIT_OK)
-        status = name_given(cli, "rms-map", GIVEN_RMS, t);
+        status = name_user_map(cli, "rms-map", USER_RMS, t);
     if (status == EXIT_OK)
-        status = name_given(cli, "background-map", GIVEN_BACKGROUND, t);
+        status = name_user_map(cli, "background-map", USER_BACKGROUND, t);
     return status;
 }
 
@@ -375,7 +375,7 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
     if (status == EXIT_OK)
         status = name_maps(cli, t);
     if (status == EXIT_OK)
-        status = name_all_given(cli, t);
+        status = name_user_maps(cli, t);
     if (status == EXIT_OK)
         status = conflicts_check(cli, t);
     return status;

@@ -3,18 +3,18 @@
 #define TARGETS_H
 
 #include "cli/command_line.h"
-#include "input/given.h"
+#include "input/user_maps.h"
 
 enum { MOST_MAPS = 8 };
 
 struct target {
     char *image;
-    char *name;               /* of its outputs, without directory and suffix (names.h) */
-    char *catalogue;          /* NULL: standard output, or none */
-    char *maps[MOST_MAPS];    /* for each srcfind_map(i) that is to be saved; else NULL */
-    char *given[GIVEN_KINDS]; /* mask and maps of the noise that are read; else NULL */
-    int64_t bytes;            /* approximate size of the pixels; 0 if unknown */
-    bool is_done;             /* it is to be skipped: its outputs are there */
+    char *name;                      /* of its outputs, without directory and suffix (names.h) */
+    char *catalogue;                 /* NULL: standard output, or none */
+    char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
+    char *user_maps[USER_MAP_KINDS]; /* mask and maps of the noise that are read; else NULL */
+    int64_t bytes;                   /* approximate size of the pixels; 0 if unknown */
+    bool is_done;                    /* it is to be skipped: its outputs are there */
 };
 
 struct targets {

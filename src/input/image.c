@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "input/beam.h"
-#include "input/given.h"
 #include "input/units.h"
+#include "input/user_maps.h"
 
 /* --- which HDU --- */
 
@@ -279,7 +279,7 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
                            pixel_change_make(options->blank, false, image->source.swapped));
     if (status == SRCFIND_OK)
         status = fits_file_checksum(&image->file, error);
-    return status == SRCFIND_OK ? given_open(image, options, metadata, error) : status;
+    return status == SRCFIND_OK ? user_maps_open(image, options, metadata, error) : status;
 }
 
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,
@@ -302,11 +302,11 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
 enum srcfind_status image_unchanged(const struct image *image, struct error *error) {
     const enum srcfind_status status =
         fits_file_unchanged(&image->file, &image->file.version, error);
-    return status == SRCFIND_OK ? given_unchanged(image->given, error) : status;
+    return status == SRCFIND_OK ? user_maps_unchanged(image->user_maps, error) : status;
 }
 
 void image_close(struct image *image) {
-    given_close(image->given);
+    user_maps_close(image->user_maps);
     reader_close(&image->reader);
     wcs_close(image->wcs);
     hdu_clear(&image->hdu);

@@ -8,19 +8,19 @@
 #include "input/wcs.h"
 #include "options/options.h"
 
-struct given;
+struct user_maps;
 
 struct image {
     struct fits_file file;
     struct hdu hdu;
     struct reader reader;
     struct pixel_source source;
-    struct changed blanked; /* what `source` reads from, with the option blank */
-    struct given *given;    /* mask and maps that were given; NULL if none were */
-    struct wcs *wcs;        /* NULL if there are no celestial coordinates */
-    double jansky;          /* the map unit in `flux` per beam or per pixel; NaN if it is neither */
-    bool per_pixel;         /* per pixel, as are units per area of the sky: no beam is needed */
-    const char *flux;       /* "Jy" or "Jy km/s"; "" if the unit is another one */
+    struct changed blanked;      /* what `source` reads from, with the option blank */
+    struct user_maps *user_maps; /* a mask and others; NULL: none */
+    struct wcs *wcs;             /* NULL if there are no celestial coordinates */
+    double jansky;    /* the map unit in `flux` per beam or per pixel; NaN if it is neither */
+    bool per_pixel;   /* per pixel, as are units per area of the sky: no beam is needed */
+    const char *flux; /* "Jy" or "Jy km/s"; "" if the unit is another one */
 };
 
 /* Opens the HDU and plane that the options name, and fills metadata. The source points into the

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* asprintf */
-#include "input/given.h"
+#include "input/user_maps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,68 +13,68 @@
 static const struct {
     const char *name, *option;
     const char *value; /* what a pixel that is searched has there */
-} kinds[GIVEN_KINDS] = {
-    [GIVEN_MASK] = {"mask", "mask", "a value other than 0"},
-    [GIVEN_RMS] = {"rms", "rms-map", "a finite value above 0"},
-    [GIVEN_BACKGROUND] = {"background", "background-map", "a finite value"},
+} kinds[USER_MAP_KINDS] = {
+    [USER_MASK] = {"mask", "mask", "a value other than 0"},
+    [USER_RMS] = {"rms", "rms-map", "a finite value above 0"},
+    [USER_BACKGROUND] = {"background", "background-map", "a finite value"},
 };
 
-struct given_image {
+struct user_map {
     struct image image;
     struct srcfind_image metadata;
 };
 
-struct given {
-    struct given_image *images[GIVEN_KINDS]; /* NULL: not given */
-    struct pixel_source pixels;              /* of the image that they are given for */
+struct user_maps {
+    struct user_map *images[USER_MAP_KINDS]; /* NULL: there is none */
+    struct pixel_source pixels;              /* of the image */
 };
 
 /* --- pixels --- */
 
 /* Whether a pixel counts as blank where a mask or a map has this value. */
-static bool is_blank(enum given_kind kind, float value) {
-    return !isfinite(value) || (kind == GIVEN_MASK && value == 0) ||
-           (kind == GIVEN_RMS && value <= 0);
+static bool is_blank(enum user_map_kind kind, float value) {
+    return !isfinite(value) || (kind == USER_MASK && value == 0) ||
+           (kind == USER_RMS && value <= 0);
 }
 
-/* Makes pixels NaN by one of the given images; `values` is a buffer for its values. */
-static bool apply(const struct given *g, enum given_kind kind, int64_t first, int64_t count,
-                  uint32_t *values, uint32_t *pixels, struct error *error) {
-    const struct pixel_source *source = &g->images[kind]->image.source;
+/* Makes pixels NaN by one of the maps; `values` is a buffer for its values. */
+static bool apply(const struct user_maps *maps, enum user_map_kind kind, int64_t first,
+                  int64_t count, uint32_t *values, uint32_t *pixels, struct error *error) {
+    const struct pixel_source *source = &maps->images[kind]->image.source;
     const uint32_t *read = source->read(source->state, first, count, values, error);
-    const uint32_t blank = pixel_bits(NAN, g->pixels.swapped);
+    const uint32_t blank = pixel_bits(NAN, maps->pixels.swapped);
     for (int64_t i = 0; read && i < count; i++)
         if (is_blank(kind, pixel_value(read, i, source->swapped)))
             pixels[i] = blank;
     return read;
 }
 
-static const uint32_t *read_given(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                  struct error *error) {
-    const struct given *g = state;
+static const uint32_t *read_masked(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                   struct error *error) {
+    const struct user_maps *maps = state;
     const size_t size = (size_t)count * sizeof *buffer;
-    const uint32_t *pixels = g->pixels.read(g->pixels.state, first, count, buffer, error);
+    const uint32_t *pixels = maps->pixels.read(maps->pixels.state, first, count, buffer, error);
     uint32_t *values = pixels ? malloc(size + 1) : NULL;
     bool ok = values;
     if (pixels && !values)
         error_memory(error, "reading a map");
     if (ok && pixels != buffer)
         memcpy(buffer, pixels, size);
-    for (int kind = 0; ok && kind < GIVEN_KINDS; kind++)
-        if (g->images[kind])
-            ok = apply(g, (enum given_kind)kind, first, count, values, buffer, error);
+    for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
+        if (maps->images[kind])
+            ok = apply(maps, (enum user_map_kind)kind, first, count, values, buffer, error);
     free(values);
     return ok ? buffer : NULL;
 }
 
 /* Chunks are those of the image or of the map that has the largest: a part of a packed chunk costs
  * as much as all of it. */
-static struct pixel_source source_of(struct given *g) {
-    struct pixel_source source = g->pixels;
-    for (int kind = 0; kind < GIVEN_KINDS; kind++) {
-        if (!g->images[kind])
+static struct pixel_source source_of(struct user_maps *maps) {
+    struct pixel_source source = maps->pixels;
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
+        if (!maps->images[kind])
             continue;
-        const struct pixel_source *s = &g->images[kind]->image.source;
+        const struct pixel_source *s = &maps->images[kind]->image.source;
         source.chunk_pixels =
             s->chunk_pixels > source.chunk_pixels ? s->chunk_pixels : source.chunk_pixels;
         source.sample_rows =
@@ -82,8 +82,8 @@ static struct pixel_source source_of(struct given *g) {
         source.parallel = source.parallel && s->parallel;
         source.packed = source.packed || s->packed;
     }
-    source.state = g;
-    source.read = read_given;
+    source.state = maps;
+    source.read = read_masked;
     return source;
 }
 
@@ -103,7 +103,8 @@ static char *path_inside(const char *directory, const char *end, const char *suf
 
 /* Sets *path to the file in a directory for the end of an image's path, or to NULL if there is
  * none. False where memory ran out. */
-static bool find_inside(enum given_kind kind, const char *directory, const char *end, char **path) {
+static bool find_inside(enum user_map_kind kind, const char *directory, const char *end,
+                        char **path) {
     char named[32];
     const char *const suffixes[] = {named, "fits"};
     struct stat info;
@@ -130,7 +131,7 @@ static const char *behind_parents(const char *path) {
     return end;
 }
 
-char *given_path(enum given_kind kind, const char *path, const char *image) {
+char *user_map_path(enum user_map_kind kind, const char *path, const char *image) {
     struct stat info;
     char *found;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
@@ -144,8 +145,8 @@ char *given_path(enum given_kind kind, const char *path, const char *image) {
 }
 
 /* Checks that a directory has a map for the image. */
-static enum srcfind_status check_exists(enum given_kind kind, const char *option, const char *path,
-                                        const char *image, struct error *error) {
+static enum srcfind_status check_exists(enum user_map_kind kind, const char *option,
+                                        const char *path, const char *image, struct error *error) {
     const char *name = image + path_directory(image);
     const int stem = path_stem(name);
     struct stat info;
@@ -157,7 +158,7 @@ static enum srcfind_status check_exists(enum given_kind kind, const char *option
 }
 
 /* Checks that the map is not the image, and no map of srcfind of another kind. */
-static enum srcfind_status check_kind(enum given_kind kind, const struct image *map,
+static enum srcfind_status check_kind(enum user_map_kind kind, const struct image *map,
                                       const struct image *image, struct error *error) {
     const char *stem = image->file.path + path_directory(image->file.path);
     struct stat one, other;
@@ -169,7 +170,7 @@ static enum srcfind_status check_kind(enum given_kind kind, const struct image *
                          "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
                          map->file.path, kinds[kind].option, path_stem(stem), stem,
                          kinds[kind].name);
-    if (kind != GIVEN_MASK && srcfind_map_name(&map->hdu.header, name) &&
+    if (kind != USER_MASK && srcfind_map_name(&map->hdu.header, name) &&
         strcmp(name, kinds[kind].name) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: this is a map of %s: --%s needs one of %s", map->file.path, name,
@@ -210,7 +211,7 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
 }
 
 /* Opens a map, and checks that it suits the image. */
-static enum srcfind_status open_map(enum given_kind kind, struct given_image *map, const char *path,
+static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *map, const char *path,
                                     const struct image *image, const struct srcfind_image *metadata,
                                     struct error *error) {
     struct options defaults;
@@ -220,20 +221,21 @@ static enum srcfind_status open_map(enum given_kind kind, struct given_image *ma
         status = check_kind(kind, &map->image, image, error);
     if (status == SRCFIND_OK)
         status = check_shape(&map->metadata, metadata, error);
-    if (status == SRCFIND_OK && kind != GIVEN_MASK)
+    if (status == SRCFIND_OK && kind != USER_MASK)
         status = check_unit(&map->metadata, metadata, error);
     return status;
 }
 
-static enum srcfind_status open_kind(enum given_kind kind, const char *option, struct image *image,
-                                     const struct srcfind_image *metadata, struct error *error) {
+static enum srcfind_status open_kind(enum user_map_kind kind, const char *option,
+                                     struct image *image, const struct srcfind_image *metadata,
+                                     struct error *error) {
     if (!*option)
         return SRCFIND_OK;
-    char *path = given_path(kind, option, metadata->path);
+    char *path = user_map_path(kind, option, metadata->path);
     enum srcfind_status status = path ? check_exists(kind, option, path, metadata->path, error)
                                       : error_memory(error, "opening a map");
-    struct given_image *map = status == SRCFIND_OK ? calloc(1, sizeof *map) : NULL;
-    image->given->images[kind] = map;
+    struct user_map *map = status == SRCFIND_OK ? calloc(1, sizeof *map) : NULL;
+    image->user_maps->images[kind] = map;
     if (map)
         status = open_map(kind, map, path, image, metadata, error);
     else if (status == SRCFIND_OK)
@@ -242,57 +244,57 @@ static enum srcfind_status open_kind(enum given_kind kind, const char *option, s
     return status;
 }
 
-enum srcfind_status given_open(struct image *image, const struct options *options,
-                               const struct srcfind_image *metadata, struct error *error) {
-    const char *paths[GIVEN_KINDS] = {[GIVEN_MASK] = options->mask,
-                                      [GIVEN_RMS] = options->rms_map,
-                                      [GIVEN_BACKGROUND] = options->background_map};
+enum srcfind_status user_maps_open(struct image *image, const struct options *options,
+                                   const struct srcfind_image *metadata, struct error *error) {
+    const char *paths[USER_MAP_KINDS] = {[USER_MASK] = options->mask,
+                                         [USER_RMS] = options->rms_map,
+                                         [USER_BACKGROUND] = options->background_map};
     enum srcfind_status status = SRCFIND_OK;
     if (!*options->mask && !*options->rms_map && !*options->background_map)
         return SRCFIND_OK;
-    struct given *g = image->given = calloc(1, sizeof *g);
-    if (!g)
+    struct user_maps *maps = image->user_maps = calloc(1, sizeof *maps);
+    if (!maps)
         return error_memory(error, "opening a map");
-    for (int kind = 0; status == SRCFIND_OK && kind < GIVEN_KINDS; kind++)
-        status = open_kind((enum given_kind)kind, paths[kind], image, metadata, error);
+    for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
+        status = open_kind((enum user_map_kind)kind, paths[kind], image, metadata, error);
     if (status != SRCFIND_OK)
         return status;
-    g->pixels = image->source;
-    image->source = source_of(g);
+    maps->pixels = image->source;
+    image->source = source_of(maps);
     return SRCFIND_OK;
 }
 
-void given_close(struct given *given) {
-    for (int kind = 0; given && kind < GIVEN_KINDS; kind++) {
-        struct given_image *map = given->images[kind];
+void user_maps_close(struct user_maps *maps) {
+    for (int kind = 0; maps && kind < USER_MAP_KINDS; kind++) {
+        struct user_map *map = maps->images[kind];
         if (!map)
             continue;
         image_close(&map->image);
         image_clear_metadata(&map->metadata);
         free(map);
     }
-    free(given);
+    free(maps);
 }
 
-const struct pixel_source *given_source(const struct given *given, enum given_kind kind) {
-    return given && given->images[kind] ? &given->images[kind]->image.source : NULL;
+const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind) {
+    return maps && maps->images[kind] ? &maps->images[kind]->image.source : NULL;
 }
 
-enum srcfind_status given_unchanged(const struct given *given, struct error *error) {
+enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
-    for (int kind = 0; given && status == SRCFIND_OK && kind < GIVEN_KINDS; kind++)
-        if (given->images[kind])
-            status = image_unchanged(&given->images[kind]->image, error);
+    for (int kind = 0; maps && status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
+        if (maps->images[kind])
+            status = image_unchanged(&maps->images[kind]->image, error);
     return status;
 }
 
-enum srcfind_status given_explain_blank(const struct given *given, int64_t n_pixels,
-                                        struct error *error) {
+enum srcfind_status user_maps_explain_blank(const struct user_maps *maps, int64_t n_pixels,
+                                            struct error *error) {
     char text[sizeof error->text] = "";
-    for (int kind = 0; kind < GIVEN_KINDS; kind++)
-        if (given->images[kind])
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        if (maps->images[kind])
             snprintf(text + strlen(text), sizeof text - strlen(text), ", %s in %s",
-                     kinds[kind].value, given->images[kind]->metadata.path);
+                     kinds[kind].value, maps->images[kind]->metadata.path);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "none of the %lld pixels is left: one needs a finite value in the image%s",
                      (long long)n_pixels, text);
