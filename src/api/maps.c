@@ -173,7 +173,7 @@ void maps_expect(struct srcfind *finder, unsigned wanted) {
 /* --- values --- */
 
 /* Maps that are being made, and the image that they are made of. */
-struct making {
+struct wanted_maps {
     struct srcfind *finder;
     const struct srcfind_catalogue *catalogue;
     const struct image *image;
@@ -197,7 +197,7 @@ static enum srcfind_status choose_map(const char *name, const struct srcfind_cat
 
 /* Finds the labels that the catalogue did not keep: by the search that made it, which is the only
  * rule for them. */
-static enum srcfind_status find_labels(const struct making *m, enum label_kind kind,
+static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_kind kind,
                                        struct labels *labels) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct srcfind_catalogue again = {.image = c->image};
@@ -214,7 +214,7 @@ static enum srcfind_status find_labels(const struct making *m, enum label_kind k
     return status;
 }
 
-static enum srcfind_status add_labels(const struct making *m, enum map map,
+static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
                                       struct map_output *output) {
     const struct srcfind_catalogue *c = m->catalogue;
     const enum label_kind kind = label_kind(map);
@@ -229,7 +229,7 @@ static enum srcfind_status add_labels(const struct making *m, enum map map,
 }
 
 /* Adds a map to those that are made, without saying where it goes. */
-static enum srcfind_status add_map(struct making *m, enum map map) {
+static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct map_output *output = &m->outputs[m->n++];
     *output = (struct map_output){.quantity = maps[map].quantity};
@@ -241,7 +241,7 @@ static enum srcfind_status add_map(struct making *m, enum map map) {
                : error_memory(&m->finder->error, "making a map");
 }
 
-static enum srcfind_status make_maps(struct making *m) {
+static enum srcfind_status make_maps(struct wanted_maps *m) {
     const struct srcfind_catalogue *c = m->catalogue;
     const struct map_image image = {m->pixels, &c->noise,
                                     finder_detection(&c->options, m->image, &c->image).maps};
@@ -250,19 +250,19 @@ static enum srcfind_status make_maps(struct making *m) {
                : map_outputs_write(&image, m->outputs, m->n, m->finder->threads, &m->finder->error);
 }
 
-static void clear_maps(struct making *m) {
+static void clear_maps(struct wanted_maps *m) {
     for (int i = 0; i < m->n; i++)
         map_output_clear(&m->outputs[i]);
 }
 
-static void set_image(struct making *m, const struct image *image,
+static void set_image(struct wanted_maps *m, const struct image *image,
                       const struct pixel_source *pixels) {
     m->image = image;
     m->pixels = pixels;
 }
 
 /* Opens the file of a catalogue, again. To be closed also after an error. */
-static enum srcfind_status open_image(struct making *m, struct image *image,
+static enum srcfind_status open_image(struct wanted_maps *m, struct image *image,
                                       struct srcfind_image *metadata) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct error *error = &m->finder->error;
@@ -277,7 +277,7 @@ static enum srcfind_status open_image(struct making *m, struct image *image,
 /* Maps that are saved: each file is open while those of the maps that follow are made, so that all
  * get their values in one pass over the image. */
 struct saving {
-    struct making making;
+    struct wanted_maps wanted;
     struct image image;
     char *const *paths; /* of each map; NULL: it is not saved */
     int map;            /* now */
@@ -286,7 +286,7 @@ struct saving {
 
 /* False where memory ran out. */
 static bool make_header(const struct saving *s, enum map map, struct cards *cards) {
-    const struct srcfind_catalogue *c = s->making.catalogue;
+    const struct srcfind_catalogue *c = s->wanted.catalogue;
     char what[SRCFIND_TEXT];
     add_description(cards, map, &s->image, &c->image);
     snprintf(what, sizeof what, "map: %s", maps[map].name);
@@ -297,13 +297,13 @@ static bool make_header(const struct saving *s, enum map map, struct cards *card
 /* Writes the header of a map, and adds it to those that are made. */
 static enum srcfind_status begin_map(struct saving *s, enum map map, FILE *file, const char *name,
                                      struct error *error) {
-    const struct srcfind_image *image = &s->making.catalogue->image;
+    const struct srcfind_image *image = &s->wanted.catalogue->image;
     struct cards header = {0};
-    enum srcfind_status status = add_map(&s->making, map);
+    enum srcfind_status status = add_map(&s->wanted, map);
     if (status == SRCFIND_OK && !make_header(s, map, &header))
         status = error_memory(error, "writing a map");
     if (status == SRCFIND_OK)
-        status = fits_map_begin(&s->making.outputs[s->making.n - 1].file, &header,
+        status = fits_map_begin(&s->wanted.outputs[s->wanted.n - 1].file, &header,
                                 image->width * image->height, file, name, error);
     cards_clear(&header);
     return status;
@@ -315,7 +315,7 @@ static enum srcfind_status save_next(struct saving *s);
 static enum srcfind_status write_map(void *context, FILE *file, const char *name,
                                      struct error *error) {
     struct saving *s = context;
-    const struct making *m = &s->making;
+    const struct wanted_maps *m = &s->wanted;
     const enum map map = (enum map)s->map++;
     const enum srcfind_status status =
         map == MAP_PICTURE
@@ -326,12 +326,12 @@ static enum srcfind_status write_map(void *context, FILE *file, const char *name
 
 /* Saves the next map and those that follow; after the last one makes all of them. */
 static enum srcfind_status save_next(struct saving *s) {
-    struct error *error = &s->making.finder->error;
+    struct error *error = &s->wanted.finder->error;
     while (s->map < MAPS && !s->paths[s->map])
         s->map++;
     const int map = s->map;
     if (map == MAPS) {
-        const enum srcfind_status status = make_maps(&s->making);
+        const enum srcfind_status status = make_maps(&s->wanted);
         return status == SRCFIND_OK ? image_unchanged(&s->image, error) : status;
     }
     const struct save_content content = {map == MAP_PICTURE ? "picture" : "map", write_map, s};
@@ -342,12 +342,12 @@ static enum srcfind_status save_next(struct saving *s) {
 
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                               char *const *paths, unsigned *saved) {
-    struct saving s = {.making = {.finder = finder, .catalogue = catalogue}, .paths = paths};
+    struct saving s = {.wanted = {.finder = finder, .catalogue = catalogue}, .paths = paths};
     struct srcfind_image metadata;
-    enum srcfind_status status = open_image(&s.making, &s.image, &metadata);
+    enum srcfind_status status = open_image(&s.wanted, &s.image, &metadata);
     if (status == SRCFIND_OK)
         status = save_next(&s);
-    clear_maps(&s.making);
+    clear_maps(&s.wanted);
     close_image(&s.image, &metadata);
     *saved = s.saved;
     return status;
@@ -375,7 +375,7 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
 
 /* --- arrays --- */
 
-static enum srcfind_status fill(struct making *m, enum map map, uint32_t *array) {
+static enum srcfind_status fill(struct wanted_maps *m, enum map map, uint32_t *array) {
     enum srcfind_status status = add_map(m, map);
     m->outputs[0].array = array;
     if (status == SRCFIND_OK)
@@ -384,7 +384,7 @@ static enum srcfind_status fill(struct making *m, enum map map, uint32_t *array)
     return status;
 }
 
-static enum srcfind_status fill_from_file(struct making *m, enum map map, uint32_t *array) {
+static enum srcfind_status fill_from_file(struct wanted_maps *m, enum map map, uint32_t *array) {
     struct image image;
     struct srcfind_image metadata;
     enum srcfind_status status = open_image(m, &image, &metadata);
@@ -397,7 +397,8 @@ static enum srcfind_status fill_from_file(struct making *m, enum map map, uint32
 }
 
 /* Checks that pixels can be those of the catalogue. */
-static enum srcfind_status check_pixels(const struct making *m, const struct srcfind_pixels *given,
+static enum srcfind_status check_pixels(const struct wanted_maps *m,
+                                        const struct srcfind_pixels *given,
                                         struct srcfind_pixels *pixels) {
     const struct srcfind_catalogue *c = m->catalogue;
     struct error *error = &m->finder->error;
@@ -418,7 +419,7 @@ static enum srcfind_status check_pixels(const struct making *m, const struct src
                      (long long)c->image.height);
 }
 
-static enum srcfind_status fill_from_pixels(struct making *m, enum map map,
+static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
                                             const struct srcfind_pixels *given, uint32_t *array) {
     const struct options *options = &m->catalogue->options;
     struct image image;
@@ -442,7 +443,7 @@ enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                           const struct srcfind_catalogue *catalogue,
                                           const struct srcfind_pixels *pixels, const char *map,
                                           void *values) {
-    struct making m = {.finder = finder, .catalogue = catalogue};
+    struct wanted_maps m = {.finder = finder, .catalogue = catalogue};
     enum map chosen;
     const enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
     if (status != SRCFIND_OK)

@@ -17,7 +17,7 @@ struct block {
     struct block *next; /* of the islands that follow */
 };
 
-struct making {
+struct source_blocks {
     struct segments *segments;
     const struct measurer *measurer;
     struct dividing dividing;
@@ -27,11 +27,11 @@ struct making {
     int64_t n;
 };
 
-static bool keeps(const struct making *m, enum label_kind kind) {
+static bool keeps(const struct source_blocks *m, enum label_kind kind) {
     return m->labels >> kind & 1;
 }
 
-static bool allocate(const struct making *m, int64_t n, struct sources *s) {
+static bool allocate(const struct source_blocks *m, int64_t n, struct sources *s) {
     s->n = n;
     s->rows = arrays_allocate(n, sizeof *s->rows);
     s->gaussians = m->dividing.fitter ? arrays_allocate(n, sizeof *s->gaussians) : NULL;
@@ -39,8 +39,8 @@ static bool allocate(const struct making *m, int64_t n, struct sources *s) {
 }
 
 /* Adds a block with the rows of components, which are those of the islands [first, end). */
-static enum srcfind_status add_block(struct making *m, const struct components *c, int64_t first,
-                                     int64_t end, struct error *error) {
+static enum srcfind_status add_block(struct source_blocks *m, const struct components *c,
+                                     int64_t first, int64_t end, struct error *error) {
     struct block *block = calloc(1, sizeof *block);
     if (!block)
         return error_memory(error, "measuring sources");
@@ -59,7 +59,7 @@ static enum srcfind_status add_block(struct making *m, const struct components *
                               error);
 }
 
-static enum srcfind_status make_blocks(struct making *m, struct error *error) {
+static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     while (status == SRCFIND_OK && m->segments->n > 0) {
         struct components components;
@@ -108,12 +108,12 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
 }
 
 /* Keeps the labels of islands, if they are wanted. False where memory ran out. */
-static bool keep_islands(const struct making *m, struct sources *sources) {
+static bool keep_islands(const struct source_blocks *m, struct sources *sources) {
     return !keeps(m, LABEL_ISLANDS) || m->segments->n == 0 ||
            labels_add_islands(&sources->labels[LABEL_ISLANDS], m->segments);
 }
 
-static enum srcfind_status make_components(struct making *m, struct sources *sources,
+static enum srcfind_status make_components(struct source_blocks *m, struct sources *sources,
                                            struct error *error) {
     enum srcfind_status status = make_blocks(m, error);
     if (status == SRCFIND_OK && !allocate(m, m->n, sources))
@@ -197,11 +197,11 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
         measurer_make(result, from->detection, from->image, from->metadata, &frame, threads);
     if (!measurer)
         return error_memory(error, "measuring sources");
-    struct making m = {.segments = &result->segments,
-                       .measurer = measurer,
-                       .dividing = dividing_of(from, &frame),
-                       .threads = threads,
-                       .labels = from->labels};
+    struct source_blocks m = {.segments = &result->segments,
+                              .measurer = measurer,
+                              .dividing = dividing_of(from, &frame),
+                              .threads = threads,
+                              .labels = from->labels};
     sources->n = result->segments.n;
     if (!keep_islands(&m, sources))
         status = error_memory(error, "measuring sources");
