@@ -171,7 +171,7 @@ static int check_output(const struct arguments *a, const struct image_list *list
 
 /* --- merging --- */
 
-struct reading {
+struct merge_inputs {
     const struct image_list *list;
     struct merge *merge;
     atomic_bool no_memory;
@@ -180,7 +180,7 @@ struct reading {
 
 /* Reads a catalogue, and adds it. */
 static void read_one(void *context, int i) {
-    struct reading *r = context;
+    struct merge_inputs *r = context;
     struct error error;
     if (merge_add_file(r->merge, i, r->list->paths[i], NULL, &error) != SRCFIND_OK &&
         !(r->errors[i] = strdup(error.text)))
@@ -188,7 +188,8 @@ static void read_one(void *context, int i) {
 }
 
 /* Reads all catalogues. False if one could not be read. */
-static bool read_all(struct reading *r, struct threads *threads, const struct messages *messages) {
+static bool read_all(struct merge_inputs *r, struct threads *threads,
+                     const struct messages *messages) {
     threads_run(threads, (int)r->list->n, read_one, r);
     bool ok = !r->no_memory;
     for (int64_t i = 0; i < r->list->n; i++) {
@@ -223,7 +224,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
     struct messages messages = messages_for(&a->cli);
     messages.row = "row";
     struct threads *threads = threads_create(threads_available());
-    struct reading r = {.list = list, .errors = calloc((size_t)list->n, sizeof *r.errors)};
+    struct merge_inputs r = {.list = list, .errors = calloc((size_t)list->n, sizeof *r.errors)};
     struct error error;
     int status = EXIT_IMAGE;
     if (!threads || !r.errors)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-struct reading {
+struct chunk_queue {
     const struct pixel_source *source;
     const struct chunk_work *work;
     int64_t n_chunks;
@@ -26,7 +26,7 @@ int64_t chunks_count(const struct pixel_source *source) {
 
 /* Records a failure. The error of the lowest chunk is kept, so that the report does not depend on
  * the timing of the threads. */
-static void record_failure(struct reading *r, int64_t chunk, enum srcfind_status status,
+static void record_failure(struct chunk_queue *r, int64_t chunk, enum srcfind_status status,
                            const struct error *error) {
     if (r->status == SRCFIND_OK || chunk < r->failed) {
         r->status = status;
@@ -37,7 +37,7 @@ static void record_failure(struct reading *r, int64_t chunk, enum srcfind_status
 
 /* Takes the next chunk of the worker's band, or of a new band. False if none is left. After an
  * error no new band is started, but all chunks before the failed one are still read. */
-static bool take_chunk(struct reading *r, struct band *band, struct chunk *chunk) {
+static bool take_chunk(struct chunk_queue *r, struct band *band, struct chunk *chunk) {
     if (band->next == band->end) {
         const int64_t remaining = r->n_chunks - r->next;
         const int64_t size = r->work->band > 1 ? r->work->band : 1;
@@ -57,7 +57,7 @@ static void locate_chunk(const struct pixel_source *s, struct chunk *chunk) {
 }
 
 /* Takes the next chunk that is wanted. */
-static bool take_wanted(struct reading *r, struct band *band, struct chunk *chunk) {
+static bool take_wanted(struct chunk_queue *r, struct band *band, struct chunk *chunk) {
     while (take_chunk(r, band, chunk)) {
         locate_chunk(r->source, chunk);
         if (!r->work->wanted || r->work->wanted(r->work->context, chunk->first, chunk->count))
@@ -66,15 +66,15 @@ static bool take_wanted(struct reading *r, struct band *band, struct chunk *chun
     return false;
 }
 
-static void read_chunk(const struct reading *r, struct chunk *chunk, uint32_t *buffer,
+static void read_chunk(const struct chunk_queue *r, struct chunk *chunk, uint32_t *buffer,
                        struct error *error) {
     const struct pixel_source *s = r->source;
     chunk->pixels = s->read(s->state, chunk->first, chunk->count, buffer, error);
 }
 
 /* Takes and reads the next chunk; false if none is left, or on an error. */
-static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk, uint32_t *buffer,
-                       struct error *error) {
+static bool next_chunk(struct chunk_queue *r, struct band *band, struct chunk *chunk,
+                       uint32_t *buffer, struct error *error) {
     mtx_lock(&r->lock);
     if (!take_wanted(r, band, chunk)) {
         mtx_unlock(&r->lock);
@@ -92,7 +92,7 @@ static bool next_chunk(struct reading *r, struct band *band, struct chunk *chunk
 }
 
 /* The buffer for the worker's next chunk: its own, or what the work gives. */
-static uint32_t *next_buffer(const struct reading *r, int worker, uint32_t *own,
+static uint32_t *next_buffer(const struct chunk_queue *r, int worker, uint32_t *own,
                              enum srcfind_status *status, struct error *error) {
     if (r->work->buffer)
         return r->work->buffer(r->work->context, worker, status, error);
@@ -101,7 +101,7 @@ static uint32_t *next_buffer(const struct reading *r, int worker, uint32_t *own,
 }
 
 static void read_and_work(void *context, int worker) {
-    struct reading *r = context;
+    struct chunk_queue *r = context;
     struct band band = {0, 0};
     struct chunk chunk = {.number = r->n_chunks};
     struct error error;
@@ -121,7 +121,7 @@ static void read_and_work(void *context, int worker) {
 
 enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
                                int n_workers, const struct chunk_work *work, struct error *error) {
-    struct reading r = {
+    struct chunk_queue r = {
         .source = source, .work = work, .n_chunks = chunks_count(source), .error = error};
     if (mtx_init(&r.lock, mtx_plain) != thrd_success)
         return error_memory(error, "starting to read the image");

@@ -7,7 +7,7 @@
 #include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
-struct reading {
+struct wanted_runs {
     const struct run_source *from;
     const struct run_set *sets;
     int64_t n, n_pixels;
@@ -39,25 +39,25 @@ enum { SETS_A_PART = 64 };
 
 /* Calls `work` for each set, on all threads. */
 struct loop {
-    struct reading *reading;
-    void (*work)(struct reading *r, int64_t set);
+    struct wanted_runs *wanted;
+    void (*work)(struct wanted_runs *r, int64_t set);
 };
 
 static void work_on_part(void *context, int part) {
     const struct loop *l = context;
-    const int64_t begin = (int64_t)part * SETS_A_PART, n = l->reading->n;
+    const int64_t begin = (int64_t)part * SETS_A_PART, n = l->wanted->n;
     for (int64_t k = begin; k < n && k < begin + SETS_A_PART; k++)
-        l->work(l->reading, k);
+        l->work(l->wanted, k);
 }
 
-static void for_each_set(struct reading *r, struct threads *threads,
-                         void (*work)(struct reading *r, int64_t set)) {
+static void for_each_set(struct wanted_runs *r, struct threads *threads,
+                         void (*work)(struct wanted_runs *r, int64_t set)) {
     struct loop loop = {r, work};
     threads_run(threads, (int)((r->n + SETS_A_PART - 1) / SETS_A_PART), work_on_part, &loop);
 }
 
 /* Finds the first pixel of each run of a set. */
-static void find_first(struct reading *r, int64_t k) {
+static void find_first(struct wanted_runs *r, int64_t k) {
     const struct run_set *set = &r->sets[k];
     int64_t at = set->first, *first = r->first + r->set_runs[k];
     for (int64_t i = 0; i < set->n; i++) {
@@ -68,7 +68,7 @@ static void find_first(struct reading *r, int64_t k) {
         memcpy(r->runs + r->set_runs[k], set->runs, (size_t)set->n * sizeof *r->runs);
 }
 
-static void set_noise_of_set(struct reading *r, int64_t k) {
+static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
     const struct noise_rows rows = {.map = r->from->noise};
     int64_t at = r->sets[k].first;
     for (int64_t i = 0; i < r->sets[k].n; i++) {
@@ -78,7 +78,8 @@ static void set_noise_of_set(struct reading *r, int64_t k) {
     }
 }
 
-static enum srcfind_status gather(struct reading *r, struct threads *threads, struct error *error) {
+static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads,
+                                  struct error *error) {
     const int64_t n_runs = r->set_runs[r->n];
     r->runs = arrays_allocate(n_runs, sizeof *r->runs);
     if (!r->runs)
@@ -109,7 +110,7 @@ static struct chunk_range chunks_of(const struct pixel_source *source, const str
 }
 
 /* Lists the sets of each chunk. False where memory ran out. */
-static bool list_by_chunk(struct reading *r) {
+static bool list_by_chunk(struct wanted_runs *r) {
     const int64_t n_chunks = chunks_count(r->from->source);
     r->chunk_first = calloc((size_t)n_chunks + 2, sizeof *r->chunk_first);
     if (!r->chunk_first)
@@ -131,14 +132,14 @@ static bool list_by_chunk(struct reading *r) {
 }
 
 static bool is_wanted(void *context, int64_t first, int64_t count) {
-    const struct reading *r = context;
+    const struct wanted_runs *r = context;
     const int64_t c = first / r->from->source->chunk_pixels;
     (void)count;
     return r->chunk_first[c] < r->chunk_first[c + 1];
 }
 
 /* Copies what a chunk has of a run, if anything; at: the index of the run's first pixel. */
-static void copy_run(const struct reading *r, const struct chunk *chunk,
+static void copy_run(const struct wanted_runs *r, const struct chunk *chunk,
                      const struct noise_rows *rows, const struct run *run, int64_t at) {
     const int64_t start = run->y * r->from->source->width + run->x0;
     const int64_t end = start + run_length(run), last = chunk->first + chunk->count;
@@ -164,7 +165,7 @@ static int64_t first_from(const struct run_set *set, int64_t y) {
 }
 
 /* Copies what a chunk has of set k. */
-static void copy_set(const struct reading *r, const struct chunk *chunk,
+static void copy_set(const struct wanted_runs *r, const struct chunk *chunk,
                      const struct noise_rows *rows, int64_t k) {
     const struct run_set *set = &r->sets[k];
     const int64_t width = r->from->source->width;
@@ -176,7 +177,7 @@ static void copy_set(const struct reading *r, const struct chunk *chunk,
 
 static enum srcfind_status read_chunk(void *context, int worker, const struct chunk *chunk,
                                       struct error *error) {
-    const struct reading *r = context;
+    const struct wanted_runs *r = context;
     const struct run_source *from = r->from;
     struct noise_rows rows;
     (void)worker;
@@ -192,7 +193,7 @@ static enum srcfind_status read_chunk(void *context, int worker, const struct ch
 }
 
 /* If a map of the user cannot be read by several threads at a time, one reads. */
-static enum srcfind_status read_source(struct reading *r, struct threads *threads,
+static enum srcfind_status read_source(struct wanted_runs *r, struct threads *threads,
                                        struct error *error) {
     const struct pixel_source *source = r->from->source;
     const bool one = noise_sources_exist(&r->from->user) && !source->parallel;
@@ -206,7 +207,7 @@ static enum srcfind_status read_source(struct reading *r, struct threads *thread
 /* --- both --- */
 
 /* False where memory ran out. */
-static bool allocate(struct reading *r, struct run_pixels *pixels) {
+static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
     pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
     pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
     pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
@@ -223,7 +224,8 @@ static bool allocate(struct reading *r, struct run_pixels *pixels) {
 enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
                                     int64_t n, int64_t n_pixels, struct threads *threads,
                                     struct run_pixels *pixels, struct error *error) {
-    struct reading r = {.from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
+    struct wanted_runs r = {
+        .from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
     *pixels = (struct run_pixels){0};
     enum srcfind_status status = SRCFIND_OK;
     if (!allocate(&r, pixels))

@@ -20,14 +20,14 @@ static uint32_t *make_pixels(int64_t n, bool swapped) {
     return pixels;
 }
 
-struct reading {
+struct pieces {
     const struct pixel_source *source;
     struct random random[4];
 };
 
 /* Reads all pixels, in pieces of any length, some of them twice; other threads do the same. */
 static void read_all(void *context, int i) {
-    struct reading *r = context;
+    struct pieces *r = context;
     const int64_t n = r->source->width * r->source->height;
     struct error error;
     for (int64_t first = 0; first < n;) {
@@ -62,8 +62,8 @@ static void every_shape(void **state) {
             struct pixel_source source;
             assert_true(sampled_source(&sampled, &stored, &source));
             assert_true(isnan(sampled_value(&sampled, 0, 0)));
-            struct reading reading = {&source, {{1}, {2}, {3}, {4}}};
-            threads_run(unit_threads(4), 4, read_all, &reading);
+            struct pieces pieces = {&source, {{1}, {2}, {3}, {4}}};
+            threads_run(unit_threads(4), 4, read_all, &pieces);
             assert_even(&sampled, &stored);
             const int64_t kept = sampled.n_rows * sampled.n_columns;
             assert_true(n <= 1 << 13 ? kept == n : kept >= 1 << 12 && kept < 1 << 14);
