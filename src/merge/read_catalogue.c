@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "input/frame.h"
 #include "input/image.h"
 #include "input/tables/text_file.h"
 
@@ -19,13 +20,12 @@ static void take_beam(const struct table_file *table, struct srcfind_image *imag
 
 /* The names of the coordinates are those of the columns. */
 static void take_coordinates(const struct table_file *table, struct srcfind_image *image) {
-    static const char *const names[][2] = {
-        {"RA", "DEC"}, {"GLON", "GLAT"}, {"ELON", "ELAT"}, {"SLON", "SLAT"}, {"LON", "LAT"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!table_file_column(table, names[i][0]) || !table_file_column(table, names[i][1]))
+    for (const struct frame *f = frames; f < frames + FRAMES; f++) {
+        const char *lon = f->columns[SKY_LON], *lat = f->columns[SKY_LAT];
+        if (!table_file_column(table, lon) || !table_file_column(table, lat))
             continue;
-        snprintf(image->lon_name, sizeof image->lon_name, "%s", names[i][0]);
-        snprintf(image->lat_name, sizeof image->lat_name, "%s", names[i][1]);
+        snprintf(image->lon_name, sizeof image->lon_name, "%s", lon);
+        snprintf(image->lat_name, sizeof image->lat_name, "%s", lat);
         return;
     }
 }
