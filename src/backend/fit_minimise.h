@@ -172,34 +172,18 @@ FIT_FUNCTION void fit_block(const struct fit_space *s, const struct fit_set *set
     }
 }
 
-FIT_SEPARATE void fit_block_free(const struct fit_space *s, const struct fit_set *set, int i,
-                                 int j) {
-    fit_block(s, set, i, j, FIT_PARAMETERS, FIT_PARAMETERS, false);
-}
-
-FIT_SEPARATE void fit_block_fixed(const struct fit_space *s, const struct fit_set *set, int i,
-                                  int j) {
-    fit_block(s, set, i, j, FIT_FIXED, FIT_FIXED, false);
-}
-
-FIT_SEPARATE void fit_block_free_fixed(const struct fit_space *s, const struct fit_set *set, int i,
-                                       int j) {
-    fit_block(s, set, i, j, FIT_PARAMETERS, FIT_FIXED, false);
-}
-
-FIT_SEPARATE void fit_block_fixed_free(const struct fit_space *s, const struct fit_set *set, int i,
-                                       int j) {
-    fit_block(s, set, i, j, FIT_FIXED, FIT_PARAMETERS, false);
-}
-
-FIT_SEPARATE void fit_block_same_free(const struct fit_space *s, const struct fit_set *set, int i) {
-    fit_block(s, set, i, i, FIT_PARAMETERS, FIT_PARAMETERS, true);
-}
-
-FIT_SEPARATE void fit_block_same_fixed(const struct fit_space *s, const struct fit_set *set,
-                                       int i) {
-    fit_block(s, set, i, i, FIT_FIXED, FIT_FIXED, true);
-}
+/* Functions of their own, in which the numbers of parameters are constants. */
+#define FIT_BLOCK(name, n_i, n_j, is_same)                                                         \
+    FIT_SEPARATE void name(const struct fit_space *s, const struct fit_set *set, int i, int j) {   \
+        fit_block(s, set, i, j, n_i, n_j, is_same);                                                \
+    }
+FIT_BLOCK(fit_block_free, FIT_PARAMETERS, FIT_PARAMETERS, false)
+FIT_BLOCK(fit_block_free_fixed, FIT_PARAMETERS, FIT_FIXED, false)
+FIT_BLOCK(fit_block_fixed_free, FIT_FIXED, FIT_PARAMETERS, false)
+FIT_BLOCK(fit_block_fixed, FIT_FIXED, FIT_FIXED, false)
+FIT_BLOCK(fit_block_same_free, FIT_PARAMETERS, FIT_PARAMETERS, true)
+FIT_BLOCK(fit_block_same_fixed, FIT_FIXED, FIT_FIXED, true)
+#undef FIT_BLOCK
 
 /* Sets matrix and gradient, for the model that fit_evaluate had last; returns the number of
  * columns. */
@@ -224,9 +208,9 @@ FIT_FUNCTION int fit_normal_equations(const struct fit_space *s, const struct fi
                 fit_block_fixed(s, set, i, j);
         }
         if (set->is_free[i])
-            fit_block_same_free(s, set, i);
+            fit_block_same_free(s, set, i, i);
         else
-            fit_block_same_fixed(s, set, i);
+            fit_block_same_fixed(s, set, i, i);
     }
     FIT_SYNC();
     return n;
