@@ -23,6 +23,7 @@ struct item {
 };
 
 struct batch {
+    bool (*work)(struct batch *batch, struct item *item, int64_t island); /* of for_each_island */
     const struct dividing *dividing;
     const struct segments *segments;
     struct threads *threads;
@@ -43,18 +44,12 @@ struct batch {
 
 /* --- loops over islands --- */
 
-struct loop {
-    struct batch *batch;
-    bool (*work)(struct batch *batch, struct item *item, int64_t island);
-};
-
-static enum srcfind_status loop_part(void *context, int part, struct error *error) {
-    const struct loop *l = context;
-    struct batch *b = l->batch;
+static enum srcfind_status work_on_part(void *context, int part, struct error *error) {
+    struct batch *b = context;
     const int64_t first = (int64_t)part * ISLANDS_A_PART;
     const int64_t end = first + ISLANDS_A_PART < b->n ? first + ISLANDS_A_PART : b->n;
     for (int64_t i = first; i < end; i++)
-        if (!l->work(b, &b->items[i], b->first + i))
+        if (!b->work(b, &b->items[i], b->first + i))
             return error_memory(error, "dividing islands");
     return SRCFIND_OK;
 }
@@ -70,8 +65,8 @@ static int count_parts(const struct batch *b) {
 
 /* Calls `work` for all islands of the batch. False where memory ran out. */
 static bool for_each_island(struct batch *b, bool (*work)(struct batch *, struct item *, int64_t)) {
-    struct loop loop = {b, work};
-    b->status = threads_try(b->threads, count_parts(b), loop_part, &loop, b->error);
+    b->work = work;
+    b->status = threads_try(b->threads, count_parts(b), work_on_part, b, b->error);
     return b->status == SRCFIND_OK;
 }
 

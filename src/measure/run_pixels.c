@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/arrays.h"
 #include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
 struct wanted_runs {
+    void (*work)(struct wanted_runs *r, int64_t set); /* of for_each_set */
     const struct run_source *from;
     const struct run_set *sets;
     int64_t n, n_pixels;
@@ -37,23 +37,18 @@ static void set_noise(const struct run_pixels *pixels, const struct noise_rows *
 
 enum { SETS_A_PART = 64 };
 
-/* Calls `work` for each set, on all threads. */
-struct loop {
-    struct wanted_runs *wanted;
-    void (*work)(struct wanted_runs *r, int64_t set);
-};
-
 static void work_on_part(void *context, int part) {
-    const struct loop *l = context;
-    const int64_t begin = (int64_t)part * SETS_A_PART, n = l->wanted->n;
-    for (int64_t k = begin; k < n && k < begin + SETS_A_PART; k++)
-        l->work(l->wanted, k);
+    struct wanted_runs *r = context;
+    const int64_t begin = (int64_t)part * SETS_A_PART;
+    for (int64_t k = begin; k < r->n && k < begin + SETS_A_PART; k++)
+        r->work(r, k);
 }
 
+/* Calls `work` for each set, on all threads. */
 static void for_each_set(struct wanted_runs *r, struct threads *threads,
                          void (*work)(struct wanted_runs *r, int64_t set)) {
-    struct loop loop = {r, work};
-    threads_run(threads, (int)((r->n + SETS_A_PART - 1) / SETS_A_PART), work_on_part, &loop);
+    r->work = work;
+    threads_run(threads, (int)((r->n + SETS_A_PART - 1) / SETS_A_PART), work_on_part, r);
 }
 
 /* Finds the first pixel of each run of a set. */
@@ -78,10 +73,9 @@ static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
     }
 }
 
-static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads,
-                                  struct error *error) {
+static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads, struct error *error) {
     const int64_t n_runs = r->set_runs[r->n];
-    r->runs = arrays_allocate(n_runs, sizeof *r->runs);
+    r->runs = malloc((size_t)n_runs * sizeof *r->runs + 1);
     if (!r->runs)
         return error_memory(error, "reading pixels again");
     for_each_set(r, threads, find_first);
@@ -208,24 +202,24 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 
 /* False where memory ran out. */
 static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
-    pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
-    pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
-    pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
+    const size_t n = (size_t)r->n_pixels;
+    pixels->value = malloc(n * sizeof *pixels->value + 1);
+    pixels->background = malloc(n * sizeof *pixels->background + 1);
+    pixels->rms = malloc(n * sizeof *pixels->rms + 1);
     r->set_runs = malloc(((size_t)r->n + 1) * sizeof *r->set_runs);
     if (!pixels->value || !pixels->background || !pixels->rms || !r->set_runs)
         return false;
     r->set_runs[0] = 0;
     for (int64_t k = 0; k < r->n; k++)
         r->set_runs[k + 1] = r->set_runs[k] + r->sets[k].n;
-    r->first = arrays_allocate(r->set_runs[r->n], sizeof *r->first);
+    r->first = malloc((size_t)r->set_runs[r->n] * sizeof *r->first + 1);
     return r->first;
 }
 
 enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
                                     int64_t n, int64_t n_pixels, struct threads *threads,
                                     struct run_pixels *pixels, struct error *error) {
-    struct wanted_runs r = {
-        .from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
+    struct wanted_runs r = {.from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
     *pixels = (struct run_pixels){0};
     enum srcfind_status status = SRCFIND_OK;
     if (!allocate(&r, pixels))
