@@ -38,12 +38,13 @@ cudaError_t fit_most_scratches(int64_t n_jobs, int64_t *n) {
     return code;
 }
 
-cudaError_t launch_fits(const struct fit_launch *l, cudaStream_t stream) {
-    cudaError_t code = cudaMemsetAsync(l->next, 0, sizeof *l->next, stream);
-    if (!code) {
-        fit_jobs<<<(unsigned)(l->n_scratches / WARPS), THREADS, 0, stream>>>(
-            *l->frame, l->pixels, l->jobs, l->n_jobs, l->next, (scratch *)l->scratches);
-        code = cudaGetLastError();
-    }
-    return code;
+cudaError_t launch_fits(const struct fit_frame *frame, const struct fit_pixel *pixels,
+                        struct fit_job *jobs, int64_t n_jobs, unsigned long long *next,
+                        void *scratches, int64_t n_scratches, cudaStream_t stream) {
+    const cudaError_t code = cudaMemsetAsync(next, 0, sizeof *next, stream);
+    if (code)
+        return code;
+    fit_jobs<<<(unsigned)(n_scratches / WARPS), THREADS, 0, stream>>>(*frame, pixels, jobs, n_jobs,
+                                                                      next, (scratch *)scratches);
+    return cudaGetLastError();
 }

@@ -13,7 +13,10 @@ struct fitting {
     struct fit_job *jobs;
     int64_t n, first_pixel, n_pixels; /* pixels: those of the jobs, and any between */
     struct fit_pixel *device_pixels;
-    struct fit_launch launch;
+    struct fit_job *device_jobs;
+    unsigned long long *next;
+    void *scratches;
+    int64_t n_scratches;
     struct error *error;
 };
 
@@ -26,44 +29,43 @@ static enum srcfind_status reserve(struct fitting *f) {
     struct cuda *cuda = f->cuda;
     const int64_t jobs = aligned(f->n * (int64_t)sizeof *f->jobs);
     const int64_t pixels = aligned(f->n_pixels * (int64_t)sizeof *f->pixels);
-    const int64_t fixed = jobs + pixels + aligned(sizeof *f->launch.next);
+    const int64_t fixed = jobs + pixels + aligned(sizeof *f->next);
     const int64_t available = cuda_memory_after_search(cuda) - fixed;
-    enum srcfind_status status = cuda_check(cuda, fit_most_scratches(f->n, &f->launch.n_scratches),
-                                            "fitting sources", f->error);
-    if (f->launch.n_scratches > available / fit_scratch_size())
-        f->launch.n_scratches = available / fit_scratch_size() / 32 * 32;
-    if (status == SRCFIND_OK && f->launch.n_scratches < 1)
+    enum srcfind_status status =
+        cuda_check(cuda, fit_most_scratches(f->n, &f->n_scratches), "fitting sources", f->error);
+    if (f->n_scratches > available / fit_scratch_size())
+        f->n_scratches = available / fit_scratch_size() / 32 * 32;
+    if (status == SRCFIND_OK && f->n_scratches < 1)
         status = error_set(f->error, SRCFIND_ERROR_DEVICE,
                            "CUDA device %d (%s): too little memory to fit sources there",
                            cuda->device, cuda->name);
-    const int64_t size = fixed + f->launch.n_scratches * fit_scratch_size();
+    const int64_t size = fixed + f->n_scratches * fit_scratch_size();
     if (status == SRCFIND_OK)
         status = cuda_reserve_after_search(cuda, size, f->error);
     char *const memory = cuda->buffers[BUFFER_AFTER].memory;
-    f->launch.frame = f->frame;
-    f->launch.n_jobs = f->n;
-    f->launch.jobs = (void *)memory;
+    f->device_jobs = (void *)memory;
     f->device_pixels = (void *)(memory + jobs);
-    f->launch.pixels = f->device_pixels - f->first_pixel; /* jobs have indices in f->pixels */
-    f->launch.next = (void *)(memory + jobs + pixels);
-    f->launch.scratches = memory + fixed;
+    f->next = (void *)(memory + jobs + pixels);
+    f->scratches = memory + fixed;
     return status;
 }
 
 static enum srcfind_status start(const struct fitting *f, struct threads *threads) {
     cudaError_t code =
-        copy_in(f->cuda, threads, f->launch.jobs, f->jobs, f->n * (int64_t)sizeof *f->jobs);
+        copy_in(f->cuda, threads, f->device_jobs, f->jobs, f->n * (int64_t)sizeof *f->jobs);
     if (!code)
         code = copy_in(f->cuda, threads, f->device_pixels, f->pixels + f->first_pixel,
                        f->n_pixels * (int64_t)sizeof *f->pixels);
     if (!code)
-        code = launch_fits(&f->launch, f->cuda->stream);
+        code = launch_fits(f->frame, f->device_pixels - f->first_pixel, /* jobs count from there */
+                           f->device_jobs, f->n, f->next, f->scratches, f->n_scratches,
+                           f->cuda->stream);
     return cuda_check(f->cuda, code, "fitting sources", f->error);
 }
 
 static enum srcfind_status finish(const struct fitting *f, struct threads *threads) {
     const cudaError_t code =
-        copy_out(f->cuda, threads, f->jobs, f->launch.jobs, f->n * (int64_t)sizeof *f->jobs);
+        copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
     return cuda_check(f->cuda, code, "fitting sources", f->error);
 }
 
