@@ -13,16 +13,6 @@
 
 enum { WARM_UP = 1 };
 
-/* --- loading an image, in the byte order of its file --- */
-
-/* Reads all pixels; *pixels is to be freed, also after an error. */
-static enum srcfind_status load_pixels(const struct pixel_source *source, struct threads *threads,
-                                       uint32_t **pixels, struct error *error) {
-    *pixels = malloc((size_t)(source->width * source->height) * sizeof **pixels);
-    return *pixels ? chunks_copy(source, threads, *pixels, error)
-                   : error_memory(error, "holding an image in memory");
-}
-
 /* --- a plain read of the host's memory --- */
 
 struct plain_read {
@@ -128,16 +118,18 @@ static enum srcfind_status bench_gpu(struct srcfind *finder, const struct pixel_
     return status;
 }
 
-/* Loads an image, and measures searches of its pixels in memory. */
+/* Loads an image in the byte order of its file, and measures searches of its pixels in memory. */
 static enum srcfind_status bench_memory(struct srcfind *finder, const char *path,
                                         struct srcfind_bench *bench) {
     struct image image;
     struct srcfind_image metadata;
-    uint32_t *pixels = NULL;
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &metadata, &finder->error);
+    const int64_t n = status == SRCFIND_OK ? image.source.width * image.source.height : 0;
+    uint32_t *pixels = malloc((size_t)n * sizeof *pixels + 1);
     if (status == SRCFIND_OK)
-        status = load_pixels(&image.source, finder->threads, &pixels, &finder->error);
+        status = pixels ? chunks_copy(&image.source, finder->threads, pixels, &finder->error)
+                        : error_memory(&finder->error, "holding an image in memory");
     const struct detection detection = finder_detection(&finder->options, &image, &metadata);
     struct memory memory = {pixels, image.source.width, image.source.width};
     const struct pixel_source source =
