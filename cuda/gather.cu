@@ -7,6 +7,7 @@ static __global__ void __launch_bounds__(THREADS)
     gather(const uint32_t *pixels, int64_t pitch, bool swapped, const run *runs,
            const int64_t *first, int64_t n, float *values) {
     const int64_t step = (int64_t)gridDim.x * WARPS;
+    wait_for_earlier();
     for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP; i < n; i += step) {
         const run r = runs[i];
         const uint32_t *const from = pixels + r.y * pitch + r.x0;
@@ -19,10 +20,6 @@ static __global__ void __launch_bounds__(THREADS)
 cudaError_t launch_gather(const uint32_t *pixels, int64_t pitch, bool swapped,
                           const struct run *runs, const int64_t *first, int64_t n, float *values,
                           cudaStream_t stream) {
-    unsigned blocks;
-    const cudaError_t status = blocks_for(gather, THREADS, (n + WARPS - 1) / WARPS, &blocks);
-    if (status)
-        return status;
-    gather<<<blocks, THREADS, 0, stream>>>(pixels, pitch, swapped, runs, first, n, values);
-    return cudaGetLastError();
+    return launch_filling(gather, THREADS, (n + WARPS - 1) / WARPS, stream, pixels, pitch, swapped,
+                          runs, first, n, values);
 }

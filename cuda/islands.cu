@@ -802,30 +802,21 @@ static __global__ void __launch_bounds__(THREADS) list_runs(const __grid_constan
 
 /* --- launchers --- */
 
-typedef void params_kernel(const params params);
-
-/* Launches a kernel that handles one run per thread. */
-static cudaError_t launch_for_runs(params_kernel *kernel, const params *params,
-                                   cudaStream_t stream) {
-    unsigned blocks;
-    const int64_t work = (params->runs_capacity + THREADS - 1) / THREADS;
-    const cudaError_t status = blocks_for(kernel, THREADS, work, &blocks);
-    return status ? status : launch_next(kernel, blocks, THREADS, stream, *params);
-}
-
 /* find_runs and number_islands need one block for each word behind words[0]. */
 cudaError_t launch_islands(const struct params *params, cudaStream_t stream) {
+    typedef void params_kernel(const struct params params);
     params_kernel *const of_runs[] = {join_runs, find_roots, add_extents, add_local_extents,
                                       find_peak_runs};
     const int n = params->noise.nodes ? 5 : 3; /* the last two are for local noise */
+    const int64_t work = (params->runs_capacity + THREADS - 1) / THREADS; /* a run a thread */
     cudaError_t status =
         launch_next(find_runs, (unsigned)(params->tile_words - 1), THREADS, stream, *params);
     for (int i = 0; !status && i < n; i++)
-        status = launch_for_runs(of_runs[i], params, stream);
+        status = launch_filling(of_runs[i], THREADS, work, stream, *params);
     if (!status)
         status = launch_next(number_islands, (unsigned)(params->run_words - 1), THREADS, stream,
                              *params);
-    return status ? status : launch_for_runs(sum_moments, params, stream);
+    return status ? status : launch_filling(sum_moments, THREADS, work, stream, *params);
 }
 
 cudaError_t launch_list_runs(const struct params *params, cudaStream_t stream) {

@@ -472,18 +472,13 @@ static __global__ void __launch_bounds__(THREADS)
 cudaError_t launch_nodes(const struct params *params, cudaStream_t stream) {
     const int64_t n = params->noise.n_x * params->noise.n_y;
     const int64_t n_cells = params->node_x.n_cells * params->node_y.n_cells;
-    unsigned blocks;
-    cudaError_t status = blocks_for(sort_cells, THREADS, (n_cells + WARPS - 1) / WARPS, &blocks);
-    if (!status)
-        status = launch_next(sort_cells, blocks, THREADS, stream, *params);
-    if (!status)
-        status = blocks_for(clip_boxes, THREADS, (n + TEAMS - 1) / TEAMS, &blocks);
-    return status ? status : launch_next(clip_boxes, blocks, THREADS, stream, *params);
+    const cudaError_t status =
+        launch_filling(sort_cells, THREADS, (n_cells + WARPS - 1) / WARPS, stream, *params);
+    return status ? status
+                  : launch_filling(clip_boxes, THREADS, (n + TEAMS - 1) / TEAMS, stream, *params);
 }
 
 cudaError_t launch_bounds(const struct params *params, cudaStream_t stream) {
-    unsigned blocks;
     const int64_t work = params->noise.n_y * params->width;
-    const cudaError_t status = blocks_for(set_bounds, THREADS, work / THREADS + 1, &blocks);
-    return status ? status : launch_next(set_bounds, blocks, THREADS, stream, *params);
+    return launch_filling(set_bounds, THREADS, work / THREADS + 1, stream, *params);
 }

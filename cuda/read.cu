@@ -8,6 +8,7 @@ static __global__ void __launch_bounds__(THREADS)
     read(const uint4 *quads, int64_t n, uint32_t *sink) {
     uint32_t sum = 0;
     const int64_t step = (int64_t)gridDim.x * THREADS;
+    wait_for_earlier();
     for (int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x; first < n;
          first += AT_ONCE * step) {
 #pragma unroll
@@ -22,12 +23,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 cudaError_t launch_read(const uint32_t *pixels, int64_t n, uint32_t *sink, cudaStream_t stream) {
-    unsigned blocks;
     const int64_t n_quads = n / 4;
-    const cudaError_t status =
-        blocks_for(read, THREADS, (n_quads + THREADS - 1) / THREADS, &blocks);
-    if (status)
-        return status;
-    read<<<blocks, THREADS, 0, stream>>>(reinterpret_cast<const uint4 *>(pixels), n_quads, sink);
-    return cudaGetLastError();
+    return launch_filling(read, THREADS, (n_quads + THREADS - 1) / THREADS, stream,
+                          reinterpret_cast<const uint4 *>(pixels), n_quads, sink);
 }

@@ -508,16 +508,10 @@ static __global__ void __launch_bounds__(THREADS)
     write_sums(&params.state->totals, sums);
 }
 
-typedef void scan_kernel(const params params, const chunk chunk);
-
 cudaError_t launch_scan(const struct params *params, const uint32_t *pixels, int64_t first,
                         int64_t count, cudaStream_t stream) {
-    unsigned blocks;
     const int64_t n_tiles = (count + TILE - 1) / TILE;
-    scan_kernel *const kernel = params->noise.nodes ? scan_locally : scan;
-    const cudaError_t status = blocks_for(kernel, THREADS, (n_tiles + WARPS - 1) / WARPS, &blocks);
-    if (status)
-        return status;
-    return launch_next(kernel, blocks, THREADS, stream, *params,
-                       chunk{pixels, first, first + count});
+    return launch_filling(params->noise.nodes ? scan_locally : scan, THREADS,
+                          (n_tiles + WARPS - 1) / WARPS, stream, *params,
+                          chunk{pixels, first, first + count});
 }
