@@ -107,12 +107,6 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
     return ok;
 }
 
-/* Keeps the labels of islands, if they are wanted. False where memory ran out. */
-static bool keep_islands(const struct source_blocks *m, struct sources *sources) {
-    return !keeps(m, LABEL_ISLANDS) || m->segments->n == 0 ||
-           labels_add_islands(&sources->labels[LABEL_ISLANDS], m->segments);
-}
-
 static enum srcfind_status make_components(struct source_blocks *m, struct sources *sources,
                                            struct error *error) {
     enum srcfind_status status = make_blocks(m, error);
@@ -203,7 +197,8 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
                               .threads = threads,
                               .labels = from->labels};
     sources->n = result->segments.n;
-    if (!keep_islands(&m, sources))
+    if (keeps(&m, LABEL_ISLANDS) &&
+        !labels_add_islands(&sources->labels[LABEL_ISLANDS], m.segments))
         status = error_memory(error, "measuring sources");
     else if (sources_need_pixels(from->options, &from->pixels.user))
         status = make_components(&m, sources, error);

@@ -76,13 +76,10 @@ static inline void extend_run(struct run *runs, struct last_run *last, int64_t p
     runs[last->index] = last->run;
 }
 
-/* Makes sure that a list has capacity for all pixels of a tile. False where memory ran out. */
-static bool reserve_list(struct scan_list *list) {
-    return GROW(list->values, list->capacity, list->n + TILE_PIXELS);
-}
-
+/* Makes sure that lists have capacity for all pixels of a tile. False where memory ran out. */
 static bool reserve_for_tile(struct scan_worker *w) {
-    return reserve_list(&w->bracket) && reserve_list(&w->outliers) &&
+    return GROW(w->bracket.values, w->bracket.capacity, w->bracket.n + TILE_PIXELS) &&
+           GROW(w->outliers.values, w->outliers.capacity, w->outliers.n + TILE_PIXELS) &&
            GROW(w->runs, w->runs_capacity, w->n_runs + TILE_PIXELS) &&
            GROW(w->candidates, w->candidates_capacity, w->n_candidates + TILE_PIXELS);
 }

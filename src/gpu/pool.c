@@ -162,16 +162,13 @@ struct gpu *gpu_create(int device, int64_t memory, int n_finders, int n_threads)
     gpu->n_finders = n_finders;
     gpu->n_threads = n_threads;
     gpu->n_shares = 1;
-    if (mtx_init(&gpu->lock, mtx_plain) != thrd_success) {
-        free(gpu);
-        return NULL;
-    }
-    if (cnd_init(&gpu->changed) != thrd_success) {
+    const bool has_lock = mtx_init(&gpu->lock, mtx_plain) == thrd_success;
+    if (has_lock && cnd_init(&gpu->changed) == thrd_success)
+        return gpu;
+    if (has_lock)
         mtx_destroy(&gpu->lock);
-        free(gpu);
-        return NULL;
-    }
-    return gpu;
+    free(gpu);
+    return NULL;
 }
 
 struct gpu *gpu_share(struct gpu *gpu) {

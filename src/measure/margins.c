@@ -2,12 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/arrays.h"
 
-/* Runs of one row, in the order of their first pixels. */
-struct row {
+/* Runs of one row, in the order of their first pixels; or of a margin. */
+struct run_list {
     struct run *runs;
     int64_t n, capacity;
 };
@@ -40,7 +39,7 @@ static int compare_runs(const void *a, const void *b) {
 
 /* Adds the runs of the island's row y + dy, each made longer by `more` pixels on both sides. */
 static bool widen_row(const struct run *runs, const struct row_index *rows, int64_t y, int64_t dy,
-                      int64_t more, int64_t width, struct row *row) {
+                      int64_t more, int64_t width, struct run_list *row) {
     if (y + dy < rows->y_min || y + dy > rows->y_max)
         return true;
     const int64_t *first = rows->first + (y + dy - rows->y_min);
@@ -57,7 +56,7 @@ static bool widen_row(const struct run *runs, const struct row_index *rows, int6
 }
 
 /* Joins runs that overlap or touch. */
-static void join_runs(struct row *row) {
+static void join_runs(struct run_list *row) {
     int64_t n = 0;
     qsort(row->runs, (size_t)row->n, sizeof *row->runs, compare_runs);
     for (int64_t i = 0; i < row->n; i++) {
@@ -70,36 +69,34 @@ static void join_runs(struct row *row) {
     row->n = n;
 }
 
-static bool add_run(struct margin *m, int64_t *capacity, int64_t y, int64_t x0, int64_t x1) {
+static bool add_run(struct run_list *list, int64_t y, int64_t x0, int64_t x1) {
     if (x0 > x1)
         return true;
-    if (!GROW(m->runs, *capacity, m->n_runs + 1))
+    if (!GROW(list->runs, list->capacity, list->n + 1))
         return false;
-    m->runs[m->n_runs++] = (struct run){(int32_t)y, (int32_t)x0, (int32_t)x1};
-    m->n_pixels += x1 - x0 + 1;
+    list->runs[list->n++] = (struct run){(int32_t)y, (int32_t)x0, (int32_t)x1};
     return true;
 }
 
 /* Adds a row without the island's own runs, each of which is within one of the row's. */
-static bool add_without(const struct run *own, int64_t n_own, const struct row *row,
-                        struct margin *m, int64_t *capacity) {
+static bool add_without(const struct run *own, int64_t n_own, const struct run_list *row,
+                        struct run_list *margin) {
     int64_t k = 0;
     bool ok = true;
     for (int64_t i = 0; ok && i < row->n; i++) {
         int64_t x = row->runs[i].x0;
         for (; ok && k < n_own && own[k].x0 <= row->runs[i].x1; k++) {
-            ok = add_run(m, capacity, row->runs[i].y, x, (int64_t)own[k].x0 - 1);
+            ok = add_run(margin, row->runs[i].y, x, (int64_t)own[k].x0 - 1);
             x = (int64_t)own[k].x1 + 1;
         }
-        ok = ok && add_run(m, capacity, row->runs[i].y, x, row->runs[i].x1);
+        ok = ok && add_run(margin, row->runs[i].y, x, row->runs[i].x1);
     }
     return ok;
 }
 
 /* Adds the margin in row y. */
 static bool add_row(const struct run *runs, const struct row_index *rows, double radius,
-                    int64_t width, int64_t y, struct row *row, struct margin *m,
-                    int64_t *capacity) {
+                    int64_t width, int64_t y, struct run_list *row, struct run_list *margin) {
     const int64_t reach = (int64_t)radius;
     row->n = 0;
     for (int64_t dy = -reach; dy <= reach; dy++) {
@@ -111,25 +108,25 @@ static bool add_row(const struct run *runs, const struct row_index *rows, double
     const bool has_own = y >= rows->y_min && y <= rows->y_max;
     const int64_t first = has_own ? rows->first[y - rows->y_min] : 0;
     const int64_t end = has_own ? rows->first[y - rows->y_min + 1] : 0;
-    return add_without(runs + first, end - first, row, m, capacity);
+    return add_without(runs + first, end - first, row, margin);
 }
 
 bool margin_find(const struct run *island, int64_t n_runs, double radius, int64_t width,
                  int64_t height, struct arena *arena, struct margin *margin) {
     struct row_index rows;
-    struct row row = {0};
-    int64_t capacity = 0;
+    struct run_list row = {0}, found = {0};
     radius = radius < MARGIN_MOST ? radius : MARGIN_MOST;
-    *margin = (struct margin){0};
     bool ok = index_rows(island, n_runs, &rows);
     for (int64_t y = rows.y_min - (int64_t)radius; ok && y <= rows.y_max + (int64_t)radius; y++)
         if (y >= 0 && y < height)
-            ok = add_row(island, &rows, radius, width, y, &row, margin, &capacity);
-    struct run *const found = margin->runs;
-    margin->runs = ok ? arena_take(arena, (size_t)margin->n_runs, sizeof *margin->runs) : NULL;
-    if (margin->runs && margin->n_runs > 0)
-        memcpy(margin->runs, found, (size_t)margin->n_runs * sizeof *margin->runs);
-    free(found);
+            ok = add_row(island, &rows, radius, width, y, &row, &found);
+    *margin = (struct margin){ok ? arena_take(arena, (size_t)found.n, sizeof *margin->runs) : NULL,
+                              found.n, 0};
+    for (int64_t i = 0; margin->runs && i < found.n; i++) {
+        margin->runs[i] = found.runs[i];
+        margin->n_pixels += run_length(&found.runs[i]);
+    }
+    free(found.runs);
     free(rows.first);
     free(row.runs);
     return margin->runs;
