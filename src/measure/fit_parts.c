@@ -44,26 +44,28 @@ static bool is_higher_than_wide(const struct island_fit *f, const struct range *
     return high[1] - low[1] > high[0] - low[0];
 }
 
-/* A source and its position along the axis that is divided. */
-struct placed {
-    int32_t at, source;
+/* Numbers that are sorted by the first one: the position of a source along the axis that is
+ * divided, and the source; or two parts that touch, the higher one first. */
+struct pair {
+    int32_t first, second;
 };
 
-static int compare_placed(const void *a, const void *b) {
-    const struct placed *left = a, *right = b;
-    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
-                                 : (left->source > right->source) - (left->source < right->source);
+static int compare_pairs(const void *a, const void *b) {
+    const struct pair *left = a, *right = b;
+    return left->first != right->first
+               ? (left->first > right->first) - (left->first < right->first)
+               : (left->second > right->second) - (left->second < right->second);
 }
 
 /* The number of sorted sources in the first half: nearest to n / 2, but not between equal
  * positions.
  */
-static int64_t find_middle(const struct placed *placed, int64_t n) {
+static int64_t find_middle(const struct pair *placed, int64_t n) {
     for (int64_t step = 0; step < n; step++) {
         const int64_t left = n / 2 - step, right = n / 2 + step;
-        if (left > 0 && placed[left - 1].at < placed[left].at)
+        if (left > 0 && placed[left - 1].first < placed[left].first)
             return left;
-        if (right < n && placed[right - 1].at < placed[right].at)
+        if (right < n && placed[right - 1].first < placed[right].first)
             return right;
     }
     return n / 2;
@@ -88,18 +90,18 @@ static int64_t divide_pixels(struct island_fit *f, const struct range *r, bool a
 }
 
 /* Divides a range in two at the middle of its sources, along its longer side. */
-static void divide_range(struct island_fit *f, const struct range *r, struct placed *placed,
+static void divide_range(struct island_fit *f, const struct range *r, struct pair *placed,
                          int32_t *scratch, struct range *left, struct range *right) {
     const bool along_y = is_higher_than_wide(f, r);
     for (int64_t i = 0; i < r->n_sources; i++) {
         const int32_t source = f->sources[r->first_source + i];
-        placed[i] = (struct placed){position_of(f, source, along_y), source};
+        placed[i] = (struct pair){position_of(f, source, along_y), source};
     }
-    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_placed);
+    qsort(placed, (size_t)r->n_sources, sizeof *placed, compare_pairs);
     for (int64_t i = 0; i < r->n_sources; i++)
-        f->sources[r->first_source + i] = placed[i].source;
+        f->sources[r->first_source + i] = placed[i].second;
     const int64_t n = find_middle(placed, r->n_sources);
-    const int64_t twice = (int64_t)placed[n - 1].at + placed[n].at;
+    const int64_t twice = (int64_t)placed[n - 1].first + placed[n].first;
     const int64_t n_left = divide_pixels(f, r, along_y, twice, scratch);
     *left = (struct range){r->first_source, n, r->first_pixel, n_left};
     *right = (struct range){r->first_source + n, r->n_sources - n, r->first_pixel + n_left,
@@ -121,7 +123,7 @@ static void add_part(struct island_fit *f, const struct range *r) {
 
 /* Divides all sources into parts that are fitted together. ranges has room for one range a source.
  */
-static void make_parts(struct island_fit *f, struct range *ranges, struct placed *placed,
+static void make_parts(struct island_fit *f, struct range *ranges, struct pair *placed,
                        int32_t *scratch) {
     const int64_t most = fit_parts_effort(f).group;
     int64_t n = 1;
@@ -139,29 +141,18 @@ static void make_parts(struct island_fit *f, struct range *ranges, struct placed
 
 /* --- colours --- */
 
-/* Two parts that touch; the one with the higher number first. */
-struct border {
-    int32_t part, other;
-};
-
-static int compare_borders(const void *a, const void *b) {
-    const struct border *left = a, *right = b;
-    return left->part != right->part ? (left->part > right->part) - (left->part < right->part)
-                                     : (left->other > right->other) - (left->other < right->other);
-}
-
 /* Adds the border between two pixels, if they are of different parts. */
-static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct border *borders,
+static int64_t add_border(const struct island_fit *f, int64_t i, int64_t j, struct pair *borders,
                           int64_t n) {
     const int32_t a = f->part_of[i], b = f->part_of[j];
     if (a != b)
-        borders[n++] = a > b ? (struct border){a, b} : (struct border){b, a};
+        borders[n++] = a > b ? (struct pair){a, b} : (struct pair){b, a};
     return n;
 }
 
 /* Lists the borders between the island's own pixels and those on their right and above them, often
  * more than once. Returns their number, at most two a pixel. */
-static int64_t list_borders(const struct island_fit *f, struct border *borders) {
+static int64_t list_borders(const struct island_fit *f, struct pair *borders) {
     const struct fit_pixel *const p = f->pixels;
     int64_t n = 0;
     for (int64_t i = 0, above = 0; i < f->n_own; i++) {
@@ -181,17 +172,17 @@ enum { COLOURS = 64 }; /* far more than parts of a plane need */
 /* Gives each part the first colour that no part before it has which it touches. Two groups that are
  * fitted at the same time would both claim what is between them, and then both leave it. */
 static bool colour_parts(struct island_fit *f) {
-    struct border *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
+    struct pair *borders = malloc((2 * (size_t)f->n_own + 1) * sizeof *borders);
     if (!borders)
         return false;
     const int64_t n = list_borders(f, borders);
-    qsort(borders, (size_t)n, sizeof *borders, compare_borders);
+    qsort(borders, (size_t)n, sizeof *borders, compare_pairs);
     f->n_colours = 1;
     for (int64_t k = 0, i = 0; k < f->n_parts; k++) {
         uint64_t taken = 0;
         int32_t colour = 0;
-        for (; i < n && borders[i].part == k; i++)
-            taken |= 1ULL << f->parts[borders[i].other].colour;
+        for (; i < n && borders[i].first == k; i++)
+            taken |= 1ULL << f->parts[borders[i].second].colour;
         while (colour < COLOURS - 1 && taken >> colour & 1)
             colour++;
         f->parts[k].colour = colour;
@@ -204,7 +195,7 @@ static bool colour_parts(struct island_fit *f) {
 bool fit_parts_make(struct island_fit *f, struct arena *arena) {
     const size_t n = (size_t)f->deblended->n;
     struct range *ranges = malloc((n + 1) * sizeof *ranges);
-    struct placed *placed = malloc(n * sizeof *placed);
+    struct pair *placed = malloc(n * sizeof *placed);
     int32_t *scratch = malloc((size_t)f->n_pixels * sizeof *scratch + 1);
     const bool ok = ranges && placed && scratch;
     for (int64_t i = 0; i < f->n_pixels; i++)
