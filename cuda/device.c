@@ -10,13 +10,6 @@ static const double SHARE_OF_FREE = 0.9;
 
 /* --- errors --- */
 
-static enum srcfind_status device_error(const struct cuda *cuda, const char *what,
-                                        const char *doing, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_DEVICE,
-                     "CUDA device %d%s%s%s: %s while %s; --cpu works without it", cuda->device,
-                     *cuda->name ? " (" : "", cuda->name, *cuda->name ? ")" : "", what, doing);
-}
-
 enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *doing,
                                struct error *error) {
     if (atomic_fetch_add(&cuda->calls, 1) + 1 == cuda->failing_call)
@@ -26,7 +19,10 @@ enum srcfind_status cuda_check(struct cuda *cuda, cudaError_t code, const char *
     if (code != cudaErrorMemoryAllocation)
         atomic_store(&cuda->lost, true);
     cudaGetLastError(); /* clears the error */
-    return device_error(cuda, cudaGetErrorString(code), doing, error);
+    return error_set(error, SRCFIND_ERROR_DEVICE,
+                     "CUDA device %d%s%s%s: %s while %s; --cpu works without it", cuda->device,
+                     *cuda->name ? " (" : "", cuda->name, *cuda->name ? ")" : "",
+                     cudaGetErrorString(code), doing);
 }
 
 cudaError_t cuda_fetch(const struct cuda *cuda, void *to, const void *from, size_t size) {

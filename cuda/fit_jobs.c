@@ -63,12 +63,6 @@ static enum srcfind_status start(const struct fitting *f, struct threads *thread
     return cuda_check(f->cuda, code, "fitting sources", f->error);
 }
 
-static enum srcfind_status finish(const struct fitting *f, struct threads *threads) {
-    const cudaError_t code =
-        copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
-    return cuda_check(f->cuda, code, "fitting sources", f->error);
-}
-
 /* Copies the jobs that are too large for the device; NULL where memory ran out. */
 static struct fit_job *copy_large(const struct fitting *f, int64_t *n) {
     struct fit_job *large;
@@ -97,7 +91,9 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
         large ? start(f, threads) : error_memory(f->error, "fitting sources");
     if (status == SRCFIND_OK) {
         status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
-        const enum srcfind_status device = finish(f, threads);
+        const cudaError_t code =
+            copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
+        const enum srcfind_status device = cuda_check(f->cuda, code, "fitting sources", f->error);
         status = status == SRCFIND_OK ? device : status;
     }
     if (status == SRCFIND_OK)
