@@ -45,10 +45,7 @@ struct tensor beam_frame_moments(const struct fit_frame *frame) {
     return frame->has_beam ? tensor_inverse(&form) : (struct tensor){NAN, NAN, NAN};
 }
 
-double beam_frame_fwhm(const struct fit_frame *frame) {
-    return FIT_FWHM / sqrt(frame->ux * frame->vy);
-}
-
 double beam_frame_margin(const struct fit_frame *frame) {
-    return fmax(beam_frame_fwhm(frame) / 2, 1) * (1 + 1e-6);
+    const double fwhm = FIT_FWHM / sqrt(frame->ux * frame->vy); /* of the unit circle, in pixels */
+    return fmax(fwhm / 2, 1) * (1 + 1e-6);
 }

@@ -16,11 +16,9 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
  * interferometer's map are. NaN without a beam. */
 struct tensor beam_frame_moments(const struct fit_frame *frame);
 
-/* The FWHM of the unit circle, in pixels: the geometric mean of its axes. */
-double beam_frame_fwhm(const struct fit_frame *frame);
-
-/* The width of the margin around an island that is fitted: half a FWHM, at least a pixel. It is
- * wider by a millionth, so that pixels at just this distance are in it, however WCSLIB rounds. */
+/* The width of the margin around an island that is fitted: half a FWHM, the geometric mean of the
+ * axes of the unit circle, and at least a pixel. It is wider by a millionth, so that pixels at just
+ * this distance are in it, however WCSLIB rounds. */
 double beam_frame_margin(const struct fit_frame *frame);
 
 #endif

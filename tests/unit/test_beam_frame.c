@@ -37,7 +37,7 @@ static void check(const char *cards, const double *cd, double major, double mino
         const double y = (-cd[2] * east + cd[0] * north) / determinant;
         assert_within(hypot(f.ux * x + f.uy * y, f.vy * y), 1, 1e-5);
     }
-    assert_within(beam_frame_fwhm(&f) / sqrt(major * minor / fabs(determinant)), 1, 1e-5);
+    assert_within(2 * beam_frame_margin(&f) / sqrt(major * minor / fabs(determinant)), 1, 1e-5);
 }
 
 static void beams(void **state) {
@@ -78,7 +78,7 @@ static void no_beam(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_false(frames[i].has_beam);
         assert_true(frames[i].ux == frames[i].vy && frames[i].uy == 0);
-        assert_within(beam_frame_fwhm(&frames[i]), 3, 1e-12);
+        assert_within(beam_frame_margin(&frames[i]), 1.5 * (1 + 1e-6), 1e-12);
     }
 }
 
