@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arrays.h"
 #include "cpu/noise_rows.h"
 #include "input/chunks.h"
 
@@ -75,7 +76,7 @@ static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
 
 static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads, struct error *error) {
     const int64_t n_runs = r->set_runs[r->n];
-    r->runs = malloc((size_t)n_runs * sizeof *r->runs + 1);
+    r->runs = arrays_allocate(n_runs, sizeof *r->runs);
     if (!r->runs)
         return error_memory(error, "reading pixels again");
     for_each_set(r, threads, find_first);
@@ -202,17 +203,16 @@ static enum srcfind_status read_source(struct wanted_runs *r, struct threads *th
 
 /* False where memory ran out. */
 static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
-    const size_t n = (size_t)r->n_pixels;
-    pixels->value = malloc(n * sizeof *pixels->value + 1);
-    pixels->background = malloc(n * sizeof *pixels->background + 1);
-    pixels->rms = malloc(n * sizeof *pixels->rms + 1);
+    pixels->value = arrays_allocate(r->n_pixels, sizeof *pixels->value);
+    pixels->background = arrays_allocate(r->n_pixels, sizeof *pixels->background);
+    pixels->rms = arrays_allocate(r->n_pixels, sizeof *pixels->rms);
     r->set_runs = malloc(((size_t)r->n + 1) * sizeof *r->set_runs);
     if (!pixels->value || !pixels->background || !pixels->rms || !r->set_runs)
         return false;
     r->set_runs[0] = 0;
     for (int64_t k = 0; k < r->n; k++)
         r->set_runs[k + 1] = r->set_runs[k] + r->sets[k].n;
-    r->first = malloc((size_t)r->set_runs[r->n] * sizeof *r->first + 1);
+    r->first = arrays_allocate(r->set_runs[r->n], sizeof *r->first);
     return r->first;
 }
 
