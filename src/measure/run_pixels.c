@@ -74,7 +74,8 @@ static void set_noise_of_set(struct wanted_runs *r, int64_t k) {
     }
 }
 
-static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads, struct error *error) {
+static enum srcfind_status gather(struct wanted_runs *r, struct threads *threads,
+                                  struct error *error) {
     const int64_t n_runs = r->set_runs[r->n];
     r->runs = arrays_allocate(n_runs, sizeof *r->runs);
     if (!r->runs)
@@ -219,7 +220,8 @@ static bool allocate(struct wanted_runs *r, struct run_pixels *pixels) {
 enum srcfind_status run_pixels_read(const struct run_source *from, const struct run_set *sets,
                                     int64_t n, int64_t n_pixels, struct threads *threads,
                                     struct run_pixels *pixels, struct error *error) {
-    struct wanted_runs r = {.from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
+    struct wanted_runs r = {
+        .from = from, .sets = sets, .n = n, .n_pixels = n_pixels, .pixels = pixels};
     *pixels = (struct run_pixels){0};
     enum srcfind_status status = SRCFIND_OK;
     if (!allocate(&r, pixels))
