@@ -331,32 +331,11 @@ static void find_moments(struct search *s, struct threads *threads) {
 
 /* --- segments --- */
 
-/* Whether run i goes on where the run before was cut at the end of a chunk: in the same island. */
-static bool goes_on(const struct run *runs, int64_t i) {
-    return i > 0 && runs[i - 1].y == runs[i].y && runs[i - 1].x1 + (int64_t)1 == runs[i].x0;
-}
-
-/* Copies the runs of the islands that count to the segments, grouped by island; joins runs that
- * were cut. False where memory ran out. */
-static bool keep_runs(const struct search *s, int64_t n_runs, struct segments *out) {
-    int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);
-    for (int64_t i = 0; first && i < n_runs; i++)
-        if (s->extents[s->island[i]].index >= 0 && !goes_on(s->runs, i))
-            first[s->extents[s->island[i]].index + 2]++;
-    for (int64_t k = 0; first && k < out->n; k++)
-        first[k + 2] += first[k + 1];
-    out->runs = first ? malloc((size_t)first[out->n + 1] * sizeof *out->runs + 1) : NULL;
-    for (int64_t i = 0; out->runs && i < n_runs; i++) {
-        const int64_t index = s->extents[s->island[i]].index;
-        if (index < 0)
-            continue;
-        int64_t *end = &first[index + 1]; /* becomes where the island's runs end */
-        if (goes_on(s->runs, i))
-            out->runs[*end - 1].x1 = s->runs[i].x1;
-        else
-            out->runs[(*end)++] = s->runs[i];
-    }
-    return out->runs;
+/* Gives run i and the index of its island: see runs_group. */
+static int64_t get_run(const void *context, int64_t i, struct run *run) {
+    const struct search *s = context;
+    *run = s->runs[i];
+    return s->extents[s->island[i]].index;
 }
 
 /* --- search --- */
@@ -377,7 +356,7 @@ static bool find_segments(struct search *s, struct threads *threads, struct segm
         return false;
     arrays_use_huge_pages(s->islands, ((size_t)out->n + 1) * sizeof *s->islands);
     find_moments(s, threads);
-    return !s->detection->keep_runs || keep_runs(s, n_runs, out);
+    return !s->detection->keep_runs || runs_group(get_run, s, n_runs, out);
 }
 
 enum srcfind_status islands_find(struct scan *scan, const struct thresholds *thresholds,

@@ -1,7 +1,5 @@
 #include "cpu/runs.h"
 
-#include <stdbool.h>
-
 /* Joins the components of runs a and b. The earlier root becomes the root of both, so that a root
  * is always the first run of its component. */
 static void join(int64_t *parent, int64_t a, int64_t b) {
@@ -11,11 +9,6 @@ static void join(int64_t *parent, int64_t a, int64_t b) {
         parent[b] = a;
     else
         parent[a] = b;
-}
-
-/* Whether two runs are one run of pixels that was cut at the end of a chunk. */
-static bool are_one(const struct run *left, const struct run *right) {
-    return left->y == right->y && left->x1 + 1 == right->x0;
 }
 
 /* Joins run i with the runs of the row above that touch it, among the runs before `end`. *above is
@@ -36,7 +29,7 @@ void runs_link(const struct run *runs, int64_t *parent, int64_t first, int64_t e
     int64_t above = first;
     for (int64_t i = first; i < end; i++) {
         parent[i] = i;
-        if (i > first && are_one(&runs[i - 1], &runs[i]))
+        if (i > first && runs_are_one(&runs[i - 1], &runs[i]))
             join(parent, i - 1, i);
         link_run(runs, parent, i, i, reach, &above);
     }
@@ -50,7 +43,7 @@ void runs_link_across(const struct run *runs, int64_t *parent, int64_t border, i
     int64_t above = border;
     while (above > 0 && runs[above - 1].y >= y - 1)
         above--;
-    if (are_one(&runs[border - 1], &runs[border]))
+    if (runs_are_one(&runs[border - 1], &runs[border]))
         join(parent, border - 1, border);
     for (int64_t i = border; i < end && runs[i].y <= y + 1; i++)
         link_run(runs, parent, i, border, reach, &above);

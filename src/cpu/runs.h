@@ -4,6 +4,7 @@
 #ifndef RUNS_H
 #define RUNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "backend/segments.h"
@@ -21,6 +22,40 @@ static inline int64_t runs_root(int64_t *parent, int64_t i) {
         i = parent[i];
     }
     return i;
+}
+
+/* Whether two runs are one run of pixels that was cut at the end of a chunk, or of a tile. */
+static inline bool runs_are_one(const struct run *left, const struct run *right) {
+    return left->y == right->y && left->x1 + (int64_t)1 == right->x0;
+}
+
+/* Sets the runs of the segments, whose number of islands is set: groups n runs, which are in the
+ * order of the image, by island, and joins those that were cut. get sets *run to run i, and returns
+ * its island, or -1 if that does not count. False where memory ran out. */
+static inline bool runs_group(int64_t (*get)(const void *context, int64_t i, struct run *run),
+                              const void *context, int64_t n, struct segments *out) {
+    int64_t *first = out->first_run = calloc((size_t)out->n + 2, sizeof *first);
+    struct run run, before = {-1, 0, 0};
+    for (int64_t i = 0; first && i < n; i++, before = run) {
+        const int64_t island = get(context, i, &run);
+        if (island >= 0 && !runs_are_one(&before, &run))
+            first[island + 2]++;
+    }
+    for (int64_t k = 0; first && k < out->n; k++)
+        first[k + 2] += first[k + 1];
+    out->runs = first ? malloc((size_t)first[out->n + 1] * sizeof *out->runs + 1) : NULL;
+    before.y = -1;
+    for (int64_t i = 0; out->runs && i < n; i++, before = run) {
+        const int64_t island = get(context, i, &run);
+        if (island < 0)
+            continue;
+        int64_t *end = &first[island + 1]; /* becomes where the island's runs end */
+        if (runs_are_one(&before, &run))
+            out->runs[*end - 1].x1 = run.x1;
+        else
+            out->runs[(*end)++] = run;
+    }
+    return out->runs;
 }
 
 /* Finds the components of the runs [first, end), and sets the parents of these runs. */
