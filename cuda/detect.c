@@ -8,8 +8,8 @@
 #include "cpu/clip_histogram.h"
 #include "cpu/clip_sorted.h"
 #include "cpu/predict.h"
+#include "cpu/runs.h"
 #include "noise.h"
-#include "take_runs.h"
 #include "upload.h"
 
 /* Device memory for the fits of an image, if sources are fitted: of a small and of a large one. */
@@ -297,6 +297,27 @@ static void take_background(const struct state *state, struct srcfind_background
     b->empty = c->empty;
 }
 
+/* Gives run i and its island: see runs_group. */
+static int64_t get_run(const void *context, int64_t i, struct run *run) {
+    const struct listed_run *runs = context;
+    *run = runs[i].run;
+    return runs[i].island;
+}
+
+/* Takes the runs of the islands, whose number is known. */
+static bool take_runs(struct search *s) {
+    if (!check(s, launch_list_runs(&s->params, s->cuda->stream)) || !fetch_state(s))
+        return false;
+    const int64_t n = s->cuda->state->n_listed_runs;
+    const size_t size = (size_t)n * sizeof(struct listed_run);
+    struct listed_run *runs = malloc(size + 1);
+    bool ok = runs && check(s, cuda_fetch(s->cuda, runs, s->params.listed_runs, size));
+    if (!runs || (ok && !runs_group(get_run, runs, n, &s->result->segments)))
+        ok = note(s, error_memory(s->error, "taking islands from the device"));
+    free(runs);
+    return ok;
+}
+
 static bool take_islands(struct search *s) {
     struct segments *out = &s->result->segments;
     const int64_t n = s->cuda->state->n_counting;
@@ -306,7 +327,7 @@ static bool take_islands(struct search *s) {
     out->n = n;
     return check(s, cuda_fetch(s->cuda, out->islands, s->params.islands,
                                (size_t)n * sizeof *out->islands)) &&
-           (!s->detection->keep_runs || note(s, take_runs(s->cuda, &s->params, out, s->error)));
+           (!s->detection->keep_runs || take_runs(s));
 }
 
 /* Finds median and rms: by the clip of one read, or by a slower way if that failed. */
