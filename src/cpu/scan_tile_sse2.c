@@ -19,7 +19,7 @@ static inline uint64_t bits(masks m) {
 }
 
 static inline integers square_pairs(integers q) {
-    const integers sign = q >> 31;
+    const integers sign = (integers)(q < 0);
     const __m128i even = (__m128i)((q ^ sign) - sign), odd = _mm_srli_epi64(even, 32);
     return (integers)_mm_add_epi64(_mm_mul_epu32(even, even), _mm_mul_epu32(odd, odd));
 }

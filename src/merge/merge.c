@@ -180,10 +180,12 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
                                  .width = (int32_t)c->image.width,
                                  .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!image.name || (input->other_name && !image.other_name))
-        status = error_memory(error, MERGING);
-    else if (!spool_add(&m->spool, c->sources, (size_t)image.n * sizeof *c->sources, &image.at) ||
-             !keep_entry(m, input, &image))
+    if (!image.name || (input->other_name && !image.other_name)) {
+        clear_names(&image);
+        return error_memory(error, MERGING);
+    }
+    if (!spool_add(&m->spool, c->sources, (size_t)image.n * sizeof *c->sources, &image.at) ||
+        !keep_entry(m, input, &image))
         status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
