@@ -451,9 +451,10 @@ struct srcfind_merge_counts {
 };
 
 /* Finds the duplicates and writes the merged catalogue, whole or not at all, as
- * srcfind_catalogue_save does. Errors: nothing was added; images of different units, frames or
- * columns; images whose beam is not known; writing. The merge can then only be destroyed. *counts
- * belongs to it; counts may be NULL. */
+ * srcfind_catalogue_save does: it replaces whatever is there, where the command refuses to replace
+ * an image or one of the catalogues. Errors: nothing was added; images of different units, frames
+ * or columns; images whose beam is not known; writing. The merge can then only be destroyed.
+ * *counts belongs to it; counts may be NULL. */
 SRCFIND_API enum srcfind_status srcfind_merge_finish(struct srcfind_merge *merge,
                                                      const struct srcfind_merge_counts **counts);
 

@@ -34,7 +34,7 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Cat
     images have the same one or a file does not tell it, the path of the file. Catalogues of arrays need a dict.
 
     The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The file is written whole or
-    not at all, and replaces the one that is there.
+    not at all, and replaces whatever is there, also an image or one of the catalogues.
 
     Rows of different images within radius arcseconds are one source; None stands for half of the beam's major axis, and
     does not suit CSV files, which do not tell the beam. duplicates, the rows that another image has better, are "drop"ped,
@@ -51,6 +51,8 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Cat
         raise TypeError("catalogues: a list of catalogues and paths, or a dict of these")
     if duplicates not in ("drop", "keep"):
         raise OptionError(f"duplicates: {duplicates!r} is not drop or keep")
+    if radius is not None and not radius > 0:
+        raise OptionError(f"radius: {radius!r} is not a number of arcseconds above 0; None stands for half of the beam")
     path = ffi.new("char[]", chars(output))
     settings = ffi.new("struct srcfind_merge_settings *", {
         "size": ffi.sizeof("struct srcfind_merge_settings"), "path": path, "radius": radius or 0,

@@ -74,8 +74,9 @@ static enum srcfind_status draw_part(void *context, int part, struct error *erro
         if (pixels)
             d->n[i] = take_values(d, pixels, d->values + i * d->capacity);
     }
+    const enum srcfind_status status = pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
     free(buffer);
-    return pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
+    return status;
 }
 
 /* Moves the values of all ranges together, without gaps. */

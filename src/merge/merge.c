@@ -145,15 +145,6 @@ static bool keep_entry(struct merge *m, const struct merge_input *input,
     return ok;
 }
 
-/* Makes place for image i; what is between it and those before was not added yet. */
-static bool make_place(struct merge *m, int64_t i) {
-    if (!GROW(m->images, m->images_capacity, i + 1))
-        return false;
-    for (; m->n_images <= i; m->n_images++)
-        m->images[m->n_images] = (struct merged_image){0};
-    return true;
-}
-
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
                                       struct merged_image *image, struct error *error) {
     const char *of_catalogue = image->other_name; /* which the user named */
@@ -161,9 +152,11 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
         return error_set(error, SRCFIND_ERROR_OUTPUT,
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
-    if (!make_place(m, i) ||
+    if (!GROW(m->images, m->images_capacity, i + 1) ||
         !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->name, input))
         return error_memory(error, MERGING);
+    for (; m->n_images <= i; m->n_images++) /* those between were not added yet */
+        m->images[m->n_images] = (struct merged_image){0};
     image->first = m->n_rows;
     m->n_rows += image->n;
     m->images[i] = *image;
