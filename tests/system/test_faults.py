@@ -149,11 +149,13 @@ class Faults(t.Case):
 
     @with_pictures
     def test_picture(self):
-        """A picture comes with its catalogue, or not at all; what draws texts for cairo always gets memory."""
-        self.assertGreater(self.check([self.small_image(), "--save", "picture", "--cpu", "--threads", 2],
+        """A picture comes with its catalogue, or not at all; what draws texts for cairo always gets memory. Ticks on the sky take nine
+        in ten of the allocations, which are alike: without them, each one fails."""
+        image, plain = self.small_image(), self.write("plain.fits", t.noise(*SMALL, n_sources=12))
+        self.assertGreater(self.check([image, "--save", "picture", "--cpu", "--threads", 2],
                                       [kind for kind in KINDS if kind != "memory"]), 30)
-        self.assertGreater(self.check([self.small_image(), "--save", "picture", "--cpu", "--threads", 1], ["memory"],
-                                      step=7), 30)
+        self.assertGreater(self.check([plain, "--save", "picture", "--cpu", "--threads", 1], ["memory"]), 30)
+        self.assertGreater(self.check([image, "--save", "picture", "--cpu", "--threads", 1], ["memory"], step=15), 30)
 
     @with_pictures
     def test_without_cairo(self):
