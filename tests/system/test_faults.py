@@ -335,10 +335,14 @@ class Faults(t.Case):
         self.check([self.image("image.fits.gz"), "--cpu", "--threads", 1], ["memory", "read"], step=2)
 
     def test_histogram_and_sources(self):
-        """Ways through the program that ordinary noise does not take."""
+        """Ways through the program that ordinary noise does not take: whole numbers, and a blank pixel."""
         image = np.round(t.noise(250, 250, n_sources=300)).astype(np.float32)
+        image[100, 100] = np.nan
         path = self.write("steps.fits", image)
-        self.check([path, "--cpu", "--threads", 2, "--kappa", 1], ["memory", "read", "lock"], step=2)
+        for kappa, clip in (1, "one read"), (5, "histogram"):
+            arguments = [path, "--cpu", "--threads", 2, "--kappa", kappa]
+            self.assertIn("(%s, " % clip, t.run(*arguments, "-v").stderr)
+            self.check(arguments, ["memory", "read", "lock"])
 
     @unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
     def test_device(self):
