@@ -16,16 +16,31 @@
 #include "srcfind.h"
 #include "temporary.h"
 
-enum { BLOCK = 2880, ONES = 250000, PEAKS = 2, PARTS = 4 + PEAKS, PEAK = 200 };
+enum { BLOCK = 2880, ONES = 250000, MOST_BRIGHT = 4, PARTS = 4 + MOST_BRIGHT };
 
 /* A range of pixels that the file has. */
 struct part {
     int64_t first, count;
 };
 
-/* A position, from 0. */
-struct place {
+/* A pixel above the threshold. */
+struct bright {
     int64_t x, y;
+    uint8_t value;
+};
+
+/* A source that is expected, and its highest pixel. */
+struct expected {
+    int64_t x_peak, y_peak, n_pixels;
+    double x, sum;
+};
+
+/* Bright pixels, and their sources. */
+struct sky {
+    struct bright bright[MOST_BRIGHT];
+    struct expected sources[MOST_BRIGHT];
+    int n_bright, n_sources;
+    bool divides; /* islands, whose pixels are read again then */
 };
 
 struct sparse {
@@ -106,24 +121,25 @@ static const uint32_t *read_sparse(void *state, int64_t first, int64_t count, ui
 }
 
 static void assert_catalogue(const struct srcfind_catalogue *catalogue, const struct sparse *s,
-                             const struct place *peaks) {
+                             const struct sky *sky) {
     const struct srcfind_background *b = srcfind_catalogue_background(catalogue);
-    const int64_t n = s->width * s->height;
-    const double mean = (double)s->n_ones / (double)(n - PEAKS);
-    assert_true(b->n_pixels == n && b->n_kept == n - PEAKS && b->n_blank == 0 && b->median == 0);
+    const int64_t n = s->width * s->height, n_kept = n - sky->n_bright;
+    const double mean = (double)s->n_ones / (double)n_kept;
+    assert_true(b->n_pixels == n && b->n_kept == n_kept && b->n_blank == 0 && b->median == 0);
     assert_true(fabs(b->rms / sqrt(mean * (1 - mean)) - 1) < 1e-12);
-    assert_int_equal(srcfind_catalogue_size(catalogue), PEAKS);
-    for (int i = 0; i < PEAKS; i++) {
+    assert_int_equal(srcfind_catalogue_size(catalogue), sky->n_sources);
+    for (int i = 0; i < sky->n_sources; i++) {
         const struct srcfind_source *row = srcfind_catalogue_source(catalogue, i);
-        assert_true(row->x == (double)peaks[i].x && row->y == (double)peaks[i].y);
-        assert_true(row->x_peak == peaks[i].x && row->y_peak == peaks[i].y);
-        assert_true(row->n_pixels == 1 && row->pixel_sum == PEAK);
+        const struct expected *e = &sky->sources[i];
+        assert_true(row->x == e->x && row->y == (double)e->y_peak);
+        assert_true(row->x_peak == e->x_peak && row->y_peak == e->y_peak);
+        assert_true(row->n_pixels == e->n_pixels && row->pixel_sum == e->sum);
     }
 }
 
 /* JSON has the numbers, too. */
 static void assert_json(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
-                        const struct place *last) {
+                        const struct expected *last) {
     char *text = NULL, number[64];
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -133,25 +149,23 @@ static void assert_json(struct srcfind *finder, const struct srcfind_catalogue *
              (long long)srcfind_catalogue_background(catalogue)->n_pixels);
     assert_non_null(strstr(text, number));
     snprintf(number, sizeof number, "\"Xposn\":%lld,\"Yposn\":%lld,", (long long)last->x,
-             (long long)last->y);
+             (long long)last->y_peak);
     assert_non_null(strstr(text, number));
     free(text);
 }
 
-/* Searches an image of zeros and ones with these peaks; to divide islands, their pixels are read
- * again. It takes too long with sanitizers. */
-static void check(int64_t width, int64_t height, const struct place *peaks, bool divides) {
-    static const uint8_t peak = PEAK;
+/* Searches an image of zeros and ones with bright pixels. It takes too long with sanitizers. */
+static void check(int64_t width, int64_t height, const struct sky *sky) {
     struct sparse s;
     if (UNIT_FEWER > 1)
         skip();
     sparse_make(&s, width, height);
     write_ones(&s);
-    for (int i = 0; i < PEAKS; i++)
-        write_part(&s, peaks[i].y * width + peaks[i].x, &peak, 1);
+    for (int i = 0; i < sky->n_bright; i++)
+        write_part(&s, sky->bright[i].y * width + sky->bright[i].x, &sky->bright[i].value, 1);
     struct srcfind_options *options =
         options_with("kappa", "1000", "threshold", "1000", "device", "cpu", "threads", "2",
-                     divides ? "deblend" : NULL, "yes", NULL);
+                     sky->divides ? "deblend" : NULL, "yes", NULL);
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     struct srcfind *finder;
     assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
@@ -163,8 +177,8 @@ static void check(int64_t width, int64_t height, const struct place *peaks, bool
     source.read = read_sparse;
     const struct search_input input = {.source = &source, .image = &s.image};
     assert_int_equal(search_image(finder, &input, catalogue), SRCFIND_OK);
-    assert_catalogue(catalogue, &s, peaks);
-    assert_json(finder, catalogue, &peaks[PEAKS - 1]);
+    assert_catalogue(catalogue, &s, sky);
+    assert_json(finder, catalogue, &sky->sources[sky->n_sources - 1]);
     image_close(&s.image);
     sparse_remove(&s);
     srcfind_catalogue_destroy(catalogue);
@@ -173,15 +187,26 @@ static void check(int64_t width, int64_t height, const struct place *peaks, bool
 }
 
 static void longest_rows(void **state) {
-    static const struct place peaks[] = {{INT32_MAX - 1, 0}, {INT32_MAX - 1, 2}};
+    enum { LAST = INT32_MAX - 1 };
+    static const struct sky sky = {.bright = {{LAST, 0, 200}, {LAST, 2, 200}},
+                                   .sources = {{LAST, 0, 1, LAST, 200}, {LAST, 2, 1, LAST, 200}},
+                                   .n_bright = 2,
+                                   .n_sources = 2};
     (void)state;
-    check(INT32_MAX, 3, peaks, false);
+    check(INT32_MAX, 3, &sky);
 }
 
+/* The island in the last row has two sources. */
 static void longest_columns(void **state) {
-    static const struct place peaks[] = {{0, 1 << 30}, {2, INT32_MAX - 1}};
+    enum { HALF = 1 << 30, LAST = INT32_MAX - 1 };
+    static const struct sky sky = {
+        .bright = {{0, HALF, 200}, {0, LAST, 200}, {1, LAST, 50}, {2, LAST, 150}},
+        .sources = {{0, HALF, 1, 0, 200}, {0, LAST, 2, 0.2, 250}, {2, LAST, 1, 2, 150}},
+        .n_bright = 4,
+        .n_sources = 3,
+        .divides = true};
     (void)state;
-    check(3, INT32_MAX, peaks, true);
+    check(3, INT32_MAX, &sky);
 }
 
 static void longer_axes(void **state) {
