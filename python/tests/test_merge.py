@@ -71,6 +71,7 @@ def test_errors(tiles, path):
             ([pickle.loads(pickle.dumps(found[0]))], {}, srcfind.OptionError, "pickled"),
             (found, {"duplicates": "none"}, srcfind.OptionError, "'none' is not drop or keep"),
             (found, {"radius": -1}, srcfind.OptionError, "radius: "),
+            (found, {"radius": 0}, srcfind.OptionError, "radius: "),
             (found, {"threads": 10 ** 6}, srcfind.OptionError, "threads: "),
             (path("a.csv"), {}, TypeError, "a list of"), ([3], {}, TypeError, "")):
         with pytest.raises(error, match=message):
