@@ -74,7 +74,8 @@ class Faults(t.Case):
             self.assertTrue(result.stderr.startswith("srcfind: "), (fault, result.stderr))
             lines = [line for line in result.stderr.splitlines() if not re.match(CLOSING, line)]
             self.assertEqual(len(lines), 1, (fault, result.stderr))
-            self.assertNotIn("Bad address", result.stderr, fault)  # what a read to a buffer that is not there says
+            # libraries that unpack tiles do not say why they do not; a read to a buffer that is not there has another reason
+            self.assertRegex(lines[0], "memory|cannot be unpacked" if fault.startswith("memory:") else r"[^: ]\Z", fault)
             self.assertLess(len(written), len(sound), fault)
             self.assertFalse(any(name.endswith(".fits") for name in written), fault)
 
