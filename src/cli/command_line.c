@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
+#include "common/ascii.h"
 #include "options/options.h"
 
 /* --- the command's own options --- */
@@ -91,9 +91,9 @@ static bool cli_set_choice(struct cli *cli, const struct entry *entry, const cha
 static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text) {
     (void)entry;
     for (int i = 0; srcfind_format(i); i++)
-        if (strcasecmp(text, srcfind_format(i)->name) == 0)
+        if (ascii_same(text, srcfind_format(i)->name))
             cli->format = srcfind_format(i)->name;
-    return cli->format && strcasecmp(cli->format, text) == 0;
+    return cli->format && ascii_same(cli->format, text);
 }
 
 /* Adds the map of this name, of `length` characters. */

@@ -1,9 +1,11 @@
-/* Letters of FITS and of catalogues, whatever locale the calling program has set: isprint, tolower
- * and toupper go by it. */
+/* Letters of FITS and of catalogues, whatever locale the calling program has set: isprint, tolower,
+ * toupper and strcasecmp go by it. */
 #ifndef ASCII_H
 #define ASCII_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 static inline bool ascii_is_printable(char c) {
     return c >= ' ' && c <= '~';
@@ -15,6 +17,23 @@ static inline char ascii_lower(char c) {
 
 static inline char ascii_upper(char c) {
     return c >= 'a' && c <= 'z' ? (char)(c - ('a' - 'A')) : c;
+}
+
+static inline bool ascii_is_letter(char c) {
+    return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
+}
+
+/* Whether the first n characters of two texts are the same, but for the case of letters. */
+static inline bool ascii_same_start(const char *a, const char *b, size_t n) {
+    size_t i = 0;
+    while (i < n && a[i] && ascii_lower(a[i]) == ascii_lower(b[i]))
+        i++;
+    return i == n || a[i] == b[i];
+}
+
+/* The same for all of them. */
+static inline bool ascii_same(const char *a, const char *b) {
+    return ascii_same_start(a, b, SIZE_MAX);
 }
 
 #endif

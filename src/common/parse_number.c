@@ -4,15 +4,15 @@
 #define _GNU_SOURCE /* strtod_l */
 #include "common/parse_number.h"
 
-#include <ctype.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <threads.h>
+
+#include "common/ascii.h"
 
 enum {
     MOST_POWER = 22, /* 10^22 is a double */
@@ -142,7 +142,7 @@ static bool is_word(const char *text, size_t length, double *value) {
     const size_t sign = length > 0 && (*text == '-' || *text == '+');
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (length - sign == strlen(words[i]) &&
-            strncasecmp(text + sign, words[i], length - sign) == 0) {
+            ascii_same_start(text + sign, words[i], length - sign)) {
             *value = i == 0 ? (double)NAN : *text == '-' ? (double)-INFINITY : (double)INFINITY;
             return true;
         }

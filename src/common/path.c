@@ -1,8 +1,9 @@
 #include "common/path.h"
 
 #include <stddef.h>
-#include <strings.h>
 #include <sys/stat.h>
+
+#include "common/ascii.h"
 
 static const char *const compressed_suffixes[] = {".gz", ".fz"};
 static const char *const image_suffixes[] = {".fits", ".fit", ".fts"};
@@ -17,7 +18,7 @@ enum {
 static size_t length_without(const char *name, size_t length, const char *const *suffixes, int n) {
     for (int i = 0; i < n; i++) {
         const size_t size = strlen(suffixes[i]);
-        if (length > size && strncasecmp(name + length - size, suffixes[i], size) == 0)
+        if (length > size && ascii_same_start(name + length - size, suffixes[i], size))
             return length - size;
     }
     return length;
@@ -25,7 +26,7 @@ static size_t length_without(const char *name, size_t length, const char *const 
 
 bool path_ends_with(const char *path, const char *end) {
     const size_t n = strlen(path), m = strlen(end);
-    return n >= m && strcasecmp(path + n - m, end) == 0;
+    return n >= m && ascii_same(path + n - m, end);
 }
 
 bool path_is_stream(const char *path) {

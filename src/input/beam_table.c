@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "input/fits/table.h"
 #include "input/units.h"
 #include "input/usable_beam.h"
@@ -52,7 +52,7 @@ static bool read_number(const struct beams *b, const struct table_column *column
 /* --- the plane --- */
 
 static bool begins_with(const char *text, const char *start) {
-    return strncasecmp(text, start, strlen(start)) == 0;
+    return ascii_same_start(text, start, strlen(start));
 }
 
 /* Whether a CTYPE is that of a spectral axis (FITS 4.0, table 25), or of one that AIPS writes. */
@@ -135,7 +135,7 @@ static bool is_beams(const struct hdu *hdu) {
     char extension[SRCFIND_TEXT] = "", name[SRCFIND_TEXT] = "";
     header_text(&hdu->header, "XTENSION", extension, sizeof extension);
     header_text(&hdu->header, "EXTNAME", name, sizeof name);
-    return strcmp(extension, "BINTABLE") == 0 && strcasecmp(name, "BEAMS") == 0;
+    return strcmp(extension, "BINTABLE") == 0 && ascii_same(name, "BEAMS");
 }
 
 /* Whether a table is looked for. To find that a file has none its HDUs are all gone through; one

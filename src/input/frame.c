@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/ascii.h"
+
 #define AXES(lon, lat, ucd_lon, ucd_lat)                                                           \
     {lon, lat, "E_" lon, "E_" lat}, {                                                              \
         ucd_lon ";meta.main", ucd_lat ";meta.main", "stat.error;" ucd_lon, "stat.error;" ucd_lat   \
@@ -54,7 +56,7 @@ static void trim(char *text) {
 /* Whether a text is a name, but for blanks and signs between its letters and digits. */
 static bool is_name(const char *text, const char *name) {
     for (; *text; text++)
-        if (isalnum((unsigned char)*text) && *name++ != *text)
+        if ((ascii_is_letter(*text) || isdigit((unsigned char)*text)) && *name++ != *text)
             return false;
     return *name == '\0';
 }
@@ -63,7 +65,7 @@ void frame_spell(char *text) {
     trim(text);
     const size_t length = strlen(text);
     for (char *c = text; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
+        *c = ascii_upper(*c);
     for (const struct frame *f = frames; f < frames + FRAMES; f++) {
         for (int i = 0; i < SPELLINGS && f->spellings[i]; i++) {
             if (is_name(text, f->spellings[i]) && strlen(f->name) <= length) {

@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <wcslib/wcs.h>
 
+#include "common/ascii.h"
 #include "input/units.h"
 #include "input/wcs_part.h"
 
@@ -34,7 +35,7 @@ static int find_frequency_axis(const struct header *header) {
     for (int axis = 1; axis <= MOST_AXES; axis++) {
         char type[SRCFIND_TEXT];
         if (header_text(header, keyword_of("CTYPE", axis).text, type, sizeof type) &&
-            strncasecmp(type, "FREQ", 4) == 0 &&
+            ascii_same_start(type, "FREQ", 4) &&
             !strcasestr(type, "-TAB")) /* a table is not read */
             return axis;
     }
@@ -63,7 +64,7 @@ static bool is_hertz(const char *unit, double *hertz) {
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *hertz = names[i].hertz;
-        if (strcasecmp(unit, names[i].name) == 0)
+        if (ascii_same(unit, names[i].name))
             return true;
     }
     return false;

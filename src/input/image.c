@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "input/beam.h"
 #include "input/units.h"
 #include "input/user_maps.h"
@@ -18,7 +18,7 @@ static bool is_named(const char *wanted, const struct hdu *hdu, const char *name
     const long number = strtol(wanted, &end, 10);
     if (*wanted && !*end)
         return number == hdu->number;
-    return strcasecmp(wanted, name) == 0;
+    return ascii_same(wanted, name);
 }
 
 /* A list of HDUs or axes for messages: `0 (no image), 1 SCI (300 x 200), 2 (table)`. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "common/parse_number.h"
 #include "input/frame.h"
 #include "input/table_file.h"
@@ -31,8 +31,8 @@ static struct pair find_frame(const struct table_file *table, const struct frame
 enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
-    return strlen(name) <= MOST_LETTERS || strcasecmp(name, "Source_id") == 0 ||
-           strcasecmp(name, "Xposn") == 0 || strcasecmp(name, "Yposn") == 0;
+    return strlen(name) <= MOST_LETTERS || ascii_same(name, "Source_id") ||
+           ascii_same(name, "Xposn") || ascii_same(name, "Yposn");
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -96,7 +96,7 @@ static enum srcfind_status find_sky(const char *path, const struct table_file *t
 static enum srcfind_status check_frame(const char *path, const struct table_file *table,
                                        const char *frame, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    if (!*table->frame || !*frame || strcasecmp(table->frame, frame) == 0)
+    if (!*table->frame || !*frame || ascii_same(table->frame, frame))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: its frame is %s, that of the image %s: convert the positions, since they "
@@ -130,7 +130,7 @@ static enum srcfind_status check_unit(const char *path, const struct table_file_
     static const char *const pixels[] = {"", "pix", "pixel", "pixels", NULL};
     char quote[TEXT_FILE_QUOTE];
     for (const char *const *unit = celestial ? degrees : pixels; *unit; unit++)
-        if (strcasecmp(column->unit, *unit) == 0)
+        if (ascii_same(column->unit, *unit))
             return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the unit of %s is %s: convert the column to %s", path, column->name,

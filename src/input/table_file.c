@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "common/path.h"
 #include "input/fits/file.h"
 #include "input/frame.h"
@@ -91,7 +91,7 @@ const struct table_file_column *table_file_column(const struct table_file *table
         if (strcmp(table->columns[i].name, name) == 0)
             return &table->columns[i];
     for (int i = 0; i < table->n_columns; i++)
-        if (strcasecmp(table->columns[i].name, name) == 0)
+        if (ascii_same(table->columns[i].name, name))
             return &table->columns[i];
     return NULL;
 }

@@ -1,12 +1,12 @@
 #include "output/cards.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/arrays.h"
+#include "common/ascii.h"
 #include "common/format_double.h"
 #include "input/fits/header.h"
 
@@ -49,7 +49,7 @@ void cards_add_real(struct cards *cards, const char *keyword, double value) {
         return;
     format_double(value, text);
     for (char *c = text; *c; c++)
-        *c = (char)toupper((unsigned char)*c); /* FITS wants E in exponents */
+        *c = ascii_upper(*c); /* FITS wants E in exponents */
     add_value(cards, keyword, text);
 }
 

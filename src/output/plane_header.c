@@ -1,9 +1,9 @@
 #include "output/plane_header.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "common/parse_number.h"
 
 enum { VALUE_COLUMN = 10 }; /* where the value of a card begins */
@@ -54,7 +54,7 @@ static bool is_celestial(const struct header *header, const char *keyword) {
     char type[SRCFIND_TEXT] = "";
     header_text(header, keyword, type, sizeof type);
     return strncmp(type, "RA--", 4) == 0 || strncmp(type, "DEC-", 4) == 0 ||
-           (isalpha((unsigned char)*type) &&
+           (ascii_is_letter(*type) &&
             (strncmp(type + 1, "LON", 3) == 0 || strncmp(type + 1, "LAT", 3) == 0));
 }
 

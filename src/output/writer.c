@@ -1,8 +1,8 @@
 #include "output/writer.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "common/text_stream.h"
 #include "output/blocks.h"
 
@@ -12,7 +12,7 @@ const int n_writers = sizeof writers / sizeof *writers;
 
 const struct writer *writer_named(const char *name) {
     for (int i = 0; i < n_writers; i++)
-        if (!name || strcasecmp(name, writers[i]->format.name) == 0)
+        if (!name || ascii_same(name, writers[i]->format.name))
             return writers[i];
     return NULL;
 }

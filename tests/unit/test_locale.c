@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/parse_number.h"
+#include "common/path.h"
 #include "options.h"
 #include "srcfind.h"
 #include "temporary.h"
@@ -282,9 +284,10 @@ static void letters_are_ascii(void **state) {
     assert_true(isprint(0xE9) && tolower('I') != 'i');
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     for (int i = 0; i < 2; i++) {
-        char header[4 * CARD_BYTES + 1];
-        snprintf(header, sizeof header, "%-80s%-80s%-80s%-80s", "CTYPE1  = 'RA---SIN'",
-                 "CTYPE2  = 'DEC--SIN'", cards[i][0], cards[i][1]);
+        char header[7 * CARD_BYTES + 1];
+        snprintf(header, sizeof header, "%-80s%-80s%-80s%-80s%-80s%-80s%-80s",
+                 "CTYPE1  = 'RA---SIN'", "CTYPE2  = 'DEC--SIN'", "CDELT1  = -1e-3",
+                 "CDELT2  = 1e-3", "RADESYS = 'icrs'", cards[i][0], cards[i][1]);
         const struct srcfind_pixels pixels = {.size = sizeof pixels,
                                               .values = values,
                                               .width = WIDTH,
@@ -292,8 +295,11 @@ static void letters_are_ascii(void **state) {
                                               .header = header};
         assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogues[i]), SRCFIND_OK);
     }
+    assert_int_equal(parse_number("INF", 3).kind, NUMBER_REAL);
+    assert_true(path_ends_with("TILE.FITS", ".fits"));
     setlocale(LC_CTYPE, "C");
     assert_string_equal(srcfind_catalogue_image(catalogues[0])->flux_unit, "Jy");
+    assert_string_equal(srcfind_catalogue_image(catalogues[0])->frame, "ICRS");
     assert_string_equal(srcfind_catalogue_image(catalogues[1])->unit, "caf?");
     assert_string_equal(srcfind_catalogue_image(catalogues[1])->no_sky,
                         "CRVAL1 is no number: 1?: correct the header");

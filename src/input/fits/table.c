@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "input/fits/stored.h"
 
 /* The number n of a card TTYPEn or TFORMn; 0 for other cards. */
@@ -84,8 +84,8 @@ static int64_t read_form(const struct table *table, int number, struct table_col
     if (!column_text(table->forms[number], "TFORM", number, form, sizeof form))
         return -1;
     column->count = isdigit((unsigned char)*form) ? strtoll(form, &type, 10) : 1;
-    column->type = (char)toupper((unsigned char)*type);
-    column->element = *type ? (char)toupper((unsigned char)type[1]) : '\0';
+    column->type = ascii_upper(*type);
+    column->element = *type ? ascii_upper(type[1]) : '\0';
     if (column->count < 0 || column->count > INT64_MAX / 16)
         return -1;
     if (column->type == 'X')
@@ -116,7 +116,7 @@ bool table_find(const struct table *table, const char *name, struct table_column
     *column = (struct table_column){0};
     while (table_next(table, column)) {
         table_name(table, column, text);
-        if (strcasecmp(text, name) == 0)
+        if (ascii_same(text, name))
             return column->count > 0;
     }
     return false;

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "input/fits/gunzip.h"
 #include "input/fits/stored.h"
 
@@ -44,7 +44,7 @@ static int64_t parameter(const struct header *header, const char *name, int64_t 
     for (int i = 1; i <= MOST_PARAMETERS; i++) {
         char keyword[16], text[SRCFIND_TEXT];
         snprintf(keyword, sizeof keyword, "ZNAME%d", i);
-        if (header_text(header, keyword, text, sizeof text) && strcasecmp(text, name) == 0)
+        if (header_text(header, keyword, text, sizeof text) && ascii_same(text, name))
             header_indexed(header, "ZVAL", i, &value);
     }
     return value;

@@ -4,8 +4,8 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/ascii.h"
 #include "input/table_metadata.h"
 #include "input/tables/delimited.h"
 #include "input/tables/readers.h"
@@ -34,7 +34,7 @@ static bool begins(struct span text, const char *word) {
 
 static bool equals(struct span text, const char *word) {
     return (size_t)(text.end - text.at) == strlen(word) &&
-           strncasecmp(text.at, word, strlen(word)) == 0;
+           ascii_same_start(text.at, word, strlen(word));
 }
 
 static struct span trimmed(struct span text) {
