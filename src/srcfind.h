@@ -418,8 +418,9 @@ struct srcfind_merge_settings {
 };
 
 /* Begins a merged catalogue with a copy of the settings. Rows wait in a file without a name in the
- * directory of the path. Also on an error *merge has a message and must be destroyed; it is NULL
- * only where memory ran out. */
+ * directory of the path. A FITS file there that is no catalogue of srcfind is an error, and so is,
+ * later, a catalogue that is this file. Also on an error *merge has a message and must be
+ * destroyed; it is NULL only where memory ran out. */
 SRCFIND_API enum srcfind_status srcfind_merge_create(const struct srcfind_merge_settings *settings,
                                                      struct srcfind_merge **merge);
 
@@ -451,8 +452,7 @@ struct srcfind_merge_counts {
 };
 
 /* Finds the duplicates and writes the merged catalogue, whole or not at all, as
- * srcfind_catalogue_save does: it replaces whatever is there, where the command refuses to replace
- * an image or one of the catalogues. Errors: nothing was added; images of different units, frames
+ * srcfind_catalogue_save does. Errors: nothing was added; images of different units, frames
  * or columns; images whose beam is not known; writing. The merge can then only be destroyed.
  * *counts belongs to it; counts may be NULL. */
 SRCFIND_API enum srcfind_status srcfind_merge_finish(struct srcfind_merge *merge,

@@ -34,7 +34,7 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Cat
     images have the same one or a file does not tell it, the path of the file. Catalogues of arrays need a dict.
 
     The suffix of output tells the format: csv (also without a suffix), json, vot, fits or ecsv. The file is written whole or
-    not at all, and replaces whatever is there, also an image or one of the catalogues.
+    not at all, and replaces the one that is there; not one of the catalogues, and no FITS file that is no catalogue.
 
     Rows of different images within radius arcseconds are one source; None stands for half of the beam's major axis, and
     does not suit CSV files, which do not tell the beam. duplicates, the rows that another image has better, are "drop"ped,

@@ -76,7 +76,7 @@ def test_errors(tiles, path):
             (path("a.csv"), {}, TypeError, "a list of"), ([3], {}, TypeError, "")):
         with pytest.raises(error, match=message):
             srcfind.merge(catalogues, path("none.csv"), **options)
-    for output, error in ((path("none.reg"), srcfind.OptionError), (path("no/none.csv"), srcfind.OutputError), ("", srcfind.OptionError)):
+    for output, error in ((path("none.reg"), srcfind.OptionError), (tiles[0], srcfind.OptionError), (path("no/none.csv"), srcfind.OutputError), ("", srcfind.OptionError)):
         with pytest.raises(error):
             srcfind.merge(found, output)
     assert set(os.listdir(os.path.dirname(path("")))) == before

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/finder.h"
 #include "common/fnv.h"
 #include "common/path.h"
-#include "options/options.h"
 
 static void add_number(uint64_t *hash, int64_t number) {
     char text[24];
@@ -27,19 +27,15 @@ static void add_file(uint64_t *hash, const char *path) {
 
 void digest_make(const struct cli *cli, const struct targets *targets, const struct target *target,
                  char text[DIGEST_TEXT]) {
-    char value[OPTIONS_TEXT];
+    struct shaping_option option;
     uint64_t hash = FNV_BASIS;
-    for (int i = 0; srcfind_option(i); i++) {
-        if (!srcfind_option(i)->shapes_catalogue)
-            continue;
-        fnv_add(&hash, srcfind_option(i)->name);
-        srcfind_options_get(cli->find, srcfind_option(i)->name, value, sizeof value);
-        fnv_add(&hash, value);
+    for (int i = 0; options_next_shaping(&cli->find->values, &i, &option);) {
+        fnv_add(&hash, option.name);
+        fnv_add(&hash, option.value);
     }
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         add_file(&hash, target->user_maps[kind]);
-    srcfind_options_get(cli->find, "at", value, sizeof value);
-    add_file(&hash, value);
+    add_file(&hash, cli->find->values.at);
     fnv_add(&hash, target->catalogue ? targets->format->name : "");
     fnv_add(&hash, target->catalogue && path_ends_with(target->catalogue, ".gz") ? ".gz" : "");
     add_number(&hash, cli->save);

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/exit_status.h"
 #include "cli/image_list.h"
@@ -14,6 +13,7 @@
 #include "cli/process.h"
 #include "cli/signals.h"
 #include "common/parse_number.h"
+#include "common/path.h"
 #include "input/srcfind_map.h"
 #include "merge/merge.h"
 #include "output/save.h"
@@ -146,26 +146,19 @@ static void drop_srcfind_maps(const struct arguments *a, struct image_list *list
 
 /* --- the output --- */
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 /* Checks the format, and that nothing is replaced that should stay. */
 static int check_output(const struct arguments *a, const struct image_list *list,
                         const char *path) {
+    struct error error;
     int status = merged_file_check_path(a->output, NULL);
     if (status == EXIT_OK && path && a->cli.files_from &&
-        is_same_file(a->output, a->cli.files_from))
+        path_is_same_file(a->output, a->cli.files_from))
         status = messages_usage("%s: the merged catalogue would replace the list of catalogues: "
                                 "name another file",
                                 a->output);
-    for (int64_t i = 0; status == EXIT_OK && path && i < list->n; i++)
-        if (is_same_file(a->output, list->paths[i]))
-            status = messages_usage("%s: the merged catalogue would replace one of those that it "
-                                    "is made of: name another file",
-                                    a->output);
+    for (int64_t i = 0; status == EXIT_OK && i < list->n; i++)
+        if (merge_check_input(path, list->paths[i], &error) != SRCFIND_OK)
+            status = messages_usage("%s", error.text);
     return status == EXIT_OK ? merged_file_check(a->output) : status;
 }
 

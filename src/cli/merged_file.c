@@ -5,8 +5,6 @@
 #include "cli/directories.h"
 #include "cli/exit_status.h"
 #include "cli/plural.h"
-#include "common/path.h"
-#include "output/fits_table.h"
 
 const char *merged_file_path(const char *path) {
     return strcmp(path, "-") == 0 ? NULL : path;
@@ -21,11 +19,10 @@ int merged_file_check_path(const char *path, const char *made) {
 }
 
 int merged_file_check(const char *path) {
-    if (strcmp(path, "-") == 0 || path_is_stream(path) || !fits_table_is_foreign(path))
-        return EXIT_OK;
-    return messages_usage("%s: the merged catalogue would replace this file, which is no catalogue "
-                          "of srcfind: name another file, or remove it",
-                          path);
+    struct error error;
+    return merge_check_output(merged_file_path(path), &error) == SRCFIND_OK
+               ? EXIT_OK
+               : messages_usage("%s", error.text);
 }
 
 void merged_file_say(const struct messages *messages, const char *path,

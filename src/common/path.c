@@ -29,6 +29,12 @@ bool path_ends_with(const char *path, const char *end) {
     return n >= m && ascii_same(path + n - m, end);
 }
 
+bool path_is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 bool path_is_stream(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);

@@ -24,6 +24,9 @@ bool path_ends_with(const char *path, const char *end);
  * file. False where nothing is there. */
 bool path_is_stream(const char *path);
 
+/* Whether both paths lead to one file, which is there. */
+bool path_is_same_file(const char *a, const char *b);
+
 /* Whether a path ends in .gz or .fz, as those of compressed images do. */
 bool path_is_compressed(const char *path);
 

@@ -15,6 +15,7 @@
 #include "merge/merged_rows.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
+#include "output/fits_table.h"
 #include "output/json.h"
 #include "output/save.h"
 
@@ -67,6 +68,27 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
                      suffixes);
 }
 
+/* --- files that should stay --- */
+
+enum srcfind_status merge_check_output(const char *path, struct error *error) {
+    if (!path || path_is_stream(path) || !fits_table_is_foreign(path))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "%s: the merged catalogue would replace this file, which is no catalogue of "
+                     "srcfind: name another file, or remove it",
+                     path);
+}
+
+enum srcfind_status merge_check_input(const char *path, const char *catalogue,
+                                      struct error *error) {
+    if (!path || !path_is_same_file(path, catalogue))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "%s: the merged catalogue would replace one of those that it is made of: name "
+                     "another file",
+                     path);
+}
+
 /* --- beginning and end --- */
 
 static enum srcfind_status spool_error(const struct merge *m, struct error *error) {
@@ -82,7 +104,9 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
         return error_memory(error, MERGING);
     *m = (struct merge){
         .options = *options, .spool = {.descriptor = -1}, .metadata = {.path = options->path}};
-    const enum srcfind_status status = merge_choose_writer(options->path, &m->writer, error);
+    enum srcfind_status status = merge_choose_writer(options->path, &m->writer, error);
+    if (status == SRCFIND_OK)
+        status = merge_check_output(options->path, error);
     if (status != SRCFIND_OK)
         return status;
     m->has_lock = mtx_init(&m->lock, mtx_plain) == thrd_success;
@@ -193,7 +217,10 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
                                    struct error *error) {
     struct read_catalogue read;
-    enum srcfind_status status = read_catalogue(path, &read, error);
+    enum srcfind_status status = merge_check_input(m->options.path, path, error);
+    if (status != SRCFIND_OK)
+        return status;
+    status = read_catalogue(path, &read, error);
     if (status == SRCFIND_OK) {
         const char *image = read.catalogue.image.path;
         const struct merge_input input = {.catalogue = &read.catalogue,

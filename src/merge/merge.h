@@ -20,6 +20,11 @@ struct merge;
 enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,
                                         struct error *error);
 
+/* Checks that a merged catalogue at this path replaces no FITS file but a catalogue of srcfind, and
+ * that it is not the file of a catalogue that it is made of. NULL: standard output. */
+enum srcfind_status merge_check_output(const char *path, struct error *error);
+enum srcfind_status merge_check_input(const char *path, const char *catalogue, struct error *error);
+
 /* Begins a merged catalogue. *merge is to be destroyed, also after an error. */
 enum srcfind_status merge_create(const struct merge_options *options, struct merge **merge,
                                  struct error *error);
