@@ -56,7 +56,7 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
         error, SRCFIND_ERROR_INPUT,
         "%s: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
         "text from .tsv, .tab and .txt, each also with .gz: save it as one of these, or "
-        "name a table of text so",
+        "rename it if it is a table of text",
         path);
 }
 

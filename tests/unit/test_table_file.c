@@ -400,7 +400,7 @@ static void files(void **state) {
     assert_text_fails("a.vot", "",
                       "a.vot: catalogues are read from .csv, .ecsv, .json and .fits, and tables of "
                       "text from .tsv, .tab and .txt");
-    assert_text_fails("a.dat", "RA DEC\n1 2\n", "or name a table of text so");
+    assert_text_fails("a.dat", "RA DEC\n1 2\n", "or rename it if it is a table of text");
     assert_text_fails("a", "", "catalogues are read from");
     assert_text_fails("a.fits", "a,b\n", "not a FITS file");
     mkdir(path_of("d.csv"), 0777);
