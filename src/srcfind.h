@@ -381,7 +381,8 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
 
 /* Writes a catalogue to a file: to a temporary file in the same directory, which is then renamed,
  * so that a reader never sees an incomplete catalogue. On an error the temporary file is removed,
- * and an existing file is not changed. Devices and pipes are written to directly. */
+ * and an existing file is not changed. It is an error if a FITS file would be replaced that is no
+ * catalogue of srcfind, such as an image. Devices and pipes are written to directly. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
                                                        const char *format, const char *path);
@@ -479,8 +480,9 @@ SRCFIND_API const char *srcfind_map(int i);
 SRCFIND_API const char *srcfind_map_suffix(int i);
 
 /* Writes a map of the image of a catalogue to a FITS file (PNG for the picture), whole or not at
- * all, as srcfind_catalogue_save does. The catalogue is one of srcfind_find_file; the image is read
- * again, and it is an error if the file was changed since. */
+ * all, as srcfind_catalogue_save does. It replaces no file but an older map of srcfind. The
+ * catalogue is one of srcfind_find_file; the image is read again, and it is an error if the file
+ * was changed since. */
 SRCFIND_API enum srcfind_status
 srcfind_catalogue_save_map(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                            const char *map, const char *path);

@@ -309,7 +309,8 @@ class Catalogue:
         """Writes the catalogue to a file, whole or not at all, and replaces the file that is there.
 
         The format is that of the path's suffix, as for the command; csv if it has none. Raises OptionError for a suffix
-        or format that there is not, and OutputError where the file cannot be written.
+        or format that there is not, and for a FITS file that is no catalogue of srcfind, such as an image, which it does
+        not replace; OutputError where the file cannot be written.
         """
         encoded = chars(path)
         if format is None:

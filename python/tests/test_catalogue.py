@@ -211,3 +211,19 @@ def test_write(path, tmp_path):
         found.write(path("nowhere/c.csv"))
     with pytest.raises(ValueError, match="NUL"):
         found.write(path("c\0.csv"))
+
+
+def test_write_replaces_no_image(path):
+    """Neither the image that was searched nor another one; its own catalogues it does replace."""
+    images = [path("own.fits"), path("other.fits.gz"), path("link.csv")]
+    for image in images[:2]:
+        fits.PrimaryHDU(t.noise(60, 70), t.sky_header()).writeto(image)
+    os.symlink(images[0], images[2])
+    before = [open(image, "rb").read() for image in images]
+    for found in (srcfind.find(images[0]), srcfind.find(t.noise(60, 70))):
+        for image in images:
+            with pytest.raises(srcfind.OptionError, match="would replace this file, which is no catalogue of srcfind"):
+                found.write(image)
+        for _ in range(2):
+            found.write(path("c.fits"))
+    assert [open(image, "rb").read() for image in images] == before

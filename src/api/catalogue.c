@@ -113,6 +113,10 @@ enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                            const struct srcfind_catalogue *catalogue,
                                            const char *format, const char *path) {
     const struct writer *writer = find_writer(format, &finder->error);
-    return writer ? save_file(catalogue, writer, finder->threads, path, &finder->error)
-                  : SRCFIND_ERROR_OPTIONS;
+    if (!writer)
+        return SRCFIND_ERROR_OPTIONS;
+    const enum srcfind_status status = save_check(path, "catalogue", &finder->error);
+    return status == SRCFIND_OK
+               ? save_file(catalogue, writer, finder->threads, path, &finder->error)
+               : status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/finder.h"
 #include "api/pixels.h"
@@ -91,8 +92,11 @@ bool map_is_possible(int map, const struct srcfind_options *options, struct erro
     return map == MAP_PICTURE ? picture_is_possible(error) : suits(map, &options->values, error);
 }
 
-bool map_is_own(int map, const char *path) {
-    return map == MAP_PICTURE ? png_is_own(path) : is_srcfind_map(path);
+bool map_replaces_other(int map, const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+        return false;
+    return map == MAP_PICTURE ? !png_is_own(path) : !is_srcfind_map(path);
 }
 
 /* Adds the cards of a map of an image that do not tell how it was made. */
@@ -363,6 +367,11 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
     if (status == SRCFIND_OK && catalogue->image.hdu < 0)
         status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
                            "map: maps are saved of images in files, not of pixels in memory");
+    if (status == SRCFIND_OK && map_replaces_other(chosen, path))
+        status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
+                           "%s: the map would replace this file, which is no map of srcfind: name "
+                           "another file, or remove it",
+                           path);
     if (status == SRCFIND_OK && !own)
         status = error_memory(&finder->error, "writing a map");
     if (status == SRCFIND_OK) {

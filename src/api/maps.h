@@ -17,8 +17,9 @@ void maps_expect(struct srcfind *finder, unsigned wanted);
 enum srcfind_status maps_save(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
                               char *const *paths, unsigned *saved);
 
-/* Whether a file is a map that srcfind wrote. */
-bool map_is_own(int map, const char *path);
+/* Whether a map at this path would replace a file that is no map of srcfind. An empty file may be
+ * one that a power failure left; devices and pipes are not looked into. */
+bool map_replaces_other(int map, const char *path);
 
 /* Whether files are complete maps of an image: paths[i] is that of srcfind_map(i), or NULL, and n
  * their number. FITS files have the map of this name, and shape, coordinates, beam, frequency and

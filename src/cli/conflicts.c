@@ -152,13 +152,6 @@ static bool find_conflict(struct uses *u, struct conflict *c) {
     return false;
 }
 
-/* Whether something would be lost if a map replaced this file. An empty file may be one that a
- * power failure left. */
-static bool is_precious(int map, const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && info.st_size > 0 && !map_is_own(map, path);
-}
-
 /* Reports that an output of an image would replace somebody else's file. Returns the exit status.
  */
 static int refuse(const char *path, const char *output, const char *image) {
@@ -177,8 +170,7 @@ static int check_maps(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         for (int map = 0; map < MOST_MAPS; map++) {
             const char *path = t->target[i].maps[map];
-            struct identity identity;
-            if (path && identify(path, &identity) && is_precious(map, path) && !is_skipped(t, i))
+            if (path && map_replaces_other(map, path) && !is_skipped(t, i))
                 return refuse(path, "map", t->target[i].image);
         }
     }
@@ -190,7 +182,7 @@ static int check_maps(const struct targets *t) {
 static int check_catalogues(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         const char *path = t->target[i].catalogue;
-        if (path && !path_is_stream(path) && fits_table_is_foreign(path) && !is_skipped(t, i))
+        if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
             return refuse(path, "catalogue", t->target[i].image);
     }
     return EXIT_OK;

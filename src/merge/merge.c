@@ -15,7 +15,6 @@
 #include "merge/merged_rows.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
-#include "output/fits_table.h"
 #include "output/json.h"
 #include "output/save.h"
 
@@ -71,12 +70,7 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
 /* --- files that should stay --- */
 
 enum srcfind_status merge_check_output(const char *path, struct error *error) {
-    if (!path || path_is_stream(path) || !fits_table_is_foreign(path))
-        return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "%s: the merged catalogue would replace this file, which is no catalogue of "
-                     "srcfind: name another file, or remove it",
-                     path);
+    return path ? save_check(path, "merged catalogue", error) : SRCFIND_OK;
 }
 
 enum srcfind_status merge_check_input(const char *path, const char *catalogue,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/path.h"
 #include "input/fits/hdu.h"
 #include "input/frame.h"
 #include "output/cards.h"
@@ -153,7 +154,7 @@ static bool fits_is_whole(const char *path) {
 }
 
 bool fits_table_is_foreign(const char *path) {
-    return content_of(path).has_other;
+    return !path_is_stream(path) && content_of(path).has_other;
 }
 
 static const char *const suffixes[] = {".fits", ".fit", NULL};

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether a file is FITS and has an image, or a table that is no catalogue of srcfind. */
+/* Whether a file is FITS and has an image, or a table that is no catalogue of srcfind. Devices and
+ * pipes are not looked into. */
 bool fits_table_is_foreign(const char *path);
 
 #endif

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "common/path.h"
+#include "output/fits_table.h"
 #include "output/partial_file.h"
 
 static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catalogue,
@@ -86,6 +87,15 @@ enum srcfind_status save_whole(const struct save_content *content, const char *p
         status = save_error(content, path, error);
     free(final);
     return status;
+}
+
+enum srcfind_status save_check(const char *path, const char *what, struct error *error) {
+    if (!fits_table_is_foreign(path))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "%s: the %s would replace this file, which is no catalogue of srcfind: name "
+                     "another file, or remove it",
+                     path, what);
 }
 
 static bool is_compressed(const char *path) {

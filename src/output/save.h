@@ -23,7 +23,11 @@ struct save_content {
 enum srcfind_status save_whole(const struct save_content *content, const char *path,
                                struct error *error);
 
-/* The same for a catalogue. */
+/* Checks that a catalogue at this path replaces no FITS file but a catalogue of srcfind. Messages
+ * call it `what`: "catalogue". */
+enum srcfind_status save_check(const char *path, const char *what, struct error *error);
+
+/* Saves a catalogue, as save_whole does. */
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error);

@@ -744,6 +744,57 @@ static void formats(void **state) {
     picture_free(&p);
 }
 
+/* Writes an image of 60 x 40 zeros, and one pixel that is not. */
+static void write_image(const char *path) {
+    static const char *const cards[] = {
+        "SIMPLE  =                    T", "BITPIX  =                  -32",
+        "NAXIS   =                    2", "NAXIS1  =                   60",
+        "NAXIS2  =                   40", "END"};
+    char bytes[5 * 2880] = {0}; /* the header, and the pixels with what fills their last block */
+    memset(bytes, ' ', 2880);
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+        memcpy(bytes + 80 * i, cards[i], strlen(cards[i]));
+    bytes[2880] = 'A';
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(bytes, sizeof bytes, 1, stream), 1);
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* What is saved replaces files of its kind, but neither the image nor another file. */
+static void saving_replaces_no_image(void **state) {
+    static const char *const names[] = {"image.fits", "other.fits", "rms.fits", "c.fits"};
+    char directory[TEMPORARY_PATH], path[4][TEMPORARY_PATH + 16];
+    struct srcfind_catalogue *c;
+    struct srcfind *finder;
+    (void)state;
+    assert_true(temporary_directory(directory));
+    for (int i = 0; i < 4; i++)
+        snprintf(path[i], sizeof path[i], "%s/%s", directory, names[i]);
+    write_image(path[0]);
+    write_image(path[1]);
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_file(finder, path[0], &c), SRCFIND_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(srcfind_catalogue_save_map(finder, c, "rms", path[2]), SRCFIND_OK);
+        assert_int_equal(srcfind_catalogue_save(finder, c, "fits", path[3]), SRCFIND_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(srcfind_catalogue_save(finder, c, "csv", path[i]), SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_message(finder), "fits: the catalogue would replace"));
+    }
+    for (int i = 0; i < 4; i += i + 1) { /* 0, 1, 3 */
+        assert_int_equal(srcfind_catalogue_save_map(finder, c, "snr", path[i]),
+                         SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_message(finder), "fits: the map would replace"));
+    }
+    srcfind_catalogue_destroy(c);
+    srcfind_destroy(finder);
+    for (int i = 0; i < 4; i++)
+        unlink(path[i]);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 static int find_often(void *picture) {
     const struct srcfind_pixels pixels = pixels_of(picture);
     struct srcfind_options *options = options_with("threads", "2", NULL);
@@ -797,6 +848,7 @@ int main(void) {
         cmocka_unit_test(maps_need_files),
         cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),
+        cmocka_unit_test(saving_replaces_no_image),
         cmocka_unit_test(finders_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
