@@ -40,14 +40,18 @@ static void load_module(void) {
     }
     void *handle = open_module();
     if (!handle) {
-        error_set(&reason, SRCFIND_ERROR_DEVICE, "the CUDA module cannot be loaded: %s", dlerror());
+        error_set(&reason, SRCFIND_ERROR_DEVICE,
+                  "the CUDA module cannot be loaded (%s): " GPU_MODULE_WAY_OUT
+                  ", or use the CPU (--cpu)",
+                  dlerror());
         return;
     }
     module = dlsym(handle, "srcfind_cuda");
     if (!module || strcmp(module->version, SRCFIND_VERSION) != 0) {
         module = NULL;
         error_set(&reason, SRCFIND_ERROR_DEVICE,
-                  "the CUDA module is not that of srcfind " SRCFIND_VERSION);
+                  "the CUDA module is not that of srcfind " SRCFIND_VERSION ": " GPU_MODULE_WAY_OUT
+                  ", or use the CPU (--cpu)");
     }
 }
 

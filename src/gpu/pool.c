@@ -147,8 +147,12 @@ enum srcfind_status gpu_check(struct error *error) {
         backend->versions(&built, &driver);
     if (driver > 0)
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_DEVICE, "%.4000s, so only the CPU can be used (--cpu)",
-                     backend ? "no CUDA driver is installed" : reason.text);
+    if (!backend && gpu_module_exists()) {
+        *error = reason;
+        return SRCFIND_ERROR_DEVICE;
+    }
+    return error_set(error, SRCFIND_ERROR_DEVICE, "%s, so only the CPU can be used (--cpu)",
+                     backend ? "no CUDA driver is installed" : "built without CUDA");
 }
 
 /* --- the pool --- */
@@ -360,7 +364,8 @@ void gpu_versions(char *text, size_t size) {
     const struct gpu_backend *backend = gpu_module_load(&reason);
     if (!backend) {
         snprintf(text, size,
-                 gpu_module_exists() ? "CUDA (its module cannot be loaded)" : "built without CUDA");
+                 gpu_module_exists() ? "CUDA (its module cannot be loaded: " GPU_MODULE_WAY_OUT ")"
+                                     : "built without CUDA");
         return;
     }
     backend->versions(&built, &driver);

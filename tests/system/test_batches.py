@@ -241,6 +241,16 @@ class Batches(t.Case):
             self.assertEqual(none.stderr.count("on the CPU (no other device; 1 thread)"), 4)
             self.assertNotRegex(none.stderr, "GPU|CUDA|module")
 
+    @needs_fake
+    def test_module_that_is_missing(self):
+        """Who asks for a device, or for versions, reads what to do."""
+        environment = {**fake(), "SRCFIND_CUDA_MODULE": self.path("none.so")}
+        way_out = "build all targets of srcfind, or install it again"
+        asked = t.run("--gpu", *self.images(1), env=environment)
+        self.assertEqual([asked.returncode, asked.stdout], [3, ""])
+        self.assertRegex(asked.stderr, r"the CUDA module cannot be loaded \(.*none.so.*\): %s, or use the CPU \(--cpu\)\n\Z" % way_out)
+        self.assertIn("CUDA (its module cannot be loaded: %s)\n" % way_out, t.run("-V", env=environment).stdout)
+
 
 if __name__ == "__main__":
     t.main()

@@ -2,6 +2,8 @@
 import csv
 import os
 import re
+import shutil
+import subprocess
 
 import numpy as np
 
@@ -29,6 +31,22 @@ class Sample(t.Case):
             readme = stream.read()
         shown = re.search(r"srcfind: data/sample.fits: (.*?), [\d.]+ ms", readme).group(1)
         self.assertIn(shown, t.run(SAMPLE, "--island", "3").stderr)
+
+    def test_quickstart_builds_what_it_says(self):
+        """With nvcc also the module that --gpu loads; meson, ninja and nvcc are stand-ins here."""
+        for directory in ("scripts", "bin", "build"):
+            os.mkdir(self.path(directory))
+        shutil.copy(os.path.join(t.SOURCE_ROOT, "scripts", "quickstart"), self.path("scripts"))
+        for name in ("scripts/install-packages", "bin/meson", "bin/nvcc", "bin/ninja"):
+            with open(self.path(name), "w") as stream:
+                stream.write('#!/bin/sh\necho "$@"\n' + ("exit 1\n" if name == "bin/ninja" else ""))
+            os.chmod(self.path(name), 0o755)
+        result = subprocess.run([self.path("scripts/quickstart")], capture_output=True, text=True,
+                                env={**os.environ, "PATH": self.path("bin") + ":/usr/bin:/bin"})
+        self.assertIn("Building (with CUDA", result.stdout)
+        self.assertTrue(result.stdout.endswith(" src/srcfind src/srcfind-merge src/libsrcfind-cuda.so\n"), result.stdout)
+        with open(os.path.join(t.SOURCE_ROOT, "src", "meson.build")) as stream:
+            self.assertIn("shared_library('srcfind-cuda'", stream.read())
 
 
 if __name__ == "__main__":
