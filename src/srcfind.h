@@ -78,8 +78,9 @@ SRCFIND_API struct srcfind_options *srcfind_options_copy(const struct srcfind_op
 SRCFIND_API void srcfind_options_destroy(struct srcfind_options *options);
 
 /* Sets an option. Names and values are those of the command's long options (srcfind(1)), for
- * example "threshold" and "5.5", or "device" and "cpu"; an option without a value (argument is
- * NULL) takes "yes" or "no". On an error the option is not changed. */
+ * example "threshold" and "5.5", or "device" and "cpu"; an option that has no value there
+ * (`argument` of srcfind_option is NULL) takes "yes", which NULL stands for, or "no". Elsewhere a
+ * value that is NULL is an error. On an error the option is not changed. */
 SRCFIND_API enum srcfind_status srcfind_options_set(struct srcfind_options *options,
                                                     const char *name, const char *value);
 

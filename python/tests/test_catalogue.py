@@ -215,7 +215,7 @@ def test_write(path, tmp_path):
 
 def test_write_replaces_no_image(path):
     """Neither the image that was searched nor another one; its own catalogues it does replace."""
-    images = [path("own.fits"), path("other.fits.gz"), path("link.csv")]
+    images = [path("own.fits"), path("other.csv.gz"), path("link.csv")]
     for image in images[:2]:
         fits.PrimaryHDU(t.noise(60, 70), t.sky_header()).writeto(image)
     os.symlink(images[0], images[2])

@@ -35,13 +35,15 @@ void srcfind_options_destroy(struct srcfind_options *options) {
 
 enum srcfind_status srcfind_options_set(struct srcfind_options *options, const char *name,
                                         const char *value) {
+    if (!name)
+        return error_set(&options->error, SRCFIND_ERROR_OPTIONS, "an option's name is not NULL");
     return options_set(&options->values, name, value, &options->error);
 }
 
 int srcfind_options_get(const struct srcfind_options *options, const char *name, char *buffer,
                         size_t size) {
-    char text[OPTIONS_TEXT];
-    const bool is_option = options_get(&options->values, name, text);
+    char text[OPTIONS_TEXT] = "";
+    const bool is_option = name && options_get(&options->values, name, text);
     const int length = snprintf(buffer, size, "%s", text);
     return is_option ? length : -1;
 }

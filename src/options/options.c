@@ -395,6 +395,8 @@ enum srcfind_status options_set(struct options *options, const char *name, const
     struct options changed = *options;
     if (!e)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
+    if (!value && e->shown.argument)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
     if (types[e->type].parse((char *)&changed + e->offset, e->shown.values, value)) {
         *options = changed;
         return SRCFIND_OK;

@@ -153,6 +153,11 @@ static void wrong_options(void **state) {
                          SRCFIND_ERROR_OPTIONS);
         assert_non_null(strstr(srcfind_options_message(options), wrong[i][0]));
     }
+    assert_int_equal(srcfind_options_set(options, "island", NULL), SRCFIND_ERROR_OPTIONS);
+    assert_string_equal(srcfind_options_message(options), "island: the value is NULL: give a text");
+    assert_int_equal(srcfind_options_set(options, NULL, "3"), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_options_message(options), "NULL"));
+    assert_int_equal(srcfind_options_get(options, NULL, NULL, 0), -1);
     for (int i = 0; srcfind_option(i); i++) {
         const struct srcfind_option *o = srcfind_option(i);
         assert_option(options, o->name, o->initial ? o->initial : "");
