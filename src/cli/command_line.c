@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/maps.h"
 #include "cli/exit_status.h"
@@ -227,7 +228,9 @@ static const struct entry *find_entry(int value) {
 static bool complain_of(const char *word) {
     char matching[256];
     if (strncmp(word, "--", 2) != 0)
-        return complain("there is no option -%c: --help lists all", optopt);
+        return access(word, F_OK) == 0
+                   ? complain("there is no option -%c; the file is ./%s", optopt, word)
+                   : complain("there is no option -%c: --help lists all", optopt);
     const char *given = word + 2;
     const size_t length = strcspn(given, "=");
     const char *similar = find_similar(given, length);

@@ -59,8 +59,8 @@ static int set_radius(const char *text, struct arguments *a) {
     const struct number number = parse_number(text, strlen(text));
     if (number.kind == NUMBER_NONE || !(number.real > 0) || !(number.real <= 3600 * 180))
         return messages_usage("--radius: '%s' is not a number of arcseconds, above 0 and up to "
-                              "648000",
-                              text);
+                              "648000%s",
+                              text, parse_number_hint(text));
     a->radius = number.real / 3600;
     return EXIT_OK;
 }

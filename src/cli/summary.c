@@ -43,12 +43,14 @@ static void write_beam(const struct srcfind_image *image, FILE *stream) {
 
 /* Why the clip gave no noise. */
 static void write_no_noise(const struct srcfind_background *b, FILE *stream) {
-    if (b->rms == 0)
-        fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
-                b->median);
-    else
+    if (b->rms != 0)
         fprintf(stream,
                 ", no noise to measure: --kappa too small, no pixel is so close to the median");
+    else
+        fprintf(stream, ", no noise to measure: the clip leaves pixels of one value only, %g",
+                b->median);
+    if (b->rms == 0 && b->n_kept < b->n_pixels) /* enough digits for a float */
+        fprintf(stream, " (if they are padding: --blank %.9g)", b->median);
 }
 
 /* Writes the rms that was used; `unit` follows, if the background has no number for it to follow.

@@ -36,6 +36,11 @@ double parse_in_c_locale(const char *text, char **end) {
     return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
 }
 
+const char *parse_number_hint(const char *text) {
+    const char *comma = strchr(text, ',');
+    return comma && !strchr(comma + 1, ',') ? ": write a point for the comma" : "";
+}
+
 /* (-1)^negative * digits * 10^exponent */
 struct decimal {
     bool negative;

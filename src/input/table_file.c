@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "common/parse_number.h"
 #include "common/path.h"
 #include "input/fits/file.h"
 #include "input/frame.h"
@@ -21,18 +22,39 @@ static const struct {
     {".tab", ".tab.gz", csv_table_read},    {".txt", ".txt.gz", csv_table_read},
 };
 
+/* Whether more than half of the columns have a number for a name. */
+static bool are_numbers(const struct table_file *table) {
+    int n = 0;
+    for (int i = 0; i < table->n_columns; i++)
+        n += parse_number(table->columns[i].name, strlen(table->columns[i].name)).kind !=
+             NUMBER_NONE;
+    return 2 * n > table->n_columns;
+}
+
+static enum srcfind_status same_name(const char *path, const struct table_file *table, int j, int i,
+                                     struct error *error) {
+    char quote[TEXT_FILE_QUOTE];
+    const char *name = table->columns[i].name;
+    text_file_quote(name, strlen(name), quote);
+    if (are_numbers(table))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: no line with the names of columns is recognised, and columns %d and "
+                         "%d of the first row are both %s: write the names in the first line, or "
+                         "with # in the last one before the rows",
+                         path, j + 1, i + 1, quote);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: columns %d and %d have one name, %s: rename one", path, j + 1, i + 1,
+                     quote);
+}
+
 /* Two columns of one name would be one too many for whoever looks for it. */
 static enum srcfind_status check_names(const char *path, const struct table_file *table,
                                        struct error *error) {
-    char quote[TEXT_FILE_QUOTE];
     for (int i = 0; i < table->n_columns; i++)
         for (int j = 0; j < i; j++)
             if (*table->columns[i].name &&
                 strcmp(table->columns[i].name, table->columns[j].name) == 0)
-                return error_set(
-                    error, SRCFIND_ERROR_INPUT,
-                    "%s: columns %d and %d have one name, %s: rename one", path, j + 1, i + 1,
-                    text_file_quote(table->columns[i].name, strlen(table->columns[i].name), quote));
+                return same_name(path, table, j, i, error);
     return SRCFIND_OK;
 }
 

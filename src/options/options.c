@@ -405,8 +405,9 @@ enum srcfind_status options_set(struct options *options, const char *name, const
     const char *wanted = types[e->type].wanted;
     if (!wanted)
         options_name_choices(e->shown.values, choices);
-    return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: '%.200s' is not %s", name, value,
-                     wanted ? wanted : choices);
+    const bool is_number = e->type == NUMBER || e->type == REAL || e->type == BACKGROUND;
+    return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: '%.200s' is not %s%s", name, value,
+                     wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }
 
 bool options_deblend(const struct options *options) {

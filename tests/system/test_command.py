@@ -131,6 +131,22 @@ class Command(t.Case):
         self.assertIn("no noise to measure: the clip leaves pixels of one value only, 7,", t.run(flat).stderr)
         self.assertIn(", rms 2 (given), median 7 (no unit),", t.run(flat, "--rms", "2").stderr)
 
+    def test_one_value_that_may_be_padding(self):
+        """The value that --blank needs is written so that it is this float."""
+        image = np.full((60, 70), np.float32(-2.2152797e-09))
+        image[20:30, 20:30] = t.noise(10, 10)
+        path = self.write("padded.fits", image)
+        hint = re.search(r"one value only, -2.21528e-09 \(if they are padding: (--blank \S+)\),", t.run(path).stderr).group(1)
+        self.assertRegex(t.run(path, *hint.split()).stderr, "sources, rms")
+
+    def test_file_that_looks_like_an_option(self):
+        self.write("-dash.fits", t.noise(40, 40))
+        for name, words in (("-dash.fits", "there is no option -d; the file is ./-dash.fits\n"),
+                            ("-dish.fits", "there is no option -d: --help lists all\n")):
+            result = t.run(name, cwd=self.directory.name)
+            self.assertEqual([result.returncode, result.stderr], [2, "srcfind: " + words])
+        self.assertEqual(t.run("./-dash.fits", cwd=self.directory.name).returncode, 0)
+
     def test_summary_names_the_part(self):
         path = self.path("parts.fits")
         fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(np.zeros((2, 3, 40, 50), np.float32), name="SCI")]).writeto(path)
@@ -232,7 +248,9 @@ class Command(t.Case):
                 ([self.image, "--treshold", "4"], "did you mean --threshold?"), (["-j", "0"], "--threads: '0'"),
                 (["--tresh=3"], "no option --tresh"), (["--f"], "--format or --fit or --files-from or --fail-fast"),
                 ([self.image, "--kappa", "0"], "--kappa: '0' is not a number above 0"),
-                ([self.image, "-n", "five"], "--threshold: 'five'"), ([self.image, "-n", "nan"], "--threshold"),
+                ([self.image, "-n", "5,5"], "--threshold: '5,5' is not a number above 0: write a point for the comma\n"),
+                ([self.image, "--background", "0,5"], "a number: write a point for the comma\n"),
+                ([self.image, "-n", "five"], "--threshold: 'five' is not a number above 0\n"), ([self.image, "-n", "nan"], "--threshold"),
                 ([self.image, "-n", "5x"], "--threshold"), ([self.image, "-i", "6"], "--island: 6 is above the threshold, 5"),
                 ([self.image, "--background", "mean"], "median, zero or a number"), ([self.image, "--connectivity", "6"], "4 or 8"),
                 ([self.image, "--min-pixels", "0"], "--min-pixels"), ([self.image, "--beam", "1,2"], "--beam"),

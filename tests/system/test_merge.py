@@ -495,6 +495,7 @@ class Merge(t.Case):
                                    ([catalogue, "--radius", "nan", "-o", "a.csv"], "'nan' is not a number"),
                                    ([catalogue, "--merge-duplicates", "none", "-o", "a.csv"], "is not drop or keep"),
                                    ([catalogue, catalogue, "-o", "a.csv"], "c.ecsv is given twice"),
+                                   ([catalogue, "--radius", "3,25", "-o", "a.csv"], "up to 648000: write a point for the comma"),
                                    ([catalogue, "--sort", "-o", "a.csv"], "no option --sort")):
             with self.subTest(arguments):
                 result = merge(*arguments, cwd=self.directory.name)

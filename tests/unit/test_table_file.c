@@ -237,6 +237,13 @@ static void bad_csv(void **state) {
                       "line 2: a cell goes on behind its closing quote");
     assert_text_fails("a.csv", "RA,b,RA\n1,2,3\n", "columns 1 and 3 have one name, RA");
     assert_text_fails("a.csv", "\"a\nb\",\"a\nb\"\n1,2\n", "have one name, a?b");
+    assert_text_fails("a.txt", "# ra dec name e\n# deg deg\n187.5 -3 a 0.00 0.00\n",
+                      "no line with the names of columns is recognised, and columns 4 and 5 of the "
+                      "first row are both 0.00: write the names");
+    assert_text_fails("a.txt", "RA DEC 150 150\n1 2 3 4\n", "columns 3 and 4 have one name, 150");
+    assert_text_fails("a.txt",
+                      "  Source RA DEC Xposn Yposn Peak_flux Total_flux SNR Maj Flags\n deg deg\n",
+                      "rounded numbers, to be read by eye: write the catalogue as CSV (-f csv)");
     assert_fails(write_bytes("a.csv", "a,b\n1,\0\n", 8), "line 2 has a NUL byte");
     memset(long_line, '1', 3 << 20);
     memcpy(long_line, "a\n", 2);

@@ -124,6 +124,24 @@ static enum srcfind_status read_names(struct delimited *d, struct builder *build
     return delimited_read_names(d, builder, error);
 }
 
+/* Returns an error for the table that srcfind writes to be read by eye, which has no line of units
+ * that a program could tell from rows. */
+static enum srcfind_status check_no_rounded_table(const char *path, const struct builder *b,
+                                                  struct error *error) {
+    static const char *const names[] = {"Source", "Xposn", "Flags"};
+    static const int64_t places[] = {0, 3, 9};
+    if (b->n_columns != 10)
+        return SRCFIND_OK;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(b->columns[places[i]].cells.name, names[i]) != 0)
+            return SRCFIND_OK;
+    return error_set(
+        error, SRCFIND_ERROR_INPUT,
+        "%s: this is a table of srcfind with rounded numbers, to be read by eye: write "
+        "the catalogue as CSV (-f csv)",
+        path);
+}
+
 enum srcfind_status csv_table_read(const char *path, struct table_file *table,
                                    struct error *error) {
     struct text_file file;
@@ -134,6 +152,8 @@ enum srcfind_status csv_table_read(const char *path, struct table_file *table,
     d.end = file.text + file.size;
     if (status == SRCFIND_OK)
         status = read_names(&d, &builder, error);
+    if (status == SRCFIND_OK)
+        status = check_no_rounded_table(path, &builder, error);
     if (status == SRCFIND_OK)
         status = delimited_read_rows(&d, &builder, error);
     if (status == SRCFIND_OK && !builder_finish(&builder, table))
