@@ -47,7 +47,7 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Cat
     >>> merge({"first": first, "second": second}, "/dev/null")
     Merged(images=2, rows=2, duplicates=0, without_beam=0, without_sky=2)
     """
-    if isinstance(catalogues, (str, bytes)):
+    if isinstance(catalogues, (str, bytes, os.PathLike, Catalogue)):
         raise TypeError("catalogues: a list of catalogues and paths, or a dict of these")
     if duplicates not in ("drop", "keep"):
         raise OptionError(f"duplicates: {duplicates!r} is not drop or keep")

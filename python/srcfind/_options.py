@@ -24,13 +24,16 @@ def _value(name: str, value) -> str | bytes | os.PathLike:
         return value
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
+    if isinstance(value, numbers.Real) and not _KNOWN[name].argument:
+        raise TypeError(f"{name}: True or False, not {value!r}")
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, numbers.Real):
         return repr(float(value))
     if isinstance(value, (tuple, list)):
         return ",".join(str(_value(name, item)) for item in value)
-    raise TypeError(f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}")
+    file = ": write it to a file, and give its path" if hasattr(value, "write") else ""
+    raise TypeError(f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}{file}")
 
 
 def _check_names(names) -> None:

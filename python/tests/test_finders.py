@@ -34,6 +34,10 @@ def test_unknown_options():
             srcfind.find(IMAGE, **{name: 1})
     with pytest.raises(TypeError, match="beam: .* not dict"):
         srcfind.find(IMAGE, beam={})
+    with pytest.raises(TypeError, match="local: True or False, not 1"):
+        srcfind.Finder(local=1)
+    with pytest.raises(TypeError, match="at: .*, not Catalogue: write it to a file, and give its path"):
+        srcfind.Finder(at=srcfind.find(np.ones((5, 6))))
     with pytest.raises(TypeError, match="no option gpu in Python: see device=0"):
         srcfind.Finder(gpu=True)
 

@@ -73,7 +73,7 @@ def test_errors(tiles, path):
             (found, {"radius": -1}, srcfind.OptionError, "radius: "),
             (found, {"radius": 0}, srcfind.OptionError, "radius: "),
             (found, {"threads": 10 ** 6}, srcfind.OptionError, "threads: "),
-            (path("a.csv"), {}, TypeError, "a list of"), ([3], {}, TypeError, "")):
+            (path("a.csv"), {}, TypeError, "a list of"), (found[0], {}, TypeError, "a list of"), ([3], {}, TypeError, "")):
         with pytest.raises(error, match=message):
             srcfind.merge(catalogues, path("none.csv"), **options)
     for output, error in ((path("none.reg"), srcfind.OptionError), (tiles[0], srcfind.OptionError), (path("no/none.csv"), srcfind.OutputError), ("", srcfind.OptionError)):

@@ -169,6 +169,21 @@ static double real_of(const struct table_file_column *column, int64_t row) {
     return isfinite(value) ? value : (double)NAN;
 }
 
+/* Returns an error if a latitude is none: then the column is another one, or a number is wrong. One
+ * number for both, as -99, stands for no position. */
+static enum srcfind_status check_latitudes(const char *path, const struct pair *pair, int64_t n,
+                                           struct error *error) {
+    for (int64_t row = 0; row < n; row++) {
+        const double lat = real_of(pair->y, row);
+        if (fabs(lat) > 90 && lat != real_of(pair->x, row))
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: %s of row %lld is %g, and goes from -90 to 90 degrees: correct "
+                             "it, or empty the cell if there is no position",
+                             path, pair->y->name, (long long)(row + 1), lat);
+    }
+    return SRCFIND_OK;
+}
+
 /* Degrees; a larger longitude has a rounding error above a milliarcsecond. */
 static const double MOST_LONGITUDE = 0x1p30;
 
@@ -214,6 +229,8 @@ static enum srcfind_status take_positions(const char *path, const struct table_f
         status = check_numbers(path, pair.x, table->n_rows, positions->celestial, error);
     if (status == SRCFIND_OK)
         status = check_numbers(path, pair.y, table->n_rows, positions->celestial, error);
+    if (status == SRCFIND_OK && positions->celestial)
+        status = check_latitudes(path, &pair, table->n_rows, error);
     if (status == SRCFIND_OK && !allocate(positions, table->n_rows))
         status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)

@@ -330,7 +330,7 @@ class At(t.Case):
         self.assertIn("Xposn of row 14 is `x`, and no number of a pixel", result.stderr)
 
     def test_outside_on_the_sky(self):
-        cells = {"330,-2": (330, -2), "150,91": None, "150,-90.5": None, "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
+        cells = {"330,-2": (330, -2), "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
         with open(self.path("p.csv"), "w") as stream:
             stream.write("\n".join(["RA,DEC", *cells]) + "\n")
         for options in ([], ["--fit"]):
@@ -339,6 +339,14 @@ class At(t.Case):
                 self.assertEqual((row["RA"], row["DEC"]), expected or (None, None))
                 self.assertEqual(row["Source_Name"] is None, expected is None)
                 self.assertEqual(row["Xposn"] is None, expected != (150.5, 2))
+
+    def test_impossible_latitude(self):
+        for cell in ("91", "-90.5", "-182.3"):
+            with open(self.path("p.csv"), "w") as stream:
+                stream.write("RA,DEC\n150,90\n150,%s\n" % cell)
+            result = t.run(self.image, "--at", self.path("p.csv"))
+            self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
+            self.assertIn("DEC of row 2 is %s, and goes from -90 to 90 degrees" % cell, result.stderr)
 
     # --- coordinates and formats of the catalogue ---
 

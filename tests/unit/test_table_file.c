@@ -741,6 +741,8 @@ static void little_memory(void **state) {
     struct error error;
     (void)state;
     strcpy(c->image.frame, "ICRS");
+    for (int i = 0; i < 5; i++)
+        c->sources[i].lat = i;
     write_text("a.csv", csv_text);
     write_packed("a.csv.gz", csv_text, 1);
     assert_needs_memory("a.csv");
@@ -764,7 +766,7 @@ static int make_directory(void **state) {
 static int remove_directory(void **state) {
     static const char *const names[] = {"a.csv", "a.CSV",  "a.ecsv", "a.json",   "a.vot",
                                         "a",     "a.fits", "f.csv",  "a.csv.gz", "b.csv.GZ",
-                                        "a.tsv", "a.tab",  "a.txt"};
+                                        "a.tsv", "a.tab",  "a.txt",  "a.dat"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path_of(names[i]));
