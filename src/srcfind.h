@@ -201,8 +201,8 @@ SRCFIND_API int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *
 /* An integer that does not apply, as those of the pixels of a source that has none. */
 #define SRCFIND_EMPTY INT64_MIN
 
-/* A row of the catalogue; srcfind(1) describes every column. x_peak, y_peak, n_pixels and the
- * bounding box may be SRCFIND_EMPTY with the options fit and at. */
+/* A row of the catalogue; srcfind(1) describes every column. x_peak, y_peak, n_pixels, the
+ * bounding box and n_gaussians may be SRCFIND_EMPTY with the options fit and at. */
 struct srcfind_source {
     int64_t id, island_id;
     char name[SRCFIND_CELL];
@@ -218,8 +218,10 @@ struct srcfind_source {
     double isl_rms, isl_mean;   /* map unit */
     double snr;
     int64_t flags;
-    char s_code[8];                            /* with the option deblend: "S" or "C" */
-    double e_major, e_minor, e_angle;          /* degrees; from here on with the option fit */
+    char s_code[8];                            /* with the option deblend: "S", "C" or "M" */
+    int64_t n_gaussians;                       /* with the option fit, from here on */
+    double lon_max, lat_max;                   /* degrees; where the highest value is */
+    double e_major, e_minor, e_angle;          /* degrees */
     double dc_major, dc_minor, dc_angle;       /* degrees */
     double e_dc_major, e_dc_minor, e_dc_angle; /* degrees */
     double resid_isl_rms;                      /* map unit */

@@ -15,7 +15,6 @@
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
-#include "output/model.h"
 #include "output/option_cards.h"
 #include "output/picture/picture.h"
 #include "output/picture/png.h"
@@ -80,7 +79,7 @@ static bool suits(enum map map, const struct options *options, struct error *err
     if (*options->at && (needs_parts || map == MAP_ISLANDS))
         error_set(error, SRCFIND_ERROR_OPTIONS, "no islands are found with --at: leave %s out",
                   maps[map].name);
-    else if (needs_parts && !(needs_fit ? options->fit : options_deblend(options)))
+    else if (needs_parts && !(needs_fit ? options_fit(options) : options_deblend(options)))
         error_set(error, SRCFIND_ERROR_OPTIONS, "%s needs %s", maps[map].name,
                   needs_fit ? "--fit" : "--deblend or --fit");
     else
@@ -239,8 +238,8 @@ static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
     *output = (struct map_output){.quantity = maps[map].quantity};
     if (has_labels(map))
         return add_labels(m, map, output);
-    return !has_model(map) || model_make(&output->model, c->gaussians, c->n_sources, c->image.width,
-                                         c->image.height)
+    const struct model_box box = {0, 0, c->image.width, c->image.height, MODEL_CELL};
+    return !has_model(map) || model_make(&output->model, c->gaussians, c->n_gaussians, &box)
                ? SRCFIND_OK
                : error_memory(&m->finder->error, "making a map");
 }

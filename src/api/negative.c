@@ -29,11 +29,9 @@ static void turn_back(struct srcfind_source *row) {
     row->flags |= SRCFIND_FLAG_NEGATIVE;
 }
 
-/* Adds the components, whose peaks are negative in the image. */
+/* Adds the Gaussians, whose peaks are negative in the image. */
 static bool add_gaussians(struct srcfind_catalogue *catalogue, const struct sources *sources) {
-    const int64_t n_before = catalogue->n_sources, n = sources->n;
-    if (!sources->gaussians)
-        return true;
+    const int64_t n_before = catalogue->n_gaussians, n = sources->n_gaussians;
     struct gaussian *all = realloc(catalogue->gaussians, (size_t)(n_before + n + 1) * sizeof *all);
     if (!all)
         return false;
@@ -42,6 +40,7 @@ static bool add_gaussians(struct srcfind_catalogue *catalogue, const struct sour
         all[n_before + i] = sources->gaussians[i];
         all[n_before + i].peak = 0 - all[n_before + i].peak;
     }
+    catalogue->n_gaussians += n;
     return true;
 }
 

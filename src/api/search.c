@@ -63,7 +63,7 @@ static struct search_work work_of(const struct search *s) {
                                             (double)s->input->source->height,
                                 .is_local = s->detection->box > 0,
                                 .divides = sources_need_pixels(o, &s->detection->maps),
-                                .fits = o->fit};
+                                .fits = options_fit(o)};
 }
 
 /* The reason to use the CPU without trying a GPU; NULL if a GPU is to be tried, and *wait is how.
@@ -266,6 +266,7 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
     enum srcfind_status status = detect_and_measure(&search);
     catalogue->sources = sources.rows;
     catalogue->gaussians = sources.gaussians;
+    catalogue->n_gaussians = sources.n_gaussians;
     memcpy(catalogue->labels, sources.labels, sizeof sources.labels);
     catalogue->has_labels = status == SRCFIND_OK ? finder->labels : 0;
     catalogue->n_sources = sources.n;

@@ -24,18 +24,19 @@ struct source_blocks {
     struct threads *threads;
     unsigned labels;
     struct block *blocks; /* in the order of the islands */
-    int64_t n;
+    int64_t n, n_gaussians;
 };
 
 static bool keeps(const struct source_blocks *m, enum label_kind kind) {
     return m->labels >> kind & 1;
 }
 
-static bool allocate(const struct source_blocks *m, int64_t n, struct sources *s) {
+static bool allocate(int64_t n, int64_t n_gaussians, struct sources *s) {
     s->n = n;
+    s->n_gaussians = n_gaussians;
     s->rows = arrays_allocate(n, sizeof *s->rows);
-    s->gaussians = m->dividing.fitter ? arrays_allocate(n, sizeof *s->gaussians) : NULL;
-    return s->rows && (s->gaussians || !m->dividing.fitter);
+    s->gaussians = arrays_allocate(n_gaussians, sizeof *s->gaussians);
+    return s->rows && s->gaussians;
 }
 
 /* Adds a block with the rows of components, which are those of the islands [first, end). */
@@ -47,14 +48,14 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
     block->next = m->blocks;
     m->blocks = block;
     m->n += c->n;
-    if (!allocate(m, c->n, &block->sources))
+    m->n_gaussians += c->n_gaussians;
+    if (!allocate(c->n, c->n_gaussians, &block->sources))
         return error_memory(error, "measuring sources");
     if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
                                                        m->segments, first, end, c->source_of_pixel))
         return error_memory(error, "measuring sources");
-    for (int64_t i = 0; block->sources.gaussians && i < c->n; i++)
-        block->sources.gaussians[i] =
-            c->component[i].is_fitted ? c->component[i].gaussian : (struct gaussian){0};
+    for (int64_t i = 0; i < c->n_gaussians; i++)
+        block->sources.gaussians[i] = c->gaussian[i].gaussian;
     return measure_components(m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows,
                               error);
 }
@@ -89,8 +90,6 @@ static void append_part(void *context, int i) {
     for (int64_t k = first; k < end; k++) {
         all->rows[all->n + k] = more->rows[k];
         all->rows[all->n + k].id += all->n;
-        if (more->gaussians)
-            all->gaussians[all->n + k] = more->gaussians[k];
     }
 }
 
@@ -102,7 +101,10 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
     const bool ok =
         labels_append(&all->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], all->n);
     threads_run(threads, a.n_parts, append_part, &a);
+    memcpy(all->gaussians + all->n_gaussians, more->gaussians,
+           (size_t)more->n_gaussians * sizeof *more->gaussians);
     all->n += more->n;
+    all->n_gaussians += more->n_gaussians;
     sources_clear(more);
     return ok;
 }
@@ -110,9 +112,9 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
 static enum srcfind_status make_components(struct source_blocks *m, struct sources *sources,
                                            struct error *error) {
     enum srcfind_status status = make_blocks(m, error);
-    if (status == SRCFIND_OK && !allocate(m, m->n, sources))
+    if (status == SRCFIND_OK && !allocate(m->n, m->n_gaussians, sources))
         status = error_memory(error, "measuring sources");
-    sources->n = 0;
+    sources->n = sources->n_gaussians = 0;
     for (struct block *next; m->blocks; m->blocks = next) {
         next = m->blocks->next;
         if (status == SRCFIND_OK && !append(sources, m->blocks, m->threads))
@@ -171,8 +173,9 @@ static struct dividing dividing_of(const struct sources_from *from, const struct
     return (struct dividing){.from = &from->pixels,
                              .detection = from->detection,
                              .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
-                             .fitter = o->fit ? &from->fitter : NULL,
+                             .fitter = options_fit(o) ? &from->fitter : NULL,
                              .frame = *frame,
+                             .group_tolerance = options_group(o),
                              .keeps_sources = from->labels >> LABEL_SOURCES & 1,
                              .margin = beam_frame_margin(frame)};
 }

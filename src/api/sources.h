@@ -10,11 +10,12 @@
 #include "options/options.h"
 #include "output/catalogue.h"
 
-/* Rows of a catalogue, and with a fit the component of each (peak 0: it has none). */
+/* Rows of a catalogue, and with a fit the Gaussians, in the order of the rows. */
 struct sources {
     struct srcfind_source *rows;
-    struct gaussian *gaussians; /* NULL without a fit */
     int64_t n;
+    struct gaussian *gaussians;
+    int64_t n_gaussians;
     struct labels labels[LABEL_KINDS];
 };
 

@@ -7,8 +7,9 @@
 #include "common/ascii.h"
 
 #define AXES(lon, lat, ucd_lon, ucd_lat)                                                           \
-    {lon, lat, "E_" lon, "E_" lat}, {                                                              \
-        ucd_lon ";meta.main", ucd_lat ";meta.main", "stat.error;" ucd_lon, "stat.error;" ucd_lat   \
+    {lon, lat, "E_" lon, "E_" lat, lon "_max", lat "_max"}, {                                      \
+        ucd_lon ";meta.main", ucd_lat ";meta.main", "stat.error;" ucd_lon, "stat.error;" ucd_lat,  \
+            ucd_lon ";stat.max", ucd_lat ";stat.max"                                               \
     }
 #define EQUATORIAL AXES("RA", "DEC", "pos.eq.ra", "pos.eq.dec")
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* The columns of a position; the first two are also the types of the axes. */
-enum { SKY_LON, SKY_LAT, SKY_E_LON, SKY_E_LAT, SKY_COLUMNS };
+enum { SKY_LON, SKY_LAT, SKY_E_LON, SKY_E_LAT, SKY_LON_MAX, SKY_LAT_MAX, SKY_COLUMNS };
 
 enum { FRAMES = 9, SPELLINGS = 3 };
 

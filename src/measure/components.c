@@ -5,6 +5,7 @@
 
 #include "backend/moments.h"
 #include "common/arrays.h"
+#include "measure/grouped.h"
 
 enum {
     ISLANDS_A_PART = 32,   /* that a thread takes at a time */
@@ -18,8 +19,9 @@ struct item {
     struct deblended deblended;
     struct island_fit fit;
     struct fitted_sources fitted;
+    struct grouped_sources grouped;
     int64_t first_own, first_margin; /* of its pixels in the batch's run_pixels */
-    int64_t first_job, first_pixel, first_component;
+    int64_t first_job, first_pixel, first_component, first_gaussian, first_composite;
 };
 
 struct batch {
@@ -36,8 +38,7 @@ struct batch {
     struct fit_job *jobs;
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
-    struct component *components;
-    int32_t *source_of_pixel;   /* of the pixels of the batch; NULL if it is not kept */
+    struct components *components;
     enum srcfind_status status; /* of what failed; SRCFIND_OK: if anything did, memory ran out */
     struct error *error;
 };
@@ -155,9 +156,15 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
 }
 
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
+    const struct dividing *d = b->dividing;
+    const struct fit_job *jobs = b->jobs + item->first_job;
+    const double rms = item->pixels.rms[item->deblended.peak[0]];
+    const struct group_rule rule = {d->group_tolerance,
+                                    d->group_tolerance * d->detection->island * rms};
     (void)island;
-    return island_fit_finish(&item->fit, &b->dividing->frame, b->jobs + item->first_job,
-                             arena_of(b, item), &item->fitted);
+    return island_fit_finish(&item->fit, &d->frame, jobs, arena_of(b, item), &item->fitted) &&
+           grouped_sources_make(&item->fit, &d->frame, jobs, &item->fitted, &rule,
+                                arena_of(b, item), &item->grouped);
 }
 
 /* Gives each island its jobs; those of islands with several come first. False where memory ran out.
@@ -217,7 +224,7 @@ struct sources {
 };
 
 static struct sources sources_of(const struct batch *b, const struct item *item) {
-    return b->dividing->fitter ? (struct sources){item->fitted.owner, item->fitted.n}
+    return b->dividing->fitter ? (struct sources){item->fitted.owner, item->grouped.n}
                                : (struct sources){item->deblended.owner, item->deblended.n};
 }
 
@@ -281,16 +288,36 @@ static void complete_island(const struct item *item, struct island *island) {
     *island = whole.pixels;
 }
 
-static void add_fit(const struct item *item, int64_t k, struct component *c) {
-    const struct fitted_source *source = &item->fitted.source[k];
+/* Where the next Gaussian and the next composite of an island go. */
+struct places {
+    int64_t gaussian, composite;
+};
+
+/* Copies what was fitted of source k of an island to its component, whose index is given. */
+static void add_fit(const struct batch *b, const struct item *item, int64_t k, int64_t index,
+                    struct places *to) {
+    const struct grouped_source *source = &item->grouped.source[k];
+    struct component *c = &b->components->component[index];
     c->residual_rms = item->fitted.residual_rms;
-    c->is_fitted = source->is_fitted;
-    c->has_beam_shape = source->has_beam_shape;
-    c->gaussian = source->gaussian;
+    c->first_gaussian = to->gaussian;
+    for (int64_t i = 0; i < source->n; i++) {
+        const struct fitted_source *f =
+            &item->fitted.source[item->grouped.members[source->first + i]];
+        if (!f->is_fitted)
+            return;
+        b->components->gaussian[to->gaussian++] =
+            (struct component_gaussian){f->gaussian, f->has_beam_shape, index};
+        c->n_gaussians++;
+    }
+    if (!source->composite)
+        return;
+    struct composite *composite = &b->components->composite[to->composite++];
+    *composite = *source->composite;
+    c->composite = composite;
 }
 
 static void keep_sources(struct batch *b, const struct item *item, const int32_t *owner) {
-    int32_t *kept = b->source_of_pixel + item->first_own;
+    int32_t *kept = b->components->source_of_pixel + item->first_own;
     for (int64_t i = 0; i < item->pixels.n; i++)
         kept[i] = (int32_t)item->first_component + owner[i];
 }
@@ -298,7 +325,8 @@ static void keep_sources(struct batch *b, const struct item *item, const int32_t
 static bool make_components(struct batch *b, struct item *item, int64_t island) {
     const struct sources sources = sources_of(b, item);
     struct island *whole = &b->segments->islands[island];
-    struct component *components = b->components + item->first_component;
+    struct component *components = b->components->component + item->first_component;
+    struct places places = {item->first_gaussian, item->first_composite};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
     if (noise_sources_exist(&b->dividing->from->user))
@@ -312,29 +340,41 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .residual_rms = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->dividing->fitter)
-            add_fit(item, k, &components[k]);
+            add_fit(b, item, k, item->first_component + k, &places);
     }
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
         measure_pixels(item, sources.owner, sources.n, components);
-    if (b->source_of_pixel)
+    if (b->components->source_of_pixel)
         keep_sources(b, item, sources.owner);
     return true;
 }
 
-static bool allocate_components(struct batch *b, struct components *components) {
+/* Counts the Gaussians and composites of an island. */
+static void count_fits(struct item *item, struct components *all) {
+    item->first_gaussian = all->n_gaussians;
+    item->first_composite = all->n_composites;
+    for (int64_t k = 0; k < item->fitted.n; k++)
+        all->n_gaussians += item->fitted.source[k].is_fitted;
+    for (int64_t k = 0; k < item->grouped.n; k++)
+        all->n_composites += item->grouped.source[k].composite != NULL;
+}
+
+static bool allocate_components(struct batch *b) {
+    struct components *all = b->components;
     for (int64_t i = 0; i < b->n; i++) {
-        b->items[i].first_component = components->n;
-        components->n += sources_of(b, &b->items[i]).n;
+        b->items[i].first_component = all->n;
+        all->n += sources_of(b, &b->items[i]).n;
+        count_fits(&b->items[i], all);
     }
-    components->component = arrays_allocate(components->n, sizeof *components->component);
-    b->components = components->component;
-    if (!b->dividing->keeps_sources)
-        return b->components;
-    b->source_of_pixel = components->source_of_pixel =
-        malloc((size_t)b->n_own * sizeof *b->source_of_pixel + 1);
-    return b->components && b->source_of_pixel;
+    all->component = arrays_allocate(all->n, sizeof *all->component);
+    all->gaussian = arrays_allocate(all->n_gaussians, sizeof *all->gaussian);
+    all->composite = arrays_allocate(all->n_composites, sizeof *all->composite);
+    if (b->dividing->keeps_sources)
+        all->source_of_pixel = malloc((size_t)b->n_own * sizeof *all->source_of_pixel + 1);
+    return all->component && all->gaussian && all->composite &&
+           (all->source_of_pixel || !b->dividing->keeps_sources);
 }
 
 /* --- batches --- */
@@ -385,6 +425,7 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .threads = threads,
                       .first = first,
                       .n = end - first,
+                      .components = components,
                       .items = calloc((size_t)(end - first), sizeof *b.items),
                       .margins = calloc((size_t)(end - first), sizeof *b.margins),
                       .error = error};
@@ -394,13 +435,15 @@ enum srcfind_status components_find(const struct dividing *dividing,
     const bool ok = b.items && b.margins && b.arenas &&
                     (!dividing->fitter || for_each_island(&b, find_margin)) && read_pixels(&b) &&
                     for_each_island(&b, divide_island) && (!dividing->fitter || fit_islands(&b)) &&
-                    allocate_components(&b, components) && for_each_island(&b, make_components);
+                    allocate_components(&b) && for_each_island(&b, make_components);
     clear_batch(&b);
     return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, "dividing islands");
 }
 
 void components_clear(struct components *components) {
     free(components->component);
+    free(components->gaussian);
+    free(components->composite);
     free(components->source_of_pixel);
     *components = (struct components){0};
 }

@@ -4,7 +4,7 @@
 #define COMPONENTS_H
 
 #include "backend/backend.h"
-#include "measure/gaussian.h"
+#include "measure/composite.h"
 #include "measure/sweeps.h"
 
 /* A source of an island. */
@@ -16,9 +16,16 @@ struct component {
     struct noise_at island_noise; /* at the island's highest pixel */
     bool is_alone; /* the island's only source: `pixels` are those of the island; else
                       their moments are those of value - background */
-    bool is_fitted, has_beam_shape;
-    struct gaussian gaussian; /* if fitted, in the map's unit */
-    double residual_rms;      /* of the island; NAN without a fit */
+    int64_t first_gaussian, n_gaussians; /* in components.gaussian; n_gaussians 0: not fitted */
+    const struct composite *composite;   /* of several Gaussians; else NULL */
+    double residual_rms;                 /* of the island; NAN without a fit */
+};
+
+/* A fitted Gaussian, in the map's unit and the pixels of the image. */
+struct component_gaussian {
+    struct gaussian gaussian;
+    bool has_beam_shape;
+    int64_t component; /* whose it is: an index */
 };
 
 /* How islands are divided. */
@@ -28,15 +35,20 @@ struct dividing {
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
-    double margin;      /* of islands, in pixels */
-    bool keeps_sources; /* whether components have the source of each pixel */
+    double group_tolerance; /* of Gaussians that are one source: see group.h */
+    double margin;          /* of islands, in pixels */
+    bool keeps_sources;     /* whether components have the source of each pixel */
 };
 
 /* The sources of a range of islands, in the order of the islands; the brightest of an island first.
- */
+ * Gaussians are in the order of their sources, the brightest of a source first. */
 struct components {
     struct component *component;
     int64_t n;
+    struct component_gaussian *gaussian;
+    int64_t n_gaussians;
+    struct composite *composite;
+    int64_t n_composites;
     int32_t *source_of_pixel; /* the index of the component; NULL if it is not kept */
 };
 

@@ -181,15 +181,14 @@ void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct
 /* A source before it is sorted. */
 struct ranked {
     struct fitted_source source;
-    double peak;
     int32_t number; /* in the order in which they were found */
 };
 
 static int compare_ranked(const void *a, const void *b) {
     const struct ranked *left = a, *right = b;
-    return left->peak != right->peak
-               ? (left->peak < right->peak) - (left->peak > right->peak)
-               : (left->number > right->number) - (left->number < right->number);
+    const double a_peak = left->source.peak, b_peak = right->source.peak;
+    return a_peak != b_peak ? (a_peak < b_peak) - (a_peak > b_peak)
+                            : (left->number > right->number) - (left->number < right->number);
 }
 
 /* The results of an island's jobs. */
@@ -205,23 +204,25 @@ struct finishing {
     int32_t now; /* the source that is added */
 };
 
-static void add_fitted(struct finishing *f, const struct fit_frame *frame, const double *c,
-                       bool is_free) {
+static void add_fitted(struct finishing *f, const struct fit_frame *frame,
+                       const struct fit_set *set, int64_t part, int place) {
     const struct island_fit *fit = f->fit;
-    struct ranked *r = &f->ranked[f->n];
-    *r = (struct ranked){.number = (int32_t)f->n++};
-    r->source =
-        (struct fitted_source){.is_fitted = true,
-                               .has_beam_shape = !is_free,
-                               .gaussian = gaussian_of_fit(frame, c, fit->rms, fit->x, fit->y)};
-    r->peak = r->source.gaussian.peak;
+    const struct gaussian g = gaussian_of_fit(frame, set->value[place], fit->rms, fit->x, fit->y);
+    f->ranked[f->n] = (struct ranked){.source = {.is_fitted = true,
+                                                 .has_beam_shape = !set->is_free[place],
+                                                 .gaussian = g,
+                                                 .peak = g.peak,
+                                                 .part = (int32_t)part,
+                                                 .place = place},
+                                      .number = (int32_t)f->n};
+    f->n++;
 }
 
 static void add_not_fitted(struct finishing *f, int32_t deblended) {
     const struct island_fit *fit = f->fit;
-    struct ranked *r = &f->ranked[f->n];
-    *r = (struct ranked){.number = (int32_t)f->n++};
-    r->peak = island_above(fit->own, fit->deblended->peak[deblended]);
+    const double peak = island_above(fit->own, fit->deblended->peak[deblended]);
+    f->ranked[f->n] = (struct ranked){.source = {.peak = peak}, .number = (int32_t)f->n};
+    f->n++;
     f->is_kept[deblended] = true;
 }
 
@@ -242,7 +243,7 @@ static void collect(struct finishing *f, const struct fit_frame *frame,
         for (int i = 0; i < set->n && jobs[k].is_fitted; i++) {
             if (set->source[i] >= 0)
                 f->of_deblended[sources[set->source[i]]] = (int32_t)f->n;
-            add_fitted(f, frame, set->value[i], set->is_free[i]);
+            add_fitted(f, frame, set, k, i);
         }
         for (int64_t i = 0; i < f->fit->parts[k].n_sources; i++) {
             if (has_fit(&jobs[k], i))

@@ -104,8 +104,11 @@ static void measure_island(const struct island *island, const struct peak_noise 
     const struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread,
                                                             m.sum, (double)island->n_pixels);
     measure_fluxes(l, s->to_flux, &m, errors.relative_total, row);
-    *pixel_shape = (struct pixel_shape){
-        errors.position, has_shape ? shape : (struct tensor){NAN, NAN, NAN}, .is_fitted = false};
+    *pixel_shape =
+        (struct pixel_shape){.position = errors.position,
+                             .second = has_shape ? shape : (struct tensor){NAN, NAN, NAN},
+                             .x_highest = NAN,
+                             .y_highest = NAN};
     row->x = island->x_min + m.x;
     row->y = island->y_min + m.y;
     row->e_x = sqrt(pixel_shape->position.xx);
@@ -142,12 +145,20 @@ static void empty_pixels(const struct component *c, const struct setting *s,
     row->flags = s->flags | (c->pixels.edge ? SRCFIND_FLAG_EDGE : 0);
 }
 
-/* Replaces what was measured of the pixels by the fit. */
-static void measure_fit(const struct component *c, const struct setting *s,
-                        struct srcfind_source *row, struct pixel_shape *shape) {
-    const struct gaussian *g = &c->gaussian;
-    const double snr = g->peak / c->noise.rms;
-    const struct fit_uncertainty u = uncertainty_of_fit(g, &s->frame, snr, c->has_beam_shape);
+/* Replaces the flags that the moments set by those of a fit. */
+static void set_fit_flags(bool has_beam_shape, struct srcfind_source *row) {
+    row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    row->flags |= (row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0) |
+                  (has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0);
+}
+
+/* Replaces what was measured of the pixels by a Gaussian. */
+static void measure_gaussian(const struct component_gaussian *fitted, double rms,
+                             const struct setting *s, struct srcfind_source *row,
+                             struct pixel_shape *shape) {
+    const struct gaussian *g = &fitted->gaussian;
+    const double snr = g->peak / rms;
+    const struct fit_uncertainty u = uncertainty_of_fit(g, &s->frame, snr, fitted->has_beam_shape);
     const struct tensor second = tensor_inverse(&g->form);
     const double pixels = 2 * M_PI * sqrt(second.xx * second.yy - second.xy * second.xy);
     row->x = g->x;
@@ -159,10 +170,65 @@ static void measure_fit(const struct component *c, const struct setting *s,
     row->total_flux = g->peak * pixels * s->to_flux;
     row->e_total_flux = row->total_flux * u.relative_total;
     row->snr = snr;
-    row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
-    row->flags |= (u.relative_total > 0.5 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0) |
-                  (c->has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0);
-    *shape = (struct pixel_shape){u.position, second, true, c->has_beam_shape, u.shape};
+    set_fit_flags(fitted->has_beam_shape, row);
+    *shape =
+        (struct pixel_shape){u.position, second, g->x, g->y, true, fitted->has_beam_shape, u.shape};
+}
+
+/* The errors of second moments that are given along x and y. */
+static struct shape_error shape_error_of(const struct composite *c, double rms) {
+    const double square = rms * rms;
+    return (struct shape_error){.to_pixels = {1, 0, 0, 1},
+                                .major = c->shape[0][0] * square,
+                                .minor = c->shape[1][1] * square,
+                                .mixed = c->shape[2][2] * square,
+                                .covariance = c->shape[0][1] * square,
+                                .major_mixed = c->shape[0][2] * square,
+                                .minor_mixed = c->shape[1][2] * square};
+}
+
+/* Replaces what was measured of the pixels by several Gaussians. */
+static void measure_composite(const struct composite *c, bool has_beam_shape, double rms,
+                              const struct setting *s, struct srcfind_source *row,
+                              struct pixel_shape *shape) {
+    const double square = rms * rms;
+    row->x = c->x;
+    row->y = c->y;
+    row->e_x = sqrt(c->position.xx) * rms;
+    row->e_y = sqrt(c->position.yy) * rms;
+    row->peak_flux = c->peak;
+    row->e_peak_flux = c->e_peak * rms;
+    row->total_flux = c->total * s->to_flux;
+    row->e_total_flux = c->e_total * rms * s->to_flux;
+    row->snr = c->peak / rms;
+    set_fit_flags(has_beam_shape, row);
+    *shape = (struct pixel_shape){
+        .position = {c->position.xx * square, c->position.yy * square, c->position.xy * square},
+        .second = c->second,
+        .x_highest = c->x_highest,
+        .y_highest = c->y_highest,
+        .is_fitted = true,
+        .error = shape_error_of(c, rms)};
+}
+
+/* Replaces what was measured of the pixels by the fit. */
+static void measure_fit(const struct component *c, const struct component_gaussian *gaussians,
+                        const struct setting *s, struct srcfind_source *row,
+                        struct pixel_shape *shape) {
+    bool have_beam_shape = true;
+    row->n_gaussians = c->n_gaussians > 0 ? c->n_gaussians : 1; /* that of its moments */
+    if (c->n_gaussians == 0) {
+        row->flags |= SRCFIND_FLAG_NOT_FITTED;
+        shape->x_highest = (double)c->pixels.x_peak;
+        shape->y_highest = (double)c->pixels.y_peak;
+        return;
+    }
+    for (int64_t i = 0; i < c->n_gaussians; i++)
+        have_beam_shape = have_beam_shape && gaussians[c->first_gaussian + i].has_beam_shape;
+    if (c->composite)
+        measure_composite(c->composite, have_beam_shape, c->noise.rms, s, row, shape);
+    else
+        measure_gaussian(&gaussians[c->first_gaussian], c->noise.rms, s, row, shape);
 }
 
 /* Fills the columns of the island: those of all of its sources are the same. */
@@ -170,29 +236,10 @@ static void measure_whole(const struct component *c, const struct island *island
                           const struct setting *s, struct srcfind_source *row) {
     const struct peak_noise l = peak_noise(s, c->island_noise);
     row->island_id = c->island + 1;
-    row->s_code[0] = c->is_alone ? 'S' : 'C';
+    row->s_code[0] = c->composite ? 'M' : c->is_alone ? 'S' : 'C';
     row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
     row->e_isl_total_flux = uncertainty_of_sum(&l.noise, (double)island->n_pixels) * s->to_flux;
     row->resid_isl_rms = c->residual_rms;
-}
-
-static void measure_component(const struct component *c, const struct island *island,
-                              const struct setting *s, bool is_fit, struct srcfind_source *row,
-                              struct pixel_shape *shape) {
-    const struct peak_noise l = peak_noise(s, c->noise);
-    row->isl_rms = c->noise.rms;
-    row->isl_mean = c->noise.background;
-    if (c->pixels.n_pixels > 0) {
-        copy_extent(&c->pixels, s->flags, row);
-        measure_island(&c->pixels, &l, c->is_alone ? base_of_islands(s, &l) : 0, s, row, shape);
-    } else {
-        empty_pixels(c, s, row);
-    }
-    if (c->is_fitted)
-        measure_fit(c, s, row, shape);
-    else if (is_fit)
-        row->flags |= SRCFIND_FLAG_NOT_FITTED;
-    measure_whole(c, island, s, row);
 }
 
 /* --- many --- */
@@ -218,18 +265,35 @@ struct batch {
     const struct measurer *measurer;
     const struct island *islands;
     const struct component *components; /* NULL: each island is a source */
+    const struct component_gaussian *gaussians;
     bool is_fit;
     int64_t first, end;
     struct srcfind_source *rows;
 };
+
+static void measure_component(const struct batch *b, const struct component *c,
+                              struct srcfind_source *row, struct pixel_shape *shape) {
+    const struct setting *s = &b->measurer->setting;
+    const struct peak_noise l = peak_noise(s, c->noise);
+    row->isl_rms = c->noise.rms;
+    row->isl_mean = c->noise.background;
+    if (c->pixels.n_pixels > 0) {
+        copy_extent(&c->pixels, s->flags, row);
+        measure_island(&c->pixels, &l, c->is_alone ? base_of_islands(s, &l) : 0, s, row, shape);
+    } else {
+        empty_pixels(c, s, row);
+    }
+    if (b->is_fit)
+        measure_fit(c, b->gaussians, s, row, shape);
+    measure_whole(c, &b->islands[c->island], s, row);
+}
 
 static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *shape) {
     const struct setting *s = &b->measurer->setting;
     struct srcfind_source *row = &b->rows[k];
     *row = setting_empty_row(k + 1);
     if (b->components) {
-        const struct component *c = &b->components[k];
-        measure_component(c, &b->islands[c->island], s, b->is_fit, row, shape);
+        measure_component(b, &b->components[k], row, shape);
         return;
     }
     const struct island *island = &b->islands[k];
@@ -313,6 +377,7 @@ enum srcfind_status measure_components(const struct measurer *measurer,
     struct batch b = {.measurer = measurer,
                       .islands = segments->islands,
                       .components = components->component,
+                      .gaussians = components->gaussian,
                       .is_fit = is_fit,
                       .rows = rows};
     for (; status == SRCFIND_OK && b.end < components->n; b.first = b.end) {

@@ -40,6 +40,7 @@ struct shape_error {
     double to_pixels[4];
     double major, minor, mixed; /* variances of the moments along both axes, and of the mixed one */
     double covariance;          /* of the first two */
+    double major_mixed, minor_mixed; /* of each of them and the mixed one */
 };
 
 struct fit_uncertainty {

@@ -96,8 +96,10 @@ struct moment_errors {
 
 /* The error of major * the moment along the major axis + minor * ... + mixed * .... */
 static double error_of_sum(const struct shape_error *e, double major, double minor, double mixed) {
-    return sqrt(major * major * e->major + minor * minor * e->minor +
-                2 * major * minor * e->covariance + mixed * mixed * e->mixed);
+    const double sum = major * major * e->major + minor * minor * e->minor +
+                       2 * major * minor * e->covariance + mixed * mixed * e->mixed +
+                       2 * mixed * (major * e->major_mixed + minor * e->minor_mixed);
+    return sqrt(fmax(sum, 0));
 }
 
 static struct moment_errors moment_errors(const struct jacobian *j, const struct shape_error *e,
@@ -179,6 +181,31 @@ struct batch {
     double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
 };
 
+/* Sets where the highest value of fitted rows is. That of a Gaussian is its centre. */
+static enum srcfind_status fill_highest(struct wcs *wcs, int n, const struct pixel_shape *shapes,
+                                        struct batch *b, struct srcfind_source *rows,
+                                        struct error *error) {
+    int row[BATCH], n_points = 0;
+    for (int i = 0; i < n; i++) {
+        if (isnan(shapes[i].x_highest))
+            continue;
+        rows[i].lon_max = rows[i].lon;
+        rows[i].lat_max = rows[i].lat;
+        if (shapes[i].x_highest == rows[i].x && shapes[i].y_highest == rows[i].y)
+            continue;
+        row[n_points] = i;
+        b->x[n_points] = shapes[i].x_highest;
+        b->y[n_points++] = shapes[i].y_highest;
+    }
+    const enum srcfind_status status =
+        n_points > 0 ? wcs_positions(wcs, n_points, b->x, b->y, b->lon, b->lat, error) : SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < n_points; i++) {
+        rows[row[i]].lon_max = b->lon[i];
+        rows[row[i]].lat_max = b->lat[i];
+    }
+    return status;
+}
+
 static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_image *image,
                                       const struct tensor *beam, int n,
                                       const struct pixel_shape *shapes, struct batch *b,
@@ -194,7 +221,7 @@ static enum srcfind_status fill_batch(struct wcs *wcs, const struct srcfind_imag
         wcs_positions(wcs, POINTS * n, b->x, b->y, b->lon, b->lat, error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)
         fill_row(image, b->lon + POINTS * i, b->lat + POINTS * i, step, beam, &shapes[i], &rows[i]);
-    return status;
+    return status == SRCFIND_OK ? fill_highest(wcs, n, shapes, b, rows, error) : status;
 }
 
 enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_image *image,

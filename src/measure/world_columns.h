@@ -7,9 +7,10 @@
 
 /* The tensors of a source that are converted from pixels to the sky. */
 struct pixel_shape {
-    struct tensor position; /* covariance of the centroid, pixels^2 */
-    struct tensor second;   /* second moments of the source, pixels^2; NaN where unknown */
-    bool is_fitted;         /* errors of the second moments, and the deconvolved size, are wanted */
+    struct tensor position;      /* covariance of the centroid, pixels^2 */
+    struct tensor second;        /* second moments of the source, pixels^2; NaN where unknown */
+    double x_highest, y_highest; /* the highest value of a source of a fit; else NaN */
+    bool is_fitted; /* errors of the second moments, and the deconvolved size, are wanted */
     bool has_beam_shape;
     struct shape_error error;
 };

@@ -122,8 +122,8 @@ static void differ(struct difference *d, const char *what, const char *one, cons
 /* The options that a catalogue has its columns by. */
 static const char *columns_of(const struct options *o) {
     const bool is_divided = options_deblend(o) && !*o->at;
-    return o->fit && is_divided ? "those of --fit"
-           : o->fit             ? "those of --at and --fit"
+    return options_fit(o) && is_divided ? "those of --fit"
+           : options_fit(o)     ? "those of --at and --fit"
            : is_divided         ? "those of --deblend"
                                 : "those of neither --fit nor --deblend";
 }

@@ -95,6 +95,11 @@ static bool parse_real(void *member, const char *values, const char *text) {
     return read_real(text, strlen(text), member);
 }
 
+/* A tolerance of groups; see GROUP_MOST. */
+static bool parse_tolerance(void *member, const char *values, const char *text) {
+    return parse_real(member, values, text) && *(double *)member >= 0 && *(double *)member <= 5;
+}
+
 static void print_real(const void *member, const char *values, char *text) {
     (void)values;
     if (!isnan(*(const double *)member))
@@ -297,6 +302,7 @@ static void print_mebibytes(const void *member, const char *values, char *text) 
 enum type {
     NUMBER,
     REAL,
+    TOLERANCE,
     COUNT,
     CHOICE,
     BACKGROUND,
@@ -322,6 +328,7 @@ static const struct {
 } types[] = {
     [NUMBER] = {"a number above 0", parse_positive, print_positive},
     [REAL] = {"a number", parse_real, print_real},
+    [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [CHOICE] = {NULL, parse_choice, print_choice},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
@@ -382,7 +389,7 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
 }
 
 void options_default(struct options *options) {
-    *options = (struct options){.beam = {NAN, NAN, NAN}, .blank = NAN};
+    *options = (struct options){.beam = {NAN, NAN, NAN}, .blank = NAN, .group = NAN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].shown.initial)
             types[entries[i].type].parse((char *)options + entries[i].offset,
@@ -411,11 +418,19 @@ enum srcfind_status options_set(struct options *options, const char *name, const
 }
 
 bool options_deblend(const struct options *options) {
-    return options->deblend || options->fit || options->contrast > 0;
+    return options->deblend || options_fit(options) || options->contrast > 0;
 }
 
 double options_contrast(const struct options *options) {
     return options->contrast > 0 ? options->contrast : 1;
+}
+
+bool options_fit(const struct options *options) {
+    return options->fit || !isnan(options->group);
+}
+
+double options_group(const struct options *options) {
+    return isnan(options->group) ? 1 : options->group;
 }
 
 /* Positions that are given are measured whatever stands there: no island is found or divided. */
@@ -423,6 +438,9 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     if (options->negative)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: fluxes at given positions have either sign: leave --negative out");
+    if (!isnan(options->group))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: each position is a source of its own: leave --group out");
     if (options_deblend(options) && !options->fit)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",

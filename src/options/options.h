@@ -44,8 +44,9 @@ struct options {
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;           /* sources of the negated image, too */
-    bool deblend, fit;       /* fit and contrast imply deblend: options_deblend() */
+    bool deblend, fit;       /* see options_deblend() and options_fit() */
     double contrast;         /* 0: not given; options_contrast() has the default */
+    double group;            /* NAN: not given; options_group() has the default */
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
@@ -69,6 +70,10 @@ enum srcfind_status options_check(const struct options *options, struct error *e
 /* Whether islands are divided into sources, and by how many rms a peak is then above its saddle. */
 bool options_deblend(const struct options *options);
 double options_contrast(const struct options *options);
+
+/* Whether Gaussians are fitted, and how far apart those of a source may be: see group.h. */
+bool options_fit(const struct options *options);
+double options_group(const struct options *options);
 
 /* Writes an option's value to text, of OPTIONS_TEXT characters, in the format of options_set; "" if
  * it is not set and has no default. False if there is no such option. */

@@ -56,7 +56,8 @@ struct srcfind_catalogue {
     struct srcfind_source *sources;
     const struct row_store *store; /* has the sources of a merged catalogue; else NULL */
     bool options_differ;           /* those of a merged catalogue, and so are not known */
-    struct gaussian *gaussians;    /* with a fit, the component of each source (peak 0: none) */
+    struct gaussian *gaussians;    /* with a fit, those of all sources, in their order */
+    int64_t n_gaussians;
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;

@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "measure/labels.h"
 #include "output/fits_map.h"
-#include "output/model.h"
+#include "measure/model.h"
 
 /* (value - background) / rms; value - background - model; the labels of islands or sources. */
 enum quantity {

@@ -1,0 +1,216 @@
+#include "measure/composite.h"
+
+#include <string.h>
+
+#include "measure/fit_covariance.h"
+
+enum { STEPS = 5 }; /* of Newton, to the highest value */
+
+/* --- moments --- */
+
+/* The Gaussians of a source. */
+struct members {
+    const struct fitted_sources *fitted; /* of the island */
+    const int32_t *member;
+    int64_t n;
+};
+
+static const struct gaussian *gaussian_of(const struct members *m, int64_t i) {
+    return &m->fitted->source[m->member[i]].gaussian;
+}
+
+static double total_of(const struct gaussian *g) {
+    return 2 * M_PI * g->peak / sqrt(g->form.xx * g->form.yy - g->form.xy * g->form.xy);
+}
+
+static void sum_moments(const struct members *m, struct composite *c) {
+    for (int64_t i = 0; i < m->n; i++) {
+        const struct gaussian *g = gaussian_of(m, i);
+        const double total = total_of(g);
+        c->total += total;
+        c->x += total * g->x;
+        c->y += total * g->y;
+    }
+    c->x /= c->total;
+    c->y /= c->total;
+    for (int64_t i = 0; i < m->n; i++) {
+        const struct gaussian *g = gaussian_of(m, i);
+        const struct tensor own = tensor_inverse(&g->form);
+        const double share = total_of(g) / c->total, dx = g->x - c->x, dy = g->y - c->y;
+        c->second.xx += share * (own.xx + dx * dx);
+        c->second.yy += share * (own.yy + dy * dy);
+        c->second.xy += share * (own.xy + dx * dy);
+    }
+}
+
+/* --- the highest value --- */
+
+static void take_if_higher(const struct model *model, double x, double y, struct composite *c) {
+    const double value = model_at(model, x, y);
+    if (!(value > c->peak))
+        return;
+    c->peak = value;
+    c->x_highest = x;
+    c->y_highest = y;
+}
+
+/* One step from (*x, *y) to where the gradient is 0. False where the model has no maximum there, or
+ * beyond the half maximum of the Gaussian: what is there is another's. */
+static bool step(const struct model *model, const struct gaussian *g, double *x, double *y) {
+    const struct model_slope s = model_slope_at(model, *x, *y);
+    const double determinant = s.second.xx * s.second.yy - s.second.xy * s.second.xy;
+    if (!(s.second.xx < 0 && determinant > 0))
+        return false;
+    *x -= (s.second.yy * s.x - s.second.xy * s.y) / determinant;
+    *y -= (s.second.xx * s.y - s.second.xy * s.x) / determinant;
+    const double dx = *x - g->x, dy = *y - g->y;
+    return g->form.xx * dx * dx + 2 * g->form.xy * dx * dy + g->form.yy * dy * dy <= 2 * M_LN2;
+}
+
+static void find_highest(const struct members *m, const struct model *model, struct composite *c) {
+    c->peak = -INFINITY;
+    for (int64_t i = 0; i < m->n; i++) {
+        const struct gaussian *g = gaussian_of(m, i);
+        double x = g->x, y = g->y;
+        take_if_higher(model, x, y, c);
+        int n = 0;
+        while (n < STEPS && step(model, g, &x, &y))
+            n++;
+        if (n == STEPS)
+            take_if_higher(model, x, y, c);
+    }
+}
+
+/* --- errors --- */
+
+/* The sum in the frame of the fit, where the values are in units of the rms. */
+struct frame_sum {
+    double total, u, v;
+    struct tensor second; /* uu, vv, uv */
+    double u_highest, v_highest;
+};
+
+/* An offset from the fit's origin in the frame. */
+static void to_frame(const struct fit_frame *f, double x, double y, double *u, double *v) {
+    *u = f->ux * x + f->uy * y;
+    *v = f->vy * y;
+}
+
+static struct frame_sum sum_in_frame(const struct composite *c, const struct island_fit *fit,
+                                     const struct fit_frame *f) {
+    const struct tensor *s = &c->second;
+    struct frame_sum sum = {
+        .total = c->total * f->ux * f->vy / fit->rms,
+        .second = {f->ux * f->ux * s->xx + 2 * f->ux * f->uy * s->xy + f->uy * f->uy * s->yy,
+                   f->vy * f->vy * s->yy, f->vy * (f->ux * s->xy + f->uy * s->yy)}};
+    to_frame(f, c->x - fit->x, c->y - fit->y, &sum.u, &sum.v);
+    to_frame(f, c->x_highest - fit->x, c->y_highest - fit->y, &sum.u_highest, &sum.v_highest);
+    return sum;
+}
+
+/* The derivatives of the moments of the sum by the parameters of one of its Gaussians. */
+static void differentiate_moments(const struct frame_sum *sum, const double *value,
+                                  struct fit_gradient *g) {
+    const double p = value[FIT_P], q = value[FIT_Q], r = value[FIT_R], determinant = p * r - q * q;
+    const double uu = r / determinant, vv = p / determinant, uv = -q / determinant;
+    const double total = 2 * M_PI * value[FIT_PEAK] / sqrt(determinant), share = total / sum->total;
+    const double du = value[FIT_U] - sum->u, dv = value[FIT_V] - sum->v;
+    /* of the Gaussian's own total and second moments */
+    const double of_total[FIT_PARAMETERS] = {
+        total / value[FIT_PEAK], 0, 0, -0.5 * total * uu, -total * uv, -0.5 * total * vv};
+    const double of_uu[FIT_PARAMETERS] = {0, 0, 0, -uu * uu, -2 * uu * uv, -uv * uv};
+    const double of_vv[FIT_PARAMETERS] = {0, 0, 0, -uv * uv, -2 * uv * vv, -vv * vv};
+    const double of_uv[FIT_PARAMETERS] = {0, 0, 0, -uu * uv, -(uu * vv + uv * uv), -uv * vv};
+    for (int k = 0; k < FIT_PARAMETERS; k++) {
+        const double relative = of_total[k] / sum->total, at_u = k == FIT_U, at_v = k == FIT_V;
+        g->of[QUANTITY_TOTAL][k] = of_total[k];
+        g->of[QUANTITY_U][k] = relative * du + share * at_u;
+        g->of[QUANTITY_V][k] = relative * dv + share * at_v;
+        g->of[QUANTITY_UU][k] =
+            relative * (uu + du * du - sum->second.xx) + share * (of_uu[k] + 2 * du * at_u);
+        g->of[QUANTITY_VV][k] =
+            relative * (vv + dv * dv - sum->second.yy) + share * (of_vv[k] + 2 * dv * at_v);
+        g->of[QUANTITY_UV][k] =
+            relative * (uv + du * dv - sum->second.xy) + share * (of_uv[k] + du * at_v + dv * at_u);
+    }
+}
+
+/* The derivatives of the model at its highest point. That it moves does not matter: the model is
+ * flat there. */
+static void differentiate_peak(const struct frame_sum *sum, const double *value,
+                               struct fit_gradient *g) {
+    const double du = sum->u_highest - value[FIT_U], dv = sum->v_highest - value[FIT_V];
+    const double a = value[FIT_P] * du + value[FIT_Q] * dv;
+    const double b = value[FIT_Q] * du + value[FIT_R] * dv, square = a * du + b * dv;
+    const double shape = square < GAUSSIAN_REACH ? gaussian_exp(-0.5 * square) : 0;
+    const double all = value[FIT_PEAK] * shape;
+    const double of[FIT_PARAMETERS] = {
+        shape, all * a, all * b, -0.5 * all * du * du, -all * du * dv, -0.5 * all * dv * dv};
+    memcpy(g->of[QUANTITY_PEAK], of, sizeof of);
+}
+
+/* Adds the covariance of a part that Gaussians of the source are in. False where memory ran out. */
+static bool add_part(const struct island_fit *fit, const struct fit_frame *frame, int64_t part,
+                     const struct fit_set *set, const struct members *m,
+                     const struct frame_sum *sum, double covariance[QUANTITIES][QUANTITIES]) {
+    struct fit_gradient gradients[FIT_MOST] = {0};
+    for (int i = 0; i < set->n; i++)
+        differentiate_peak(sum, set->value[i], &gradients[i]);
+    for (int64_t i = 0; i < m->n; i++) {
+        const struct fitted_source *source = &m->fitted->source[m->member[i]];
+        if (source->part == part)
+            differentiate_moments(sum, set->value[source->place], &gradients[source->place]);
+    }
+    return fit_covariance_add(fit, part, frame, set, gradients, covariance);
+}
+
+/* Whether a Gaussian before the i-th is in the same part. */
+static bool is_part_before(const struct members *m, int64_t i) {
+    for (int64_t k = 0; k < i; k++)
+        if (m->fitted->source[m->member[k]].part == m->fitted->source[m->member[i]].part)
+            return true;
+    return false;
+}
+
+/* Turns the covariance from the frame to pixels, and from noise of the fit's rms to that of 1. */
+static void set_errors(const struct fit_frame *f, double rms,
+                       double covariance[QUANTITIES][QUANTITIES], struct composite *c) {
+    /* pixels of (u, v), and of the moments (uu, vv, uv) */
+    const double xu = 1 / f->ux, xv = -f->uy / (f->ux * f->vy), yv = 1 / f->vy;
+    const double turn[3][3] = {
+        {xu * xu, xv * xv, 2 * xu * xv}, {0, yv * yv, 0}, {0, xv * yv, xu * yv}};
+    const double square = 1 / (rms * rms);
+    const double uu = covariance[QUANTITY_U][QUANTITY_U] * square;
+    const double vv = covariance[QUANTITY_V][QUANTITY_V] * square;
+    const double uv = covariance[QUANTITY_U][QUANTITY_V] * square;
+    c->e_total = sqrt(fmax(covariance[QUANTITY_TOTAL][QUANTITY_TOTAL], 0)) / (f->ux * f->vy);
+    c->e_peak = sqrt(fmax(covariance[QUANTITY_PEAK][QUANTITY_PEAK], 0));
+    c->position = (struct tensor){xu * xu * uu + 2 * xu * xv * uv + xv * xv * vv, yv * yv * vv,
+                                  xu * yv * uv + xv * yv * vv};
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    c->shape[a][b] += turn[a][i] * turn[b][j] * square *
+                                      covariance[QUANTITY_UU + i][QUANTITY_UU + j];
+}
+
+bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
+                       const struct fit_job *jobs, const struct fitted_sources *fitted,
+                       const struct model *model, const int32_t *members, int64_t n,
+                       struct composite *composite) {
+    const struct members m = {fitted, members, n};
+    double covariance[QUANTITIES][QUANTITIES] = {0};
+    *composite = (struct composite){0};
+    sum_moments(&m, composite);
+    find_highest(&m, model, composite);
+    const struct frame_sum sum = sum_in_frame(composite, fit, frame);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t part = fitted->source[members[i]].part;
+        if (!is_part_before(&m, i) &&
+            !add_part(fit, frame, part, &jobs[part].set, &m, &sum, covariance))
+            return false;
+    }
+    set_errors(frame, fit->rms, covariance, composite);
+    return true;
+}

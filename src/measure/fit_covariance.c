@@ -1,0 +1,256 @@
+#include "measure/fit_covariance.h"
+
+#include <stdlib.h>
+
+enum { COLUMNS = FIT_MOST * FIT_PARAMETERS };
+
+/* The parameters of a component that keeps the beam's shape: peak, u, v. */
+enum { FIXED = 3 };
+
+/* Beam sigmas, beyond which the noise counts as independent: the beam is 3e-4 of its peak there. */
+static const double CORRELATED = 4;
+
+/* As in the fit: the least weight of a pixel of the core. */
+static const double LEAST_CORE = 0.02;
+
+/* A pixel of the part: its position in the image and in the frame, and its weighted derivatives
+ * along the solutions of all quantities. */
+struct pixel {
+    int32_t x, y;
+    double u, v;
+    double weight; /* of the square of its residual */
+    double field[QUANTITIES];
+};
+
+struct covariance {
+    const struct fit_frame *frame;
+    const struct fit_set *set;
+    int first[FIT_MOST + 1]; /* each component's first column */
+    int n_columns;
+    struct pixel *pixels; /* in the order of the image */
+    int64_t n;
+    double matrix[COLUMNS][COLUMNS];    /* A; then its lower triangular factor */
+    double solved[QUANTITIES][COLUMNS]; /* the gradients; then A^-1 gradient */
+};
+
+/* --- pixels --- */
+
+static int compare_pixels(const void *a, const void *b) {
+    const struct pixel *left = a, *right = b;
+    return left->y != right->y ? (left->y > right->y) - (left->y < right->y)
+                               : (left->x > right->x) - (left->x < right->x);
+}
+
+/* The Gaussian without its peak. */
+static double shape_at(const double *c, double u, double v, double exponent) {
+    const double du = u - c[FIT_U], dv = v - c[FIT_V];
+    const double square = c[FIT_P] * du * du + 2 * c[FIT_Q] * du * dv + c[FIT_R] * dv * dv;
+    return exponent * square < GAUSSIAN_REACH ? gaussian_exp(-0.5 * exponent * square) : 0;
+}
+
+/* The weight of a pixel in the fit of the core: see fit_weigh_core. */
+static double core_weight(const struct covariance *c, double u, double v) {
+    double weight = 0;
+    for (int i = 0; i < c->set->n; i++) {
+        const double *const value = c->set->value[i];
+        const double area = 1 / sqrt(value[FIT_P] * value[FIT_R] - value[FIT_Q] * value[FIT_Q]);
+        const double exponent = c->frame->has_beam ? fit_core_exponent(area) : 2;
+        weight = fmax(weight, shape_at(value, u, v, exponent));
+    }
+    return weight > LEAST_CORE ? weight * weight : 0;
+}
+
+/* Lists the pixels that the fit of the core has; all of the part where these are too few. False
+ * where memory ran out. */
+static bool list_pixels(struct covariance *c, const struct island_fit *fit,
+                        const struct fit_part *part) {
+    int64_t n_core = 0;
+    c->pixels = malloc((size_t)part->n_pixels * sizeof *c->pixels + 1);
+    if (!c->pixels)
+        return false;
+    for (int64_t i = 0; i < part->n_pixels; i++) {
+        const struct fit_pixel *from = &fit->pixels[fit->order[part->first_pixel + i]];
+        struct pixel *p = &c->pixels[i];
+        *p = (struct pixel){.x = from->x, .y = from->y};
+        p->u = c->frame->ux * from->x + c->frame->uy * from->y;
+        p->v = c->frame->vy * from->y;
+        p->weight = core_weight(c, p->u, p->v);
+        n_core += p->weight > 0;
+    }
+    const bool is_core = n_core >= (FIT_PARAMETERS + 1) * (int64_t)c->set->n;
+    for (int64_t i = 0; i < part->n_pixels; i++) {
+        if (is_core && c->pixels[i].weight == 0)
+            continue;
+        c->pixels[c->n] = c->pixels[i];
+        c->pixels[c->n++].weight = is_core ? c->pixels[i].weight : 1;
+    }
+    qsort(c->pixels, (size_t)c->n, sizeof *c->pixels, compare_pixels);
+    return true;
+}
+
+/* --- parameters --- */
+
+static void count_columns(struct covariance *c) {
+    for (int i = 0; i < c->set->n; i++) {
+        c->first[i] = c->n_columns;
+        c->n_columns += c->set->is_free[i] ? FIT_PARAMETERS : FIXED;
+    }
+    c->first[c->set->n] = c->n_columns;
+}
+
+/* The derivatives of the model at a point by all parameters. */
+static void differentiate(const struct covariance *c, double u, double v, double *derivative) {
+    for (int i = 0; i < c->set->n; i++) {
+        const double *const value = c->set->value[i];
+        const double du = u - value[FIT_U], dv = v - value[FIT_V];
+        const double g = shape_at(value, u, v, 1), all = value[FIT_PEAK] * g;
+        const double of[FIT_PARAMETERS] = {g,
+                                           all * (value[FIT_P] * du + value[FIT_Q] * dv),
+                                           all * (value[FIT_Q] * du + value[FIT_R] * dv),
+                                           -0.5 * all * du * du,
+                                           -all * du * dv,
+                                           -0.5 * all * dv * dv};
+        for (int k = c->first[i]; k < c->first[i + 1]; k++)
+            derivative[k] = of[k - c->first[i]];
+    }
+}
+
+static void make_matrix(struct covariance *c) {
+    double derivative[COLUMNS];
+    for (int64_t i = 0; i < c->n; i++) {
+        const struct pixel *p = &c->pixels[i];
+        differentiate(c, p->u, p->v, derivative);
+        for (int a = 0; a < c->n_columns; a++)
+            for (int b = 0; b <= a; b++)
+                c->matrix[a][b] += p->weight * derivative[a] * derivative[b];
+    }
+}
+
+/* Two Gaussians that are nearly the same have no errors of their own, but their sum has: a diagonal
+ * that is larger by a millionth settles what the pixels do not tell. */
+static void factorise(struct covariance *c) {
+    for (int a = 0; a < c->n_columns; a++) {
+        c->matrix[a][a] *= 1 + 1e-6;
+        for (int b = 0; b <= a; b++) {
+            double sum = c->matrix[a][b];
+            for (int k = 0; k < b; k++)
+                sum -= c->matrix[a][k] * c->matrix[b][k];
+            if (a == b)
+                c->matrix[a][a] = sqrt(fmax(sum, 1e-12 * c->matrix[a][a]));
+            else
+                c->matrix[a][b] = c->matrix[b][b] > 0 ? sum / c->matrix[b][b] : 0;
+        }
+    }
+}
+
+/* Replaces a gradient by A^-1 gradient. */
+static void solve(const struct covariance *c, double *x) {
+    for (int a = 0; a < c->n_columns; a++) {
+        for (int k = 0; k < a; k++)
+            x[a] -= c->matrix[a][k] * x[k];
+        x[a] = c->matrix[a][a] > 0 ? x[a] / c->matrix[a][a] : 0;
+    }
+    for (int a = c->n_columns - 1; a >= 0; a--) {
+        for (int k = a + 1; k < c->n_columns; k++)
+            x[a] -= c->matrix[k][a] * x[k];
+        x[a] = c->matrix[a][a] > 0 ? x[a] / c->matrix[a][a] : 0;
+    }
+}
+
+static void solve_all(struct covariance *c, const struct fit_gradient *gradients) {
+    for (int q = 0; q < QUANTITIES; q++) {
+        for (int i = 0; i < c->set->n; i++)
+            for (int k = c->first[i]; k < c->first[i + 1]; k++)
+                c->solved[q][k] = gradients[i].of[q][k - c->first[i]];
+        solve(c, c->solved[q]);
+    }
+}
+
+/* --- noise --- */
+
+/* Sets how much the noise of each pixel changes the quantities. */
+static void make_fields(struct covariance *c) {
+    double derivative[COLUMNS];
+    for (int64_t i = 0; i < c->n; i++) {
+        struct pixel *p = &c->pixels[i];
+        differentiate(c, p->u, p->v, derivative);
+        for (int q = 0; q < QUANTITIES; q++)
+            for (int k = 0; k < c->n_columns; k++)
+                p->field[q] += p->weight * derivative[k] * c->solved[q][k];
+    }
+}
+
+/* The first pixel that is at (x, y) or later. */
+static int64_t first_from(const struct covariance *c, int64_t y, int64_t x) {
+    int64_t low = 0, high = c->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const struct pixel *p = &c->pixels[middle];
+        if (p->y < y || (p->y == y && p->x < x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds the pixels of a row from `at` on to what the noise that pixel p has in common with them does
+ * to each quantity. */
+static void correlate_row(const struct covariance *c, const struct pixel *p, int64_t at,
+                          int64_t half, double *common) {
+    const int32_t y = c->n > at ? c->pixels[at].y : 0;
+    for (; at < c->n && c->pixels[at].y == y && c->pixels[at].x <= p->x + half; at++) {
+        const struct pixel *other = &c->pixels[at];
+        const double du = other->u - p->u, dv = other->v - p->v, square = du * du + dv * dv;
+        if (square >= CORRELATED * CORRELATED)
+            continue;
+        const double beam = gaussian_exp(-0.5 * square);
+        for (int q = 0; q < QUANTITIES; q++)
+            common[q] += beam * other->field[q];
+    }
+}
+
+/* Adds the products of pixel p. */
+static void correlate(const struct covariance *c, const struct pixel *p, int64_t half_x,
+                      int64_t half_y, double covariance[QUANTITIES][QUANTITIES]) {
+    double common[QUANTITIES] = {0};
+    for (int64_t y = p->y - half_y; y <= p->y + half_y; y++) {
+        const int64_t at = first_from(c, y, p->x - half_x);
+        if (at < c->n && c->pixels[at].y == y)
+            correlate_row(c, p, at, half_x, common);
+    }
+    for (int a = 0; a < QUANTITIES; a++)
+        for (int b = 0; b < QUANTITIES; b++)
+            covariance[a][b] += p->field[a] * common[b];
+}
+
+static void add_products(const struct covariance *c, double covariance[QUANTITIES][QUANTITIES]) {
+    const struct fit_frame *f = c->frame;
+    const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */
+    const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
+    const double y = f->has_beam ? CORRELATED / f->vy : 0;
+    for (int64_t i = 0; i < c->n; i++)
+        correlate(c, &c->pixels[i], (int64_t)x, (int64_t)y, covariance);
+}
+
+bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
+                        const struct fit_set *set, const struct fit_gradient *gradients,
+                        double covariance[QUANTITIES][QUANTITIES]) {
+    struct covariance *c = calloc(1, sizeof *c);
+    if (!c)
+        return false;
+    c->frame = frame;
+    c->set = set;
+    count_columns(c);
+    const bool ok = list_pixels(c, fit, &fit->parts[k]);
+    if (ok) {
+        make_matrix(c);
+        factorise(c);
+        solve_all(c, gradients);
+        make_fields(c);
+        add_products(c, covariance);
+    }
+    free(c->pixels);
+    free(c);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* Errors of what is computed from several Gaussians that were fitted together. */
+#ifndef FIT_COVARIANCE_H
+#define FIT_COVARIANCE_H
+
+#include "measure/island_fit.h"
+
+/* What is computed of a source of several Gaussians, in the frame of the fit: the integral over u
+ * and v, the peak, the centre of flux, and the second moments about it. */
+enum fit_quantity {
+    QUANTITY_TOTAL,
+    QUANTITY_PEAK,
+    QUANTITY_U,
+    QUANTITY_V,
+    QUANTITY_UU,
+    QUANTITY_VV,
+    QUANTITY_UV,
+    QUANTITIES
+};
+
+/* The derivatives of the quantities by the parameters of a Gaussian. */
+struct fit_gradient {
+    double of[QUANTITIES][FIT_PARAMETERS];
+};
+
+/* Adds the covariance of the quantities, by the noise in part k of an island, in units of its rms.
+ * gradients: of each component of `set`, the part's result.
+ *
+ * It is that of uncertainty_of_fit, but for several components, whose integrals have no closed form
+ * where they overlap, and so are sums over the pixels of the fit: with s the derivatives of the
+ * model by the parameters, W the weights of the squares and C the autocorrelation of the noise, the
+ * beam, the covariance of the parameters is A^-1 B A^-1, where A = sum of s W s^T over the pixels
+ * and B = sum of s W C W s^T over pairs of pixels. Without a beam the pixels are independent. False
+ * where memory ran out. */
+bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
+                        const struct fit_set *set, const struct fit_gradient *gradients,
+                        double covariance[QUANTITIES][QUANTITIES]);
+
+#endif
