@@ -24,10 +24,13 @@ static const struct cell {
     CELL("Isl_id", island_id, 'i', 'a'),
     CELL("Source_Name", name, 't', 'a'),
     CELL("S_Code", s_code, 't', 'd'),
+    CELL("N_Gaus", n_gaussians, 'i', 'f'),
     CELL("RA", lon, 'r', 'a'),
     CELL("DEC", lat, 'r', 'a'),
     CELL("E_RA", e_lon, 'r', 'a'),
     CELL("E_DEC", e_lat, 'r', 'a'),
+    CELL("RA_max", lon_max, 'r', 'f'),
+    CELL("DEC_max", lat_max, 'r', 'f'),
     CELL("Xposn", x, 'r', 'a'),
     CELL("Yposn", y, 'r', 'a'),
     CELL("E_Xposn", e_x, 'r', 'a'),
@@ -66,6 +69,14 @@ static const struct cell {
 };
 
 enum { N_CELLS = sizeof cells / sizeof *cells };
+
+/* The index of a column, which there must be. */
+static inline int column_called(const char *name) {
+    int i = 0;
+    while (strcmp(cells[i].name, name) != 0)
+        i++;
+    return i;
+}
 
 static inline void *cell_of(struct srcfind_source *source, int i) {
     return (char *)source + cells[i].offset;

@@ -5,7 +5,8 @@
 #include "catalogues.h"
 
 static const char header[] =
-    "Source_id,Isl_id,Source_Name,S_Code,RA,DEC,E_RA,E_DEC,Xposn,Yposn,E_Xposn,E_Yposn,"
+    "Source_id,Isl_id,Source_Name,S_Code,N_Gaus,RA,DEC,E_RA,E_DEC,RA_max,DEC_max,Xposn,Yposn,"
+    "E_Xposn,E_Yposn,"
     "Isl_Total_flux,E_Isl_Total_flux,Total_flux,E_Total_flux,Peak_flux,E_Peak_flux,Xpeak,Ypeak,"
     "Pixel_sum,N_pix,X_min,X_max,Y_min,Y_max,Maj,Min,PA,E_Maj,E_Min,E_PA,DC_Maj,DC_Min,DC_PA,"
     "E_DC_Maj,E_DC_Min,E_DC_PA,Resid_Isl_rms,Isl_rms,Isl_mean,SNR,Flags\n";
@@ -19,7 +20,7 @@ static void header_line(void **state) {
     strcpy(c->image.lon_name, "GLON");
     catalogue_name_columns(c);
     text = text_of(&csv_writer, c, NULL);
-    assert_memory_equal(text, "Source_id,Isl_id,Source_Name,S_Code,GLON,GLAT,E_GLON,", 50);
+    assert_memory_equal(text, "Source_id,Isl_id,Source_Name,S_Code,N_Gaus,GLON,GLAT,E_GLON,", 57);
     free(text);
     srcfind_catalogue_destroy(c);
 }
@@ -41,12 +42,16 @@ static void known_row(void **state) {
                                             .y_max = SRCFIND_EMPTY,
                                             .flags = 31,
                                             .s_code = "S",
+                                            .n_gaussians = 2,
+                                            .lon_max = 7,
+                                            .lat_max = -8,
                                             .dc_angle = 12.5,
                                             .resid_isl_rms = NAN};
     char *text = text_of(&csv_writer, c, NULL);
-    assert_string_equal(text + strlen(header),
-                        "1,-9223372036854775807,J083615.58-121557.3,S,0.1,-90,,,1e-05,5e-324,0,0,0,"
-                        "0,0,0,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,12.5,0,0,0,,0,0,0,31\n");
+    assert_string_equal(
+        text + strlen(header),
+        "1,-9223372036854775807,J083615.58-121557.3,S,2,0.1,-90,,,7,-8,1e-05,5e-324,0,0,0,"
+        "0,0,0,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0,12.5,0,0,0,,0,0,0,31\n");
     free(text);
     srcfind_catalogue_destroy(c);
 }

@@ -63,6 +63,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"deblend", "yes"},
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},
+                                           {"group", "0"},
                                            {"at", "a/b.csv"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;

@@ -2,7 +2,7 @@
 #include "catalogues.h"
 #include "output/row_bytes.h"
 
-enum { NAME = 2, S_CODE = 3, LON = 4, N_PIX = 21 }; /* of `cells` */
+enum { NAME = 2, S_CODE = 3 }; /* of `cells` */
 
 /* A number takes 8 bytes, a text those of its column. */
 static void widths_of_columns(void **state) {
@@ -27,12 +27,14 @@ static void bytes_of_a_row(void **state) {
     struct srcfind_source row = {.id = 1,
                                  .name = "J1",
                                  .s_code = "C",
+                                 .n_gaussians = 1,
                                  .lon = INFINITY,
                                  .lat = -2,
                                  .n_pixels = SRCFIND_EMPTY};
     const struct rows rows = {.sources = &row, .n = 1};
     unsigned char bytes[ROW_MOST_BYTES];
     size_t widths[MOST_COLUMNS], at = 0;
+    const int lon = column_called("RA"), n_pix = column_called("N_pix");
     (void)state;
     const size_t n = row_bytes_widths(c, widths);
     widths[NAME] = 4;
@@ -42,13 +44,14 @@ static void bytes_of_a_row(void **state) {
     assert_memory_equal(bytes, one, 8);
     assert_memory_equal(bytes + 16, name, 4);
     assert_memory_equal(bytes + 20, "C", 1);
-    assert_memory_equal(bytes + 21, nan, 2);
-    assert_memory_equal(bytes + 29, "\xc0\0\0\0\0\0\0", 8);
-    for (int i = 0; i < N_PIX; i++)
+    assert_memory_equal(bytes + 21, one, 8); /* N_Gaus */
+    assert_memory_equal(bytes + 29, nan, 2);
+    assert_memory_equal(bytes + 37, "\xc0\0\0\0\0\0\0", 8);
+    for (int i = 0; i < n_pix; i++)
         at += widths[i];
     assert_memory_equal(bytes + at, least, 8);
     for (int i = 0; i < N_CELLS; i++)
-        assert_int_equal(row_cell_is_empty(&rows, 0, &c->columns[i]), i == LON || i == N_PIX);
+        assert_int_equal(row_cell_is_empty(&rows, 0, &c->columns[i]), i == lon || i == n_pix);
     *row.name = '\0';
     assert_true(row_cell_is_empty(&rows, 0, &c->columns[NAME]));
     srcfind_catalogue_destroy(c);
