@@ -228,6 +228,7 @@ struct srcfind_source {
     /* The size in pixels, not deconvolved: FWHM, and the angle of the major axis from the y axis
      * against the clock. That of the beam where the source has no shape. In no column. */
     double pixel_major, pixel_minor, pixel_angle;
+    double pix_snr; /* with the option fit */
 };
 
 enum srcfind_flags {

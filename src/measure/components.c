@@ -303,6 +303,7 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
     for (int64_t i = 0; i < source->n; i++) {
         const struct fitted_source *f =
             &item->fitted.source[item->grouped.members[source->first + i]];
+        c->pix_snr = i == 0 ? f->pix_snr : fmax(c->pix_snr, f->pix_snr);
         if (!f->is_fitted)
             return;
         b->components->gaussian[to->gaussian++] =
@@ -337,7 +338,8 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
                                            .noise = noise,
                                            .island_noise = noise,
                                            .is_alone = sources.n == 1,
-                                           .residual_rms = NAN};
+                                           .residual_rms = NAN,
+                                           .pix_snr = NAN};
         components[k].pixels.edge = whole->edge;
         if (b->dividing->fitter)
             add_fit(b, item, k, item->first_component + k, &places);

@@ -19,6 +19,7 @@ struct component {
     int64_t first_gaussian, n_gaussians; /* in components.gaussian; n_gaussians 0: not fitted */
     const struct composite *composite;   /* of several Gaussians; else NULL */
     double residual_rms;                 /* of the island; NAN without a fit */
+    double pix_snr; /* see island_fit.h, the largest of its Gaussians; NAN without a fit */
 };
 
 /* A fitted Gaussian, in the map's unit and the pixels of the image. */

@@ -1,5 +1,6 @@
 #include "measure/deblend.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,20 @@ static void number_sources(const struct division *d, struct deblended *result) {
         result->owner[i] = number[root_of(d->into, d->branch[i])];
 }
 
+/* Sets the snr of each source and of the island. */
+static void find_snr(const struct island_pixels *p, double threshold, struct deblended *result) {
+    for (int32_t k = 0; k < result->n; k++)
+        result->snr[k] = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double *const snr = &result->snr[result->owner[i]];
+        *snr = fmax(*snr, island_above(p, i) / p->rms[i]);
+    }
+    for (int32_t k = 0; k < result->n; k++)
+        result->island_snr = fmax(result->island_snr, result->snr[k]);
+    if (result->snr[0] < threshold) /* the highest peak, which need not pass it */
+        result->snr[0] = result->island_snr;
+}
+
 /* `memory` has room for seven numbers a pixel. */
 static void divide(const struct island_pixels *p, double threshold, double contrast,
                    int32_t *memory, struct deblended *result) {
@@ -153,5 +168,8 @@ bool deblend(const struct island_pixels *pixels, double threshold, double contra
     if (ok)
         divide(pixels, threshold, contrast, memory, result);
     free(memory);
-    return ok;
+    result->snr = ok ? arena_take(arena, (size_t)result->n, sizeof *result->snr) : NULL;
+    if (result->snr)
+        find_snr(pixels, threshold, result);
+    return result->snr;
 }

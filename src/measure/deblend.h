@@ -29,13 +29,16 @@ struct deblended {
     int32_t *owner;
     int32_t *peak;
     int32_t n;
+    double *snr;       /* of each source: the largest (value - background) / rms of its pixels */
+    double island_snr; /* the largest of them */
 };
 
 /* A branch that meets a higher one ends there. It is a source if its peak is at least contrast x
  * rms above the pixel where they meet, and above threshold x rms, with the rms at the peak; else
  * its pixels belong to the higher one. The highest peak is always a source. Of equal pixels the
- * first one counts as higher. The result is in the arena. False where memory ran out, or if the
- * island has 2^31 pixels or more. */
+ * first one counts as higher. Where the noise is steep, no pixel of the highest peak may pass the
+ * threshold, though one of the island does: its snr is then the island's. The result is in the
+ * arena. False where memory ran out, or if the island has 2^31 pixels or more. */
 bool deblend(const struct island_pixels *pixels, double threshold, double contrast,
              struct arena *arena, struct deblended *result);
 

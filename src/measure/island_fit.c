@@ -204,24 +204,30 @@ struct finishing {
     int32_t now; /* the source that is added */
 };
 
+/* deblended: the source that the component comes from; -1 if it was added. */
 static void add_fitted(struct finishing *f, const struct fit_frame *frame,
-                       const struct fit_set *set, int64_t part, int place) {
+                       const struct fit_set *set, int64_t part, int place, int32_t deblended) {
     const struct island_fit *fit = f->fit;
     const struct gaussian g = gaussian_of_fit(frame, set->value[place], fit->rms, fit->x, fit->y);
-    f->ranked[f->n] = (struct ranked){.source = {.is_fitted = true,
-                                                 .has_beam_shape = !set->is_free[place],
-                                                 .gaussian = g,
-                                                 .peak = g.peak,
-                                                 .part = (int32_t)part,
-                                                 .place = place},
-                                      .number = (int32_t)f->n};
+    const double *const snr = fit->deblended->snr;
+    f->ranked[f->n] = (struct ranked){
+        .source = {.is_fitted = true,
+                   .has_beam_shape = !set->is_free[place],
+                   .gaussian = g,
+                   .peak = g.peak,
+                   .pix_snr = deblended < 0 ? fit->deblended->island_snr : snr[deblended],
+                   .part = (int32_t)part,
+                   .place = place},
+        .number = (int32_t)f->n};
     f->n++;
 }
 
 static void add_not_fitted(struct finishing *f, int32_t deblended) {
     const struct island_fit *fit = f->fit;
     const double peak = island_above(fit->own, fit->deblended->peak[deblended]);
-    f->ranked[f->n] = (struct ranked){.source = {.peak = peak}, .number = (int32_t)f->n};
+    f->ranked[f->n] =
+        (struct ranked){.source = {.peak = peak, .pix_snr = fit->deblended->snr[deblended]},
+                        .number = (int32_t)f->n};
     f->n++;
     f->is_kept[deblended] = true;
 }
@@ -241,9 +247,10 @@ static void collect(struct finishing *f, const struct fit_frame *frame,
         const struct fit_set *set = &jobs[k].set;
         const int32_t *sources = f->fit->sources + f->fit->parts[k].first_source;
         for (int i = 0; i < set->n && jobs[k].is_fitted; i++) {
-            if (set->source[i] >= 0)
-                f->of_deblended[sources[set->source[i]]] = (int32_t)f->n;
-            add_fitted(f, frame, set, k, i);
+            const int32_t deblended = set->source[i] < 0 ? -1 : sources[set->source[i]];
+            if (deblended >= 0)
+                f->of_deblended[deblended] = (int32_t)f->n;
+            add_fitted(f, frame, set, k, i, deblended);
         }
         for (int64_t i = 0; i < f->fit->parts[k].n_sources; i++) {
             if (has_fit(&jobs[k], i))

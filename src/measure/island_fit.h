@@ -60,6 +60,7 @@ struct fitted_source {
     bool is_fitted, has_beam_shape;
     struct gaussian gaussian; /* in the map's unit and the pixels of the image */
     double peak;              /* the Gaussian's; without one that of the pixels */
+    double pix_snr; /* of the deblended source that it comes from; if it was added, the island's */
     int32_t part, place;      /* its part, and its place in the set of the part's job */
 };
 

@@ -240,6 +240,7 @@ static void measure_whole(const struct component *c, const struct island *island
     row->isl_total_flux = moments_of(island, base_of_islands(s, &l)).sum * s->to_flux;
     row->e_isl_total_flux = uncertainty_of_sum(&l.noise, (double)island->n_pixels) * s->to_flux;
     row->resid_isl_rms = c->residual_rms;
+    row->pix_snr = c->pix_snr;
 }
 
 /* --- many --- */

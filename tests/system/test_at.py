@@ -195,7 +195,8 @@ class At(t.Case):
                 rows = self.rows(self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option)
                 self.assert_fitted(rows, x, y, self.data, 0, 1, beam)
                 self.assertAlmostEqual(rows[0]["Maj"] * 3600, beam[0] * 1.8, delta=1e-6 * beam[0])
-                self.assertEqual([rows[0]["DC_Maj"], rows[0]["E_Maj"], rows[0]["Resid_Isl_rms"]], [None] * 3)
+                self.assertEqual([rows[0]["DC_Maj"], rows[0]["E_Maj"], rows[0]["Resid_Isl_rms"], rows[0]["Pix_SNR"]],
+                                 [None] * 4)
 
     def test_beam_at_a_pole(self):
         """The beam is constant in pixels: at each position Maj and PA tell the same step in pixels."""

@@ -3,6 +3,7 @@ order, codes, flags), the same bytes however the work is done, known sources, od
 program."""
 import csv
 import itertools
+import json
 import math
 import os
 import subprocess
@@ -16,7 +17,7 @@ import srcfind_test as t
 import sky  # which that finds
 
 EDGE, SINGLE, NO_BEAM, UNCERTAIN, NEGATIVE, NOT_FITTED, BEAM_SHAPED = 1, 2, 4, 16, 32, 64, 128
-TURNED = ("Isl_Total_flux", "Total_flux", "Peak_flux", "Pixel_sum", "Isl_mean", "SNR")
+TURNED = ("Isl_Total_flux", "Total_flux", "Peak_flux", "Pixel_sum", "Isl_mean", "SNR", "Pix_SNR")
 FITTED = ("E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms")
 FWHM = math.sqrt(8 * math.log(2))
 PIXEL = sky.CELL
@@ -183,10 +184,86 @@ class Components(t.Case):
             n_islands = int(positive[-1]["Isl_id"])
             for row, other in zip(all_rows[len(positive):], below):
                 changed = {name: other[name][1:] if other[name].startswith("-") else
-                           other[name] if other[name] in ("", "0") else "-" + other[name] for name in TURNED}
+                           other[name] if other[name] in ("", "0") else "-" + other[name] for name in TURNED if name in other}
                 self.assertEqual(row, {**other, **changed, "Flags": str(int(other["Flags"]) + NEGATIVE),
                                        "Source_id": str(int(other["Source_id"]) + len(positive)),
                                        "Isl_id": str(int(other["Isl_id"]) + n_islands)})
+
+    # --- Pix_SNR ---
+
+    def deblended_snr(self, path, *options):
+        """For each island the (largest ratio, x, y of the peak) of its deblended sources, from maps."""
+        catalogue = self.path("plain.json")
+        t.run(path, "-q", "--deblend", *options, "--save", "sources,rms,background", "-o", catalogue, check=True)
+        image, sources, rms, background = (np.squeeze(fits.getdata(name)).astype(float) for name in (
+            path, *(self.path("plain.%s.fits" % name) for name in ("sources", "rms", "background"))))
+        with open(catalogue) as stream:
+            found = json.load(stream)
+        if "local" not in found["background"]:  # maps have 24 bits of the value
+            rms, background = np.full(image.shape, found["background"]["rms"]), np.full(image.shape, found["background"]["median"])
+        islands = {}
+        for row in found["sources"]:
+            inside = sources == row["Source_id"]
+            sign = -1 if row["Flags"] & NEGATIVE else 1
+            largest = (sign * (image - background)[inside] / rms[inside]).max()
+            islands.setdefault(row["Isl_id"], []).append((sign * largest, row["Xpeak"], row["Ypeak"]))
+        return islands
+
+    def test_pixel_snr(self):
+        """That of a deblended source, or of the island for Gaussians that were added."""
+        path = self.sky("--extended", "0.3", "--noise-rise", "1", "--seed", "3", side=500)
+        with fits.open(path) as hdus:
+            image, header = hdus[0].data.astype(np.float32), hdus[0].header
+        image[:, 7::40] = np.nan
+        path = self.write("stripes.fits", image, header)
+        n_added = n_near = n_not_fitted = n_below = 0
+        for options, most in ((["-i", "3"], 0), (["--local", "-i", "3"], 1e-6), (["-i", "2", "--negative", "-n", "4"], 0),
+                              (["-i", "3", "--connectivity", "8", "--contrast", "0.3"], 0)):
+            deblended = self.deblended_snr(path, *options)
+            rows = grouped(self.json(path, *options, "--fit"))
+            self.assertEqual(list(rows), list(deblended))
+            threshold = float(options[options.index("-n") + 1]) if "-n" in options else 5
+            for island, parts in deblended.items():
+                left = [row["Pix_SNR"] for row in rows[island]]
+                for snr, x, y in parts:
+                    match = min(left, key=lambda value: abs(value - snr))
+                    self.assertLessEqual(abs(match - snr), most * abs(snr))
+                    left.remove(match)
+                    near = [row for row in rows[island] if math.hypot(row["Xposn"] - x, row["Yposn"] - y) < 0.7]
+                    if len(near) == 1 and len(rows[island]) == len(parts):  # the Gaussian is the peak's own
+                        self.assertLessEqual(abs(near[0]["Pix_SNR"] - snr), most * abs(snr))
+                        n_near += len(parts) > 1
+                largest = max((snr for snr, _, _ in parts), key=abs)
+                self.assertTrue(all(abs(value - largest) <= most * abs(largest) for value in left))
+                n_added += len(left)
+                for row in rows[island]:
+                    self.assertGreaterEqual(abs(row["Pix_SNR"]), threshold)
+                    self.assertEqual(row["Pix_SNR"] < 0, bool(row["Flags"] & NEGATIVE))
+                    n_below += abs(row["SNR"]) < threshold
+                    n_not_fitted += bool(row["Flags"] & NOT_FITTED)
+        print("%d of one peak of several, %d added, %d not fitted, %d with SNR below the threshold" % (n_near, n_added, n_not_fitted, n_below))
+        self.assertGreater(min(n_near, n_added, n_not_fitted, n_below), 4)
+
+    def test_pixel_snr_where_noise_is_steep(self):
+        """No pixel of the highest peak passes, and the other peak does; or only a pixel beside the peak does."""
+        y, x = np.mgrid[:60, :60]
+        rms = np.where(x < 30, 4.0, 1.0)
+
+        def found(*peaks):
+            image = sum(peak * np.exp(-((x - at) ** 2 + (y - 30) ** 2) / (2 * (5 / FWHM) ** 2)) for at, peak in peaks)
+            header = t.sky_header(BMAJ=5 * 5e-4, BMIN=5 * 5e-4, BPA=0.0)
+            path = self.write("steep.fits", image.astype(np.float32), header)
+            rows = self.json(path, "--rms-map", self.write("rms.fits", rms.astype(np.float32)), "--background", "zero", "-i", "0.3", "--fit")
+            return rows, image.astype(np.float32).astype(float) / rms
+
+        rows, ratio = found((25, 18), (33, 12))
+        self.assertEqual([len(rows), {row["Isl_id"] for row in rows}], [2, {1}])
+        self.assertLess(ratio[:, :30].max(), 5)
+        self.assertEqual({row["Pix_SNR"] for row in rows}, {ratio.max()})
+        rows, ratio = found((28.8, 12))
+        self.assertEqual([len(rows), rows[0]["Pix_SNR"], rows[0]["Xpeak"]], [1, ratio.max(), 29])
+        self.assertLess(rows[0]["SNR"], 5)
+        self.assertGreater(ratio.max(), 5)
 
     # --- the same bytes ---
 

@@ -31,6 +31,7 @@ def columns_of(*options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
     if "--fit" in options:
         at = names.index("PA") + 1
+        names.insert(names.index("SNR") + 1, "Pix_SNR")
         names[at:at] = ["E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms"]
     return names, ["Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--at"} & set(options) else []
 

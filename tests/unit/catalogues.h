@@ -65,6 +65,7 @@ static const struct cell {
     CELL("Isl_rms", isl_rms, 'r', 'a'),
     CELL("Isl_mean", isl_mean, 'r', 'a'),
     CELL("SNR", snr, 'r', 'a'),
+    CELL("Pix_SNR", pix_snr, 'r', 'f'),
     CELL("Flags", flags, 'i', 'a'),
 };
 

@@ -236,6 +236,26 @@ static struct island_pixels pixels_of_field(const struct field *f, struct pixels
 
 /* --- tests --- */
 
+/* The largest ratio of a source's pixels (k < 0: of all). */
+static double snr_of(const struct island_pixels *p, const int32_t *owner, int k) {
+    double largest = 0;
+    for (int i = 0; i < p->n; i++)
+        if (k < 0 || owner[i] == k)
+            largest = fmax(largest, island_above(p, i) / p->rms[i]);
+    return largest;
+}
+
+/* A source has the largest ratio of its pixels, or where this does not pass the threshold, the
+ * island's. */
+static void check_snr(const struct island_pixels *p, double threshold, const struct deblended *d) {
+    const double island = snr_of(p, d->owner, -1);
+    assert_true(d->island_snr == island);
+    for (int k = 0; k < d->n; k++) {
+        const double own = snr_of(p, d->owner, k);
+        assert_true(d->snr[k] == (own < threshold ? island : own));
+    }
+}
+
 /* Returns the number of sources. */
 static int check(const struct island_pixels *p, double threshold, double contrast) {
     struct plain plain = {.pixels = p, .threshold = threshold, .contrast = contrast};
@@ -247,6 +267,7 @@ static int check(const struct island_pixels *p, double threshold, double contras
     assert_int_equal(result.n, n);
     assert_memory_equal(result.peak, peaks, (size_t)n * sizeof *peaks);
     assert_memory_equal(result.owner, owner, (size_t)p->n * sizeof *owner);
+    check_snr(p, threshold, &result);
     arena_clear(&arena);
     return n;
 }
@@ -281,6 +302,24 @@ static void at_the_limits(void **state) {
     assert_int_equal(check(&p, 8 - 1e-14, 1), 2);
     assert_int_equal(check(&p, 8, 1), 1); /* and the threshold is not */
     assert_int_equal(check(&p, 20, 1), 1);
+}
+
+/* The noise is so steep that the highest peak does not pass the threshold, and another one does; or
+ * that the pixel beside a peak has the larger ratio. */
+static void steep_noise(void **state) {
+    int32_t x[] = {0, 1, 2, 3}, y[] = {0, 0, 0, 0};
+    const float value[] = {12, 6, 9, 8};
+    const double background[] = {0, 0, 0, 0}, rms[] = {4, 1.5, 1, 0.8};
+    const struct island_pixels p = {4, x, y, value, background, rms};
+    struct arena arena = {0};
+    struct deblended result;
+    (void)state;
+    assert_int_equal(check(&p, 5, 1), 2);
+    assert_true(deblend(&p, 5, 1, &arena, &result));
+    assert_true(result.snr[0] == 8 / 0.8 && result.snr[1] == 8 / 0.8);
+    assert_true(deblend(&p, 3, 1, &arena, &result));
+    assert_true(result.snr[0] == 4 && result.snr[1] == 8 / 0.8);
+    arena_clear(&arena);
 }
 
 /* An island for which a search in n^2 would not end: a plateau of a million pixels, and on it
@@ -330,6 +369,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_islands),
         cmocka_unit_test(at_the_limits),
+        cmocka_unit_test(steep_noise),
         cmocka_unit_test(many_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

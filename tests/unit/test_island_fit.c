@@ -25,6 +25,8 @@ static struct strip strip_make(int n, int apart, int height) {
                               .n = n_pixels},
                       .deblended = {.peak = calloc((size_t)n, sizeof *s.deblended.peak),
                                     .owner = calloc((size_t)n_pixels, sizeof *s.deblended.owner),
+                                    .snr = calloc((size_t)n, sizeof *s.deblended.snr),
+                                    .island_snr = 2.0 * n,
                                     .n = n}};
     s.own.value = s.value;
     s.own.background = s.background;
@@ -36,6 +38,8 @@ static struct strip strip_make(int n, int apart, int height) {
         s.rms[i] = 1;
         s.deblended.owner[i] = s.own.x[i] / apart;
     }
+    for (int i = 0; i < n; i++)
+        s.deblended.snr[i] = n + i;
     for (int i = 0; i < n; i++)
         s.deblended.peak[i] = height / 2 * n * apart + i * apart + apart / 2;
     return s;
@@ -49,6 +53,25 @@ static void strip_free(struct strip *s) {
     free(s->rms);
     free(s->deblended.peak);
     free(s->deblended.owner);
+    free(s->deblended.snr);
+}
+
+/* Each of n deblended sources gives its Pix_SNR to one source, and the island's goes to those that
+ * were added; returns their number. */
+static int check_snr(const struct fitted_sources *fitted, int n) {
+    int n_added = 0;
+    int *const times = calloc((size_t)n, sizeof *times);
+    for (int64_t k = 0; k < fitted->n; k++) {
+        const int which = (int)fitted->source[k].pix_snr - n;
+        n_added += which == n;
+        if (which < n)
+            times[which]++;
+    }
+    for (int i = 0; i < n; i++)
+        assert_int_equal(times[i], 1);
+    assert_int_equal(fitted->n, n + n_added);
+    free(times);
+    return n_added;
 }
 
 /* Each pixel and each source is in one job, and jobs are no larger than `group`. */
@@ -127,7 +150,8 @@ static void seams(void **state) {
     assert_int_equal(sweeps_run(&island, 1, &frame, pixels, &fitter, NULL, &error), SRCFIND_OK);
     assert_int_equal(n_fits, 2 * fit.n_parts);
     assert_true(island_fit_finish(&fit, &frame, jobs, &arena, &fitted));
-    print_message("%d parts leave %g of 100\n", (int)fit.n_parts, fitted.residual_rms);
+    print_message("%d parts leave %g of 100; %d sources were added\n", (int)fit.n_parts,
+                  fitted.residual_rms, check_snr(&fitted, PEAKS));
     assert_true(fitted.residual_rms < 1);
     free(jobs);
     free(pixels);
