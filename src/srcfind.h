@@ -242,6 +242,7 @@ enum srcfind_flags {
     SRCFIND_FLAG_BEAM_SHAPE = 128,     /* was fitted with the shape of the beam */
     SRCFIND_FLAG_DUPLICATE = 256,      /* another image has it better; for merged catalogues */
     SRCFIND_FLAG_OUTSIDE = 512,        /* a position outside of the image, or on a blank pixel */
+    SRCFIND_FLAG_NARROW = 1024,        /* its Gaussian is narrower than the beam */
 };
 
 /* Source i, 0 <= i < srcfind_catalogue_size(). */

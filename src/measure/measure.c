@@ -145,11 +145,23 @@ static void empty_pixels(const struct component *c, const struct setting *s,
     row->flags = s->flags | (c->pixels.edge ? SRCFIND_FLAG_EDGE : 0);
 }
 
-/* Replaces the flags that the moments set by those of a fit. */
-static void set_fit_flags(bool has_beam_shape, struct srcfind_source *row) {
-    row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
-    row->flags |= (row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0) |
-                  (has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0);
+static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g, double rms,
+                                             const struct setting *s) {
+    return uncertainty_of_fit(&g->gaussian, &s->frame, g->gaussian.peak / rms, g->has_beam_shape);
+}
+
+/* The flags that a source has if all of its Gaussians have them: of the beam's shape, and narrower
+ * than the beam, 3 errors below 0.8 of its area. */
+static int64_t flags_of_all(const struct component_gaussian *gaussians, int64_t n, double rms,
+                            const struct setting *s) {
+    int64_t flags = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_NARROW;
+    for (int64_t i = 0; i < n && flags; i++) {
+        const struct fit_uncertainty u = uncertainty_of(&gaussians[i], rms, s);
+        const bool is_narrow = s->frame.has_beam && u.area + 3 * u.e_area < 0.8;
+        flags &= (gaussians[i].has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0) |
+                 (is_narrow ? SRCFIND_FLAG_NARROW : 0);
+    }
+    return flags;
 }
 
 /* Replaces what was measured of the pixels by a Gaussian. */
@@ -157,8 +169,7 @@ static void measure_gaussian(const struct component_gaussian *fitted, double rms
                              const struct setting *s, struct srcfind_source *row,
                              struct pixel_shape *shape) {
     const struct gaussian *g = &fitted->gaussian;
-    const double snr = g->peak / rms;
-    const struct fit_uncertainty u = uncertainty_of_fit(g, &s->frame, snr, fitted->has_beam_shape);
+    const struct fit_uncertainty u = uncertainty_of(fitted, rms, s);
     const struct tensor second = tensor_inverse(&g->form);
     const double pixels = 2 * M_PI * sqrt(second.xx * second.yy - second.xy * second.xy);
     row->x = g->x;
@@ -169,8 +180,7 @@ static void measure_gaussian(const struct component_gaussian *fitted, double rms
     row->e_peak_flux = g->peak * u.relative_peak;
     row->total_flux = g->peak * pixels * s->to_flux;
     row->e_total_flux = row->total_flux * u.relative_total;
-    row->snr = snr;
-    set_fit_flags(fitted->has_beam_shape, row);
+    row->snr = g->peak / rms;
     *shape =
         (struct pixel_shape){u.position, second, g->x, g->y, true, fitted->has_beam_shape, u.shape};
 }
@@ -188,9 +198,8 @@ static struct shape_error shape_error_of(const struct composite *c, double rms) 
 }
 
 /* Replaces what was measured of the pixels by several Gaussians. */
-static void measure_composite(const struct composite *c, bool has_beam_shape, double rms,
-                              const struct setting *s, struct srcfind_source *row,
-                              struct pixel_shape *shape) {
+static void measure_composite(const struct composite *c, double rms, const struct setting *s,
+                              struct srcfind_source *row, struct pixel_shape *shape) {
     const double square = rms * rms;
     row->x = c->x;
     row->y = c->y;
@@ -201,7 +210,6 @@ static void measure_composite(const struct composite *c, bool has_beam_shape, do
     row->total_flux = c->total * s->to_flux;
     row->e_total_flux = c->e_total * rms * s->to_flux;
     row->snr = c->peak / rms;
-    set_fit_flags(has_beam_shape, row);
     *shape = (struct pixel_shape){
         .position = {c->position.xx * square, c->position.yy * square, c->position.xy * square},
         .second = c->second,
@@ -211,11 +219,11 @@ static void measure_composite(const struct composite *c, bool has_beam_shape, do
         .error = shape_error_of(c, rms)};
 }
 
-/* Replaces what was measured of the pixels by the fit. */
-static void measure_fit(const struct component *c, const struct component_gaussian *gaussians,
+/* Replaces what was measured of the pixels by the fit. all: the Gaussians of all components. */
+static void measure_fit(const struct component *c, const struct component_gaussian *all,
                         const struct setting *s, struct srcfind_source *row,
                         struct pixel_shape *shape) {
-    bool have_beam_shape = true;
+    const struct component_gaussian *const gaussians = all + c->first_gaussian;
     row->n_gaussians = c->n_gaussians > 0 ? c->n_gaussians : 1; /* that of its moments */
     if (c->n_gaussians == 0) {
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
@@ -223,12 +231,13 @@ static void measure_fit(const struct component *c, const struct component_gaussi
         shape->y_highest = (double)c->pixels.y_peak;
         return;
     }
-    for (int64_t i = 0; i < c->n_gaussians; i++)
-        have_beam_shape = have_beam_shape && gaussians[c->first_gaussian + i].has_beam_shape;
     if (c->composite)
-        measure_composite(c->composite, have_beam_shape, c->noise.rms, s, row, shape);
+        measure_composite(c->composite, c->noise.rms, s, row, shape);
     else
-        measure_gaussian(&gaussians[c->first_gaussian], c->noise.rms, s, row, shape);
+        measure_gaussian(gaussians, c->noise.rms, s, row, shape);
+    row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    row->flags |= flags_of_all(gaussians, c->n_gaussians, c->noise.rms, s) |
+                  (row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0);
 }
 
 /* Fills the columns of the island: those of all of its sources are the same. */

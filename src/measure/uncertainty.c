@@ -126,7 +126,7 @@ static struct matrix covariance_of_widths(const struct integrals *x, const struc
     return product(&half, &inverted);
 }
 
-/* Fills fluxes and moments. axes: variances. */
+/* Fills fluxes, area and moments. axes: variances. */
 static void errors_of_shape(const struct axes *axes, const struct integrals *x,
                             const struct integrals *y, double snr, bool has_beam_shape,
                             struct fit_uncertainty *u) {
@@ -139,6 +139,8 @@ static void errors_of_shape(const struct axes *axes, const struct integrals *x,
     const double area = axes->major * axes->minor, per_snr = 1 / (snr * snr);
     u->relative_peak = sqrt((has_beam_shape ? fixed : c.m[0][0]) * per_snr);
     u->relative_total = sqrt((has_beam_shape ? fixed : total) * per_snr);
+    u->area = sqrt(area);
+    u->e_area = u->area * sqrt((c.m[1][1] + c.m[2][2] + 2 * c.m[1][2]) * per_snr);
     u->shape.major = 4 * axes->major * axes->major * c.m[1][1] * per_snr;
     u->shape.minor = 4 * axes->minor * axes->minor * c.m[2][2] * per_snr;
     u->shape.covariance = 4 * area * c.m[1][2] * per_snr;

@@ -46,6 +46,7 @@ struct shape_error {
 struct fit_uncertainty {
     struct tensor position;               /* covariance, in pixels^2 */
     double relative_peak, relative_total; /* errors of the fluxes / the fluxes */
+    double area, e_area; /* product of the widths, in that of the beam, and its error */
     struct shape_error shape;
 };
 

@@ -132,8 +132,9 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
         const struct table_file_column *from = table_file_column(table, name);
         if (!from)
             return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: there is no column %s: is it a catalogue of srcfind?", path,
-                             name);
+                             "%s: there is no column %s: is it a catalogue of srcfind? One of an "
+                             "earlier version is to be made again",
+                             path, name);
         if (!copy_column(from, &c->columns[i], c->sources, table->n_rows))
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: the column %s has other cells than srcfind writes", path,

@@ -16,7 +16,7 @@ from scipy import ndimage
 import srcfind_test as t
 import sky  # which that finds
 
-EDGE, SINGLE, NO_BEAM, UNCERTAIN, NEGATIVE, NOT_FITTED, BEAM_SHAPED = 1, 2, 4, 16, 32, 64, 128
+EDGE, SINGLE, NO_BEAM, UNCERTAIN, NEGATIVE, NOT_FITTED, BEAM_SHAPED, NARROW = 1, 2, 4, 16, 32, 64, 128, 1024
 TURNED = ("Isl_Total_flux", "Total_flux", "Peak_flux", "Pixel_sum", "Isl_mean", "SNR", "Pix_SNR")
 FITTED = ("E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms")
 FWHM = math.sqrt(8 * math.log(2))
@@ -469,6 +469,48 @@ class Components(t.Case):
         print("%d of 24 have the beam's shape" % n_shaped)
         self.assertGreater(n_shaped, 12)  # noise makes others wider by two errors
 
+    @staticmethod
+    def error_of_area(major, minor, snr):
+        """Of a Gaussian of these widths (beams), over its area: closed forms of the integrals in measure/uncertainty.h."""
+        p = 2 / max(1, major * minor) ** 1.5
+
+        def integrals(w):
+            alpha, variance = (1 + 2 * p) / w ** 2 + 1, w ** 2 / (2 + 2 * p)
+            norm, determinant = math.sqrt(2 * math.pi * variance), alpha ** 2 - 1
+            a = norm * np.array([1, variance / w ** 2, 3 * variance ** 2 / w ** 4])
+            same, other = alpha / determinant / w ** 2, 1 / determinant / w ** 2
+            return a, 2 * math.pi / math.sqrt(determinant) * np.array([1, same, same ** 2 + 2 * other ** 2])
+        (ax, bx), (ay, by) = integrals(major), integrals(minor)
+        slopes, noise = (np.array([[x[0] * y[0], x[1] * y[0], x[0] * y[1]], [x[1] * y[0], x[2] * y[0], x[1] * y[1]],
+                                   [x[0] * y[1], x[1] * y[1], x[0] * y[2]]]) for x, y in ((ax, ay), (bx, by)))
+        covariance = np.linalg.inv(slopes) @ noise @ np.linalg.inv(slopes)
+        return math.sqrt(covariance[1:, 1:].sum()) / snr
+
+    def test_narrower_than_the_beam(self):
+        """Flag 1024: the area is 3 errors below 0.8 of that of the beam."""
+        path, n_narrow, n_between = self.sky("--seed", "9", "--extended", "0.2", side=700), {}, 0
+        for beam in (10, 11, 13, 15):
+            rows = self.json(path, "-i", "3", "--fit", "--negative", "--beam", beam)
+            for row in rows:
+                is_narrow = bool(row["Flags"] & NARROW)
+                if row["Flags"] & (BEAM_SHAPED | NOT_FITTED):
+                    self.assertFalse(is_narrow)
+                    continue
+                major, minor = (3600 * row[name] / beam for name in ("Maj", "Min"))
+                most = major * minor * (1 + 3 * self.error_of_area(major, minor, abs(row["SNR"])))
+                if abs(most - 0.8) > 0.002:  # sizes on the sky
+                    self.assertEqual(is_narrow, most < 0.8)
+                n_between += major * minor < 0.8 and not is_narrow
+                n_narrow[beam] = n_narrow.get(beam, 0) + is_narrow
+        print("%s are narrower, and %d less than 3 errors" % (n_narrow, n_between))
+        self.assertEqual(n_narrow[10], 0)
+        self.assertGreater(min(n_narrow[13], n_between), 4)
+        self.assertGreater(n_narrow[15], n_narrow[13])
+        with fits.open(path) as hdus:
+            del hdus[0].header["BMAJ"], hdus[0].header["BMIN"], hdus[0].header["BPA"]
+            without = self.write("without.fits", hdus[0].data, hdus[0].header)
+        self.assertEqual({row["Flags"] & (NARROW | NO_BEAM) for row in self.json(without, "-i", "3", "--fit")}, {NO_BEAM})
+
     def test_no_beam(self):
         """Free fits, in the map's unit times pixels."""
         shape = sky.covariance((5.0, 4.0, 30.0))
@@ -563,7 +605,7 @@ class Components(t.Case):
             self.assertEqual(len(scaled), len(rows))
             for row, other in zip(rows, scaled):
                 for name in row:
-                    value = math.ldexp(row[name], power) if name in (*TURNED[:-1], "E_Isl_Total_flux", "E_Total_flux", "E_Peak_flux",
+                    value = math.ldexp(row[name], power) if name in (*TURNED[:-2], "E_Isl_Total_flux", "E_Total_flux", "E_Peak_flux",
                                                                      "Isl_rms", "Resid_Isl_rms") and row[name] is not None else row[name]
                     self.assertEqual(other[name], value, name)
 

@@ -106,7 +106,7 @@ class Lists(t.unittest.TestCase):
         self.assertNotIn("Index", source["required"])
         self.assertEqual(source["dependentRequired"]["Index"], ["E_Maj"])
         self.assertIn("Index", source["dependentRequired"]["E_Maj"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [44, 45])
+        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [45, 46])
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')

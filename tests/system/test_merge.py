@@ -112,6 +112,21 @@ class Merge(t.Case):
                     words = ["--merge-duplicates", "keep"] if keep else []
                     self.assertEqual(rows_of(self.merge_images(*self.images, *options, *words)), expected)
 
+    def test_columns_of_an_earlier_version(self):
+        """Where one is missing, the message says what to do, and nothing is written."""
+        for suffix in (".csv", ".ecsv"):
+            path = self.path("old" + suffix)
+            t.run(self.images[0], "-q", "--fit", "-o", path, check=True)
+            with open(path) as stream:
+                text = stream.read().replace("Pix_SNR", "Old_SNR")
+            with open(path, "w") as stream:
+                stream.write(text)
+            result = merge(path, "--radius", "4.5", "-o", self.merged)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("%s: there is no column Pix_SNR: is it a catalogue of srcfind? One of an earlier version is to be made again" % path,
+                          result.stderr)
+            self.assertFalse(os.path.exists(self.merged))
+
     def crowd(self, sources):
         """An image of Gaussians: rows of x, y, width, peak."""
         random, (y, x) = np.random.default_rng(1), np.mgrid[:330, :250]

@@ -205,6 +205,10 @@ static void assert_errors(double major, double minor) {
     const double area = major * minor, exponent = area > 1 ? 2 * pow(area, -1.5) : 2;
     covariance_by_sums(&m, exponent, N, c);
     covariance_by_sums(&m, exponent, XX, fixed);
+    const double variance_of_area = c[XX][XX] / (m.xx * m.xx) + c[YY][YY] / (m.yy * m.yy) +
+                                    2 * c[XX][YY] / (m.xx * m.yy); /* over a quarter its square */
+    assert_near(u.area, area);
+    assert_near(u.e_area, area * sqrt(variance_of_area) / 20);
     assert_near(u.relative_peak, sqrt(c[PEAK][PEAK]) / 10);
     assert_near(u.relative_total, sqrt(variance_of_total(&m, c)) / 10);
     assert_near(u.position.xx, c[X][X] / 100);
@@ -223,6 +227,7 @@ static void fits_by_sums(void **state) {
     assert_errors(1, 1);
     assert_errors(1.3, 1.1);
     assert_errors(2, 0.8);
+    assert_errors(0.9, 0.7);
     assert_errors(4, 2);
 }
 
@@ -282,6 +287,7 @@ static void fit_in_a_frame(void **state) {
         const double scale = position.xx + position.yy;
         assert_true(fabs(u.relative_peak / e.relative_peak - 1) < 1e-9);
         assert_true(fabs(u.relative_total / e.relative_total - 1) < 1e-9);
+        assert_true(fabs(u.area / e.area - 1) < 1e-9 && fabs(u.e_area / e.e_area - 1) < 1e-9);
         assert_true(fabs(u.position.xx - position.xx) < 1e-9 * scale);
         assert_true(fabs(u.position.yy - position.yy) < 1e-9 * scale);
         assert_true(fabs(u.position.xy - position.xy) < 1e-9 * scale);
