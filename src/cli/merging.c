@@ -78,7 +78,8 @@ static enum srcfind_status read_metadata(const char *path, const struct options 
 static enum srcfind_status check_options(const char *path, const struct options *found,
                                          const struct options *o, struct error *error) {
     const bool wants_parts = options_deblend(o) && !*o->at;
-    if (options_fit(found) == options_fit(o) && (options_deblend(found) && !*found->at) == wants_parts)
+    if (options_fit(found) == options_fit(o) &&
+        (options_deblend(found) && !*found->at) == wants_parts)
         return SRCFIND_OK;
     return error_set(
         error, SRCFIND_ERROR_INPUT,

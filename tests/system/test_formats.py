@@ -18,7 +18,7 @@ NUMBER = r"([-+.e\d]+)"
 DS9 = re.compile(r'(image;)?ellipse\(%s,%s,%s"?,%s"?,%s\) # text=\{(\d+)\}' % ((NUMBER,) * 5))
 CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix), %s(?:arcsec|pix)\], %sdeg\](?:, coord=(\w+))?, label="(\d+)"' %
                   ((NUMBER,) * 5))
-INTEGERS = {"Source_id", "Isl_id", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
+INTEGERS = {"Source_id", "Isl_id", "N_Gaus", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
 NO_SHAPE = 8
 FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
 
@@ -30,10 +30,12 @@ def columns_of(*options):
     if "--at" not in options and {"--deblend", "--contrast", "--fit"} & set(options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
     if "--fit" in options:
+        names.insert(names.index("RA"), "N_Gaus")
+        names[names.index("Xposn"):names.index("Xposn")] = ["RA_max", "DEC_max"]
         at = names.index("PA") + 1
         names.insert(names.index("SNR") + 1, "Pix_SNR")
         names[at:at] = ["E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms"]
-    return names, ["Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--at"} & set(options) else []
+    return names, [*["N_Gaus"][:"--fit" in options], "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--at"} & set(options) else []
 
 
 class Formats(t.Case):

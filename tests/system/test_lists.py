@@ -104,9 +104,9 @@ class Lists(t.unittest.TestCase):
         self.assertEqual(source["properties"].pop("Index"), {"type": ["number", "null"], "description": "an index [image.unit]"})
         self.assertEqual(source["properties"], before)  # with their ranges
         self.assertNotIn("Index", source["required"])
-        self.assertEqual(source["dependentRequired"]["Index"], ["E_Maj"])
-        self.assertIn("Index", source["dependentRequired"]["E_Maj"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [45, 46])
+        self.assertEqual(source["dependentRequired"]["Index"], ["N_Gaus"])
+        self.assertIn("Index", source["dependentRequired"]["N_Gaus"])
+        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [48, 49])
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')

@@ -138,7 +138,7 @@ class Merge(t.Case):
         """They are duplicates as others are: two copies of an image give the rows of one, also from catalogues of each format."""
         self.crowd(np.random.default_rng(1).uniform((0, 0, 1.5, 20), (250, 330, 9, 200), (60, 4)))
         copies = [self.write(name, self.whole.astype(np.float32), self.header) for name in ("a.fits", "b.fits")]
-        for options in (["--fit"], ["--fit", "-i", "3", "--rms", "1"], ["--fit", "--negative", "--local"]):
+        for options in (["--group", "0"], ["--group", "0", "-i", "3", "--rms", "1"], ["--group", "0", "--negative", "--local"]):
             one = rows_of(t.run(copies[0], "-q", *options).stdout)
             self.assertIn("", [row["X_min"] for row in one])
             expected = [{"Image": copies[0], **row} for row in one]
@@ -156,7 +156,7 @@ class Merge(t.Case):
         places = [(x, y) for x in (30, 75, 165, 210) for y in (207, 228)]  # both are in two tiles
         self.crowd([place for x, y in places for place in ((x, y, 4, 200), (x + 3, y, 2, 40))])
         images = [self.cut("tile%d.fits" % i, top, left) for i, (top, left) in enumerate(itertools.product((0, 110, 190), (0, 120)))]
-        options = ["--fit", "--rms", "1", "--background", "0", "--merge-duplicates", "keep"]
+        options = ["--group", "0", "--rms", "1", "--background", "0", "--merge-duplicates", "keep"]
         expected, _ = self.expected(images, *options[:-2], keep=True)
         merged = rows_of(self.merge_images(*images, *options))
         self.assertEqual(merged, expected)

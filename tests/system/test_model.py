@@ -116,7 +116,7 @@ class Model(t.Case):
 
     def check(self, path, *options):
         """Returns how many islands were divided, and how many sources have no pixel."""
-        maps, rows = self.save(path, "--fit", *options)
+        maps, rows = self.save(path, "--fit", "--group", "0", *options)
         wcs = WCS(oracle.read(path)[1]).celestial
         gaussians = [None if int(row["Flags"]) & NOT_FITTED else Gaussian(row, wcs) for row in rows]
         n_empty = self.check_sources(path, maps, rows)
@@ -187,7 +187,7 @@ class Model(t.Case):
         rms, background = self.path("given.rms.fits"), self.path("given.background.fits")
         mask = np.ones((400, 400), np.uint8)
         mask[:50, :70] = 0
-        maps, rows = self.save(path, "--fit", "-i", "3", "--rms-map", rms, "--background-map", background,
+        maps, rows = self.save(path, "--fit", "--group", "0", "-i", "3", "--rms-map", rms, "--background-map", background,
                                "--mask", self.write("mask.fits", mask), "--negative")
         self.assertTrue(np.array_equal(maps["background"], np.where(mask, fits.getdata(background), np.nan), equal_nan=True))
         masked = self.write("masked.fits", np.where(mask, fits.getdata(path), np.nan), fits.getheader(path))

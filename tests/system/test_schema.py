@@ -88,7 +88,7 @@ class Schema(t.Case):
         """A string in place of a number, a null that cannot be, numbers out of range, a frame of two names."""
         catalogue = t.find(SAMPLE)
         for path, value in (("sources.0.RA", "12"), ("sources.0.RA", 360), ("sources.0.DEC", -91), ("sources.0.N_pix", 0), ("sources.0.N_pix", 2.5),
-                            ("sources.0.Isl_rms", 0), ("sources.0.S_Code", "M"), ("sources.0.Source_id", None), ("sources.0.N_pix", ""),
+                            ("sources.0.Isl_rms", 0), ("sources.0.S_Code", "G"), ("sources.0.Source_id", None), ("sources.0.N_pix", ""),
                             ("sources.0.E_RA", -1e-9), ("sources.0.Flags", 1024), ("sources.0.GLON", 12), ("sources.0.E_LAT", 1),
                             ("sources.0.E_Maj", 1), ("sources.0.DC_PA", 1),
                             ("sources.0.Source_Name", "J12+34"), ("image.bitpix", 24), ("image.beam.source", "guess"), ("image.axes.0", "300"),
@@ -127,7 +127,7 @@ class Schema(t.Case):
         at = ["--at", self.path("at.csv")]
         for options, peak, x in (([], "highest pixel, less the background", "flux-weighted centroid"),
                                  (["--deblend"], "highest pixel, less the background", "flux-weighted centroid"),
-                                 (["--fit"], "peak of the Gaussian", "Gaussian's centre"), (at, "nearest pixel", "of the position"),
+                                 (["--fit"], "highest value of the model", "centre of flux of its Gaussians"), (at, "nearest pixel", "of the position"),
                                  ([*at, "--fit"], "peak of the beam", "of the position")):
             texts = {column["name"]: column["description"] for column in t.find(path, *options)["columns"]}
             self.assertIn(peak, texts["Peak_flux"])

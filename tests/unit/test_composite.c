@@ -54,8 +54,11 @@ static void scene_add(struct scene *s, double peak, double x, double y, double w
     memcpy(s->job.set.value[k], c, sizeof c);
     s->job.set.is_free[k] = is_free;
     s->gaussians[k] = gaussian_of_fit(&s->frame, c, s->fit.rms, s->fit.x, s->fit.y);
-    s->sources[k] =
-        (struct fitted_source){true, !is_free, s->gaussians[k], s->gaussians[k].peak, 0, k};
+    s->sources[k] = (struct fitted_source){.is_fitted = true,
+                                           .has_beam_shape = !is_free,
+                                           .gaussian = s->gaussians[k],
+                                           .peak = s->gaussians[k].peak,
+                                           .place = k};
     s->fitted.n = k + 1;
 }
 

@@ -137,7 +137,7 @@ static void columns(void **state) {
     assert_null(column);
     const cJSON *first = at(root, "columns")->child;
     assert_true(cJSON_IsNull(at(first, "unit")));
-    assert_text(first->next->next->next->next, "unit", "deg");
+    assert_text(first->next->next->next->next->next, "unit", "deg");
     cJSON_Delete(root);
     srcfind_catalogue_destroy(c);
 }
