@@ -89,7 +89,7 @@ class Schema(t.Case):
         catalogue = t.find(SAMPLE)
         for path, value in (("sources.0.RA", "12"), ("sources.0.RA", 360), ("sources.0.DEC", -91), ("sources.0.N_pix", 0), ("sources.0.N_pix", 2.5),
                             ("sources.0.Isl_rms", 0), ("sources.0.S_Code", "G"), ("sources.0.Source_id", None), ("sources.0.N_pix", ""),
-                            ("sources.0.E_RA", -1e-9), ("sources.0.Flags", 1024), ("sources.0.GLON", 12), ("sources.0.E_LAT", 1),
+                            ("sources.0.E_RA", -1e-9), ("sources.0.Flags", 2048), ("sources.0.GLON", 12), ("sources.0.E_LAT", 1),
                             ("sources.0.E_Maj", 1), ("sources.0.DC_PA", 1),
                             ("sources.0.Source_Name", "J12+34"), ("image.bitpix", 24), ("image.beam.source", "guess"), ("image.axes.0", "300"),
                             ("options.kappa", None), ("options.background", "mean"), ("background.empty", 0), ("detection.connectivity", 6),
