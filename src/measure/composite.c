@@ -83,8 +83,10 @@ static void find_highest(const struct members *m, const struct model *model, str
 
 /* --- errors --- */
 
-/* The sum in the frame of the fit, where the values are in units of the rms. */
+/* The sum in the frame of the fit, where the values are in units of `unit` of the map: the highest
+ * peak, so that squares neither overflow nor vanish. */
 struct frame_sum {
+    double unit;
     double total, u, v;
     struct tensor second; /* uu, vv, uv */
     double u_highest, v_highest;
@@ -100,7 +102,8 @@ static struct frame_sum sum_in_frame(const struct composite *c, const struct isl
                                      const struct fit_frame *f) {
     const struct tensor *s = &c->second;
     struct frame_sum sum = {
-        .total = c->total * f->ux * f->vy / fit->rms,
+        .unit = c->peak,
+        .total = c->total * f->ux * f->vy / c->peak,
         .second = {f->ux * f->ux * s->xx + 2 * f->ux * f->uy * s->xy + f->uy * f->uy * s->yy,
                    f->vy * f->vy * s->yy, f->vy * (f->ux * s->xy + f->uy * s->yy)}};
     to_frame(f, c->x - fit->x, c->y - fit->y, &sum.u, &sum.v);
@@ -151,17 +154,20 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
 
 /* Adds the covariance of a part that Gaussians of the source are in. False where memory ran out. */
 static bool add_part(const struct island_fit *fit, const struct fit_frame *frame, int64_t part,
-                     const struct fit_set *set, const struct members *m,
+                     const struct fit_set *fitted, const struct members *m,
                      const struct frame_sum *sum, double covariance[QUANTITIES][QUANTITIES]) {
     struct fit_gradient gradients[FIT_MOST] = {0};
-    for (int i = 0; i < set->n; i++)
-        differentiate_peak(sum, set->value[i], &gradients[i]);
+    struct fit_set set = *fitted;
+    for (int i = 0; i < set.n; i++) {
+        set.value[i][FIT_PEAK] *= fit->rms / sum->unit;
+        differentiate_peak(sum, set.value[i], &gradients[i]);
+    }
     for (int64_t i = 0; i < m->n; i++) {
         const struct fitted_source *source = &m->fitted->source[m->member[i]];
         if (source->part == part)
-            differentiate_moments(sum, set->value[source->place], &gradients[source->place]);
+            differentiate_moments(sum, set.value[source->place], &gradients[source->place]);
     }
-    return fit_covariance_add(fit, part, frame, set, gradients, covariance);
+    return fit_covariance_add(fit, part, frame, &set, gradients, covariance);
 }
 
 /* Whether a Gaussian before the i-th is in the same part. */
@@ -172,14 +178,14 @@ static bool is_part_before(const struct members *m, int64_t i) {
     return false;
 }
 
-/* Turns the covariance from the frame to pixels, and from noise of the fit's rms to that of 1. */
-static void set_errors(const struct fit_frame *f, double rms,
+/* Turns the covariance from the frame to pixels, and from noise of one unit to that of 1. */
+static void set_errors(const struct fit_frame *f, double unit,
                        double covariance[QUANTITIES][QUANTITIES], struct composite *c) {
     /* pixels of (u, v), and of the moments (uu, vv, uv) */
     const double xu = 1 / f->ux, xv = -f->uy / (f->ux * f->vy), yv = 1 / f->vy;
     const double turn[3][3] = {
         {xu * xu, xv * xv, 2 * xu * xv}, {0, yv * yv, 0}, {0, xv * yv, xu * yv}};
-    const double square = 1 / (rms * rms);
+    const double square = 1 / (unit * unit);
     const double uu = covariance[QUANTITY_U][QUANTITY_U] * square;
     const double vv = covariance[QUANTITY_V][QUANTITY_V] * square;
     const double uv = covariance[QUANTITY_U][QUANTITY_V] * square;
@@ -211,6 +217,6 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
             !add_part(fit, frame, part, &jobs[part].set, &m, &sum, covariance))
             return false;
     }
-    set_errors(frame, fit->rms, covariance, composite);
+    set_errors(frame, sum.unit, covariance, composite);
     return true;
 }

@@ -22,8 +22,8 @@ struct fit_gradient {
     double of[QUANTITIES][FIT_PARAMETERS];
 };
 
-/* Adds the covariance of the quantities, by the noise in part k of an island, in units of its rms.
- * gradients: of each component of `set`, the part's result.
+/* Adds the covariance of the quantities, by noise in part k of an island whose rms is 1 in the unit
+ * of the peaks of `set`, the part's result. gradients: of each of its components.
  *
  * It is that of uncertainty_of_fit, but for several components, whose integrals have no closed form
  * where they overlap, and so are sums over the pixels of the fit: with s the derivatives of the

@@ -398,7 +398,7 @@ class Components(t.Case):
                                      ["--seed", "12", "--density", "3000", "--border", "60", "--beam", "6,4,35"])):
             path, catalogue = self.path("wild%d.fits" % k), self.path("wild%d.csv" % k)
             sky.make(["1024", path, "--extended", "0.15", *options])
-            self.assertEqual(self.text(path, "-i", "3", "--fit", "--save", "residual", "-o", catalogue), "")
+            self.assertEqual(self.text(path, "-i", "3", "--group", "0", "--save", "residual", "-o", catalogue), "")
             rows = [row for row in t.read_csv(catalogue) if not int(row["Flags"]) & NOT_FITTED]
             residual = fits.getdata(self.path("wild%d.residual.fits" % k))
             n_inside = 0
@@ -510,7 +510,7 @@ class Components(t.Case):
         """Flag 1024: the area is 3 errors below 0.8 of that of the beam."""
         path, n_narrow, n_between = self.sky("--seed", "9", "--extended", "0.2", side=700), {}, 0
         for beam in (10, 11, 13, 15):
-            rows = self.json(path, "-i", "3", "--fit", "--negative", "--beam", beam)
+            rows = self.json(path, "-i", "3", "--group", "0", "--negative", "--beam", beam)
             for row in rows:
                 is_narrow = bool(row["Flags"] & NARROW)
                 if row["Flags"] & (BEAM_SHAPED | NOT_FITTED):
