@@ -74,7 +74,7 @@ static const char *resolve_unit(const char *unit, const struct srcfind_image *im
 
 static struct srcfind_column name_column(const struct srcfind_image *image, const struct entry *e) {
     static const size_t sky_columns[SKY_COLUMNS] = {
-        offsetof(struct srcfind_source, lon), offsetof(struct srcfind_source, lat),
+        offsetof(struct srcfind_source, lon),     offsetof(struct srcfind_source, lat),
         offsetof(struct srcfind_source, e_lon),   offsetof(struct srcfind_source, e_lat),
         offsetof(struct srcfind_source, lon_max), offsetof(struct srcfind_source, lat_max)};
     const struct frame *frame = frame_of_axis(image->lon_name);
@@ -94,13 +94,17 @@ static struct srcfind_column name_column(const struct srcfind_image *image, cons
 
 /* Positions that are given (--at) are in no island, which could be divided. */
 static bool is_there(enum when when, const struct options *o) {
-    return when == DEBLENDED ? options_deblend(o) && !*o->at : when == FITTED ? options_fit(o) : true;
+    return when == DEBLENDED ? options_deblend(o) && !*o->at
+           : when == FITTED  ? options_fit(o)
+                             : true;
 }
 
 static const char *describe(const struct entry *e, const struct options *o) {
     for (size_t i = 0; (options_fit(o) || *o->at) && i < sizeof otherwise / sizeof *otherwise; i++)
         if (otherwise[i].offset == e->offset)
-            return !*o->at ? otherwise[i].fitted : options_fit(o) ? otherwise[i].both : otherwise[i].given;
+            return !*o->at          ? otherwise[i].fitted
+                   : options_fit(o) ? otherwise[i].both
+                                    : otherwise[i].given;
     return e->description;
 }
 
