@@ -219,6 +219,7 @@ struct srcfind_source {
     double snr;
     int64_t flags;
     char s_code[8];                            /* with the option deblend: "S", "C" or "M" */
+    int64_t gaussian_id;                       /* of a row of a Gaussian: its number; else 0 */
     int64_t n_gaussians;                       /* with the option fit, from here on */
     double lon_max, lat_max;                   /* degrees; where the highest value is */
     double e_major, e_minor, e_angle;          /* degrees */
@@ -248,6 +249,14 @@ enum srcfind_flags {
 /* Source i, 0 <= i < srcfind_catalogue_size(). */
 SRCFIND_API const struct srcfind_source *
 srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
+
+/* The Gaussians of a catalogue of the option fit, which is not one of the option at: a catalogue of
+ * the same image with a row for each Gaussian, in the order of the sources, and one with its moments
+ * for each source that is not fitted. `id` is that of the source. All calls that take a const
+ * catalogue take it, but for maps and merges. It belongs to the catalogue, and is made by the first
+ * call; one thread at a time may make it. NULL without a fit, or where memory ran out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
 
 /* What the cells of a column are: int64_t, double, or a text of less than SRCFIND_CELL characters.
  */

@@ -151,7 +151,7 @@ def _column(cells: np.ndarray, unit):
 
 
 #: Of a catalogue.
-_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run")
+_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run", "gaussians")
 
 
 class Catalogue:
@@ -174,6 +174,20 @@ class Catalogue:
         self._version = text(lib.srcfind_versions()).split()[1]
         self.options: dict[str, str] = dict(finder.options)  #: those that shaped the catalogue, and are set
 
+    @cached_property
+    def gaussians(self) -> Catalogue | None:
+        """The Gaussians of a search with fit: a catalogue with a row for each, in the order of the sources; None without fit.
+
+        Its Source_id is that of the source. A source that was not fitted has one row, with its moments.
+        """
+        rows = lib.srcfind_catalogue_gaussians(self._catalogue)
+        if not rows:
+            return None
+        table = Catalogue.__new__(Catalogue)
+        table.__dict__.update(_finder=self._finder, _catalogue=rows, _pixels=self._pixels, _version=self._version,
+                              options=self.options, gaussians=None, _sources=self)  # which owns the rows
+        return table
+
     def __getstate__(self) -> dict:
         """All but what is in the memory of the library, or must be searched again."""
         return {name: getattr(self, name) for name in _PICKLED}
@@ -193,7 +207,8 @@ class Catalogue:
         image, n = self.image, len(self)
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
-        return f"<srcfind.Catalogue of {n} source{'' if n == 1 else 's'} in {where}, {rms}>"
+        row = "Gaussian" if "Gaus_id" in (column.name for column in self.columns) else "source"
+        return f"<srcfind.Catalogue of {n} {row}{'' if n == 1 else 's'} in {where}, {rms}>"
 
     # --- the sources ---
 

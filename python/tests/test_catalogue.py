@@ -86,6 +86,31 @@ def test_columns_of_options(path):
             assert table[name].info.description == expected[name].info.description
 
 
+def test_gaussians(path):
+    """Those of --save gaussians; they outlive the catalogue, and a pickle has them."""
+    t.sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])
+    for negative in (False, True):
+        found = srcfind.find(path("sky.fits"), fit=True, group=2, negative=negative)
+        t.run(path("sky.fits"), "-q", "--group", "2", *["--negative"] * negative, "--save", "gaussians", "-o", path("c.ecsv"), check=True)
+        expected = QTable.read(path("c.gaussians.ecsv"), format="ascii.ecsv")
+        gaussians = found.gaussians
+        assert len(gaussians) == len(expected) == found.array["N_Gaus"].sum() > len(found) > 50
+        assert "Gaussians in" in repr(gaussians) and gaussians.gaussians is None
+        found_flux = dict(zip(found.array["Source_id"], found.array["Total_flux"]))
+        copy = pickle.loads(pickle.dumps(found))
+        del found
+        assert gaussians.table.colnames == expected.colnames
+        for name in expected.colnames:
+            assert np.array_equal(gaussians.array[name], np.asarray(expected[name]), equal_nan=gaussians.array[name].dtype.kind == "f")
+        assert np.array_equal(copy.gaussians.array["Total_flux"], gaussians.array["Total_flux"])
+        sums = {source: gaussians.array["Total_flux"][gaussians.array["Source_id"] == source].sum() for source in found_flux}
+        assert all(abs(sums[source] / flux - 1) < 1e-12 for source, flux in found_flux.items())
+        gaussians.write(path("again.ecsv"))
+        with open(path("again.ecsv")) as again, open(path("c.gaussians.ecsv")) as written:
+            assert again.read() == written.read()
+    assert srcfind.find(SAMPLE).gaussians is None
+
+
 def test_units():
     """A BUNIT in capitals is understood; one that nobody knows is no unit, and its text is kept."""
     image = t.noise(60, 70)

@@ -30,6 +30,12 @@ const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catal
     return &catalogue->sources[i];
 }
 
+const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue) {
+    if (!options_fit(&catalogue->options) || *catalogue->options.at)
+        return NULL;
+    return catalogue->gaussian_rows ? catalogue->gaussian_rows : catalogue_gaussians(catalogue);
+}
+
 const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,
                                                       int i) {
     return i >= 0 && i < catalogue->n_columns ? &catalogue->columns[i].shown : NULL;

@@ -267,6 +267,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
     catalogue->sources = sources.rows;
     catalogue->gaussians = sources.gaussians;
     catalogue->n_gaussians = sources.n_gaussians;
+    catalogue->parts = sources.parts;
+    catalogue->n_parts = sources.n_parts;
     memcpy(catalogue->labels, sources.labels, sizeof sources.labels);
     catalogue->has_labels = status == SRCFIND_OK ? finder->labels : 0;
     catalogue->n_sources = sources.n;

@@ -24,19 +24,19 @@ struct source_blocks {
     struct threads *threads;
     unsigned labels;
     struct block *blocks; /* in the order of the islands */
-    int64_t n, n_gaussians;
+    int64_t n, n_gaussians, n_parts;
 };
 
 static bool keeps(const struct source_blocks *m, enum label_kind kind) {
     return m->labels >> kind & 1;
 }
 
-static bool allocate(int64_t n, int64_t n_gaussians, struct sources *s) {
-    s->n = n;
-    s->n_gaussians = n_gaussians;
-    s->rows = arrays_allocate(n, sizeof *s->rows);
-    s->gaussians = arrays_allocate(n_gaussians, sizeof *s->gaussians);
-    return s->rows && s->gaussians;
+/* Makes room for the numbers that are set. */
+static bool allocate(struct sources *s) {
+    s->rows = arrays_allocate(s->n, sizeof *s->rows);
+    s->gaussians = arrays_allocate(s->n_gaussians, sizeof *s->gaussians);
+    s->parts = arrays_allocate(s->n_parts, sizeof *s->parts);
+    return s->rows && s->gaussians && s->parts;
 }
 
 /* Adds a block with the rows of components, which are those of the islands [first, end). */
@@ -47,17 +47,24 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
         return error_memory(error, "measuring sources");
     block->next = m->blocks;
     m->blocks = block;
+    block->sources.n = c->n;
+    block->sources.n_gaussians = c->n_gaussians;
+    block->sources.n_parts = c->n_of_composites;
     m->n += c->n;
     m->n_gaussians += c->n_gaussians;
-    if (!allocate(c->n, c->n_gaussians, &block->sources))
+    m->n_parts += c->n_of_composites;
+    if (!allocate(&block->sources))
         return error_memory(error, "measuring sources");
     if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
                                                        m->segments, first, end, c->source_of_pixel))
         return error_memory(error, "measuring sources");
     for (int64_t i = 0; i < c->n_gaussians; i++)
         block->sources.gaussians[i] = c->gaussian[i].gaussian;
-    return measure_components(m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows,
-                              error);
+    const enum srcfind_status status = measure_components(
+        m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows, error);
+    return status == SRCFIND_OK
+               ? measure_gaussians(m->measurer, m->segments, c, block->sources.parts, error)
+               : status;
 }
 
 static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
@@ -103,8 +110,13 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
     threads_run(threads, a.n_parts, append_part, &a);
     memcpy(all->gaussians + all->n_gaussians, more->gaussians,
            (size_t)more->n_gaussians * sizeof *more->gaussians);
+    for (int64_t k = 0; k < more->n_parts; k++) {
+        all->parts[all->n_parts + k] = more->parts[k];
+        all->parts[all->n_parts + k].id += all->n;
+    }
     all->n += more->n;
     all->n_gaussians += more->n_gaussians;
+    all->n_parts += more->n_parts;
     sources_clear(more);
     return ok;
 }
@@ -112,9 +124,12 @@ static bool append(struct sources *all, struct block *block, struct threads *thr
 static enum srcfind_status make_components(struct source_blocks *m, struct sources *sources,
                                            struct error *error) {
     enum srcfind_status status = make_blocks(m, error);
-    if (status == SRCFIND_OK && !allocate(m->n, m->n_gaussians, sources))
+    sources->n = m->n;
+    sources->n_gaussians = m->n_gaussians;
+    sources->n_parts = m->n_parts;
+    if (status == SRCFIND_OK && !allocate(sources))
         status = error_memory(error, "measuring sources");
-    sources->n = sources->n_gaussians = 0;
+    sources->n = sources->n_gaussians = sources->n_parts = 0;
     for (struct block *next; m->blocks; m->blocks = next) {
         next = m->blocks->next;
         if (status == SRCFIND_OK && !append(sources, m->blocks, m->threads))
@@ -214,6 +229,7 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
 void sources_clear(struct sources *sources) {
     free(sources->rows);
     free(sources->gaussians);
+    free(sources->parts);
     for (int kind = 0; kind < LABEL_KINDS; kind++)
         labels_clear(&sources->labels[kind]);
     *sources = (struct sources){0};

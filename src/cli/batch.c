@@ -381,6 +381,7 @@ static void clean_directories(const struct cli *cli, const struct targets *targe
         const char *path = target->catalogue;
         for (int map = 0; map < MOST_MAPS && !path; map++)
             path = target->maps[map];
+        path = path ? path : target->gaussians;
         if (path && (!last || !are_together(path, last)))
             save_clean(path);
         last = path ? path : last;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/finder.h"
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
@@ -39,8 +40,8 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
-    [MAPS] = {"a list of maps: rms, background, snr, islands, sources, model, residual, "
-              "picture",
+    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, picture, "
+              "gaussians",
               cli_set_maps},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
@@ -97,7 +98,7 @@ static bool cli_set_format(struct cli *cli, const struct entry *entry, const cha
     return cli->format && ascii_same(cli->format, text);
 }
 
-/* Adds the map of this name, of `length` characters. */
+/* Adds the map or table of this name, of `length` characters. */
 static bool add_map(unsigned *maps, const char *name, size_t length) {
     for (int i = 0; srcfind_map(i); i++) {
         if (strncmp(srcfind_map(i), name, length) == 0 && !srcfind_map(i)[length]) {
@@ -105,7 +106,9 @@ static bool add_map(unsigned *maps, const char *name, size_t length) {
             return true;
         }
     }
-    return false;
+    const bool is_table = strlen("gaussians") == length && strncmp("gaussians", name, length) == 0;
+    *maps |= is_table ? SAVE_GAUSSIANS : 0;
+    return is_table;
 }
 
 static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text) {
@@ -339,6 +342,9 @@ static bool maps_are_possible(const struct cli *cli) {
     for (int i = 0; srcfind_map(i); i++)
         if (cli->save >> i & 1 && !map_is_possible(i, cli->find, &error))
             return complain("--save: %s", error.text);
+    const struct options *o = &cli->find->values;
+    if (cli->save & SAVE_GAUSSIANS && (!options_fit(o) || *o->at))
+        return complain("--save: gaussians needs --fit%s", *o->at ? ", and no --at" : "");
     return true;
 }
 

@@ -11,6 +11,9 @@ struct shard {
 
 enum { NOT_GIVEN = -1 };
 
+/* In the maps of --save: a table of the Gaussians. */
+static const unsigned SAVE_GAUSSIANS = 1U << 31;
+
 struct cli {
     struct srcfind_options *find; /* the library's options */
     const char *output;           /* NULL: standard output */
@@ -23,7 +26,7 @@ struct cli {
     int merge_duplicates; /* enum duplicates_choice; NOT_GIVEN: drop */
     bool at_positions;    /* fluxes at given positions are measured */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
-    unsigned save; /* maps: 1 << i for srcfind_map(i) */
+    unsigned save; /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
     int bench;     /* rounds; 0: no --bench */
     int progress;  /* enum progress_choice */
     char **images; /* arguments in argv; not owned */

@@ -69,6 +69,7 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
              add_use(u, target->catalogue, target->image, "catalogue", true);
         for (int map = 0; ok && map < MOST_MAPS; map++)
             ok = add_use(u, target->maps[map], target->image, "map", true);
+        ok = ok && add_use(u, target->gaussians, target->image, "table of Gaussians", true);
         for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
             ok = add_use(u, target->user_maps[kind], target->image, "a mask or map that is read",
                          false);
@@ -182,8 +183,11 @@ static int check_maps(const struct targets *t) {
 static int check_catalogues(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         const char *path = t->target[i].catalogue;
+        const char *gaussians = t->target[i].gaussians;
         if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
             return refuse(path, "catalogue", t->target[i].image);
+        if (gaussians && fits_table_is_foreign(gaussians) && !is_skipped(t, i))
+            return refuse(gaussians, "table of Gaussians", t->target[i].image);
     }
     return EXIT_OK;
 }

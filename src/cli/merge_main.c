@@ -123,23 +123,31 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
 
-/* Leaves out the maps of --save, which stand beside catalogues and have their suffix. */
-static void drop_srcfind_maps(const struct arguments *a, struct image_list *list) {
+/* Whether a path is that of a table of Gaussians, as of c.csv: c.gaussians.csv. */
+static bool names_gaussians(const char *path) {
+    const char *name = strrchr(path, '/');
+    return strstr(name ? name : path, ".gaussians.");
+}
+
+/* Leaves out the maps and tables of --save, which stand beside catalogues and have their suffix. */
+static void drop_what_is_beside(const struct arguments *a, struct image_list *list) {
     const struct messages messages = messages_for(&a->cli);
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        const bool is_map = list->n > 1 && is_srcfind_map(list->paths[i]);
+        const bool is_beside =
+            list->n > 1 && (is_srcfind_map(list->paths[i]) || names_gaussians(list->paths[i]));
         char *path = list->paths[i];
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
-        n += !is_map;
+        n += !is_beside;
     }
     if (n == 0) /* the first one is refused, as no catalogue */
         return;
     const int64_t n_maps = list->n - n;
     if (n_maps > 0)
-        messages_note(&messages, "%lld map%s that srcfind made %s left out", (long long)n_maps,
-                      plural(n_maps), n_maps == 1 ? "is" : "are");
+        messages_note(&messages, "%lld map%s or table%s of Gaussians that srcfind made %s left out",
+                      (long long)n_maps, plural(n_maps), plural(n_maps),
+                      n_maps == 1 ? "is" : "are");
     while (list->n > n)
         free(list->paths[--list->n]);
 }
@@ -244,7 +252,7 @@ static int run(const struct arguments *a) {
     if (status == EXIT_OK)
         status = image_list_check_unique(&list);
     if (status == EXIT_OK)
-        drop_srcfind_maps(a, &list);
+        drop_what_is_beside(a, &list);
     if (status == EXIT_OK)
         status = check_output(a, &list, options.path);
     if (status == EXIT_OK && options.path)

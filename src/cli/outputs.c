@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/finder.h"
 #include "api/maps.h"
 #include "cli/signals.h"
 #include "output/save.h"
@@ -26,6 +27,21 @@ static enum srcfind_status write_catalogue(struct srcfind *finder,
     return targets->to_stdout
                ? srcfind_catalogue_write(finder, catalogue, targets->format->name, stdout)
                : SRCFIND_OK;
+}
+
+/* The format of tables that are written beside a catalogue. */
+static const char *table_format(const struct targets *targets) {
+    return writer_named(targets->format->name)->is_table ? targets->format->name : "csv";
+}
+
+static enum srcfind_status write_gaussians(struct srcfind *finder,
+                                           struct srcfind_catalogue *catalogue,
+                                           const struct targets *targets, const char *path) {
+    if (!path)
+        return SRCFIND_OK;
+    const struct srcfind_catalogue *gaussians = srcfind_catalogue_gaussians(catalogue);
+    return gaussians ? save_catalogue(finder, gaussians, table_format(targets), path)
+                     : error_memory(&finder->error, "listing Gaussians");
 }
 
 /* Removes maps that were saved before an image failed: they would stand beside an older catalogue,
@@ -56,14 +72,19 @@ static enum srcfind_status save_maps(struct srcfind *finder,
     return status;
 }
 
-enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+enum srcfind_status outputs_write(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                   const struct targets *targets, const struct target *target) {
     unsigned saved;
     enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
     if (status == SRCFIND_OK)
+        status = write_gaussians(finder, catalogue, targets, target->gaussians);
+    const bool has_gaussians = status == SRCFIND_OK && target->gaussians;
+    if (status == SRCFIND_OK)
         status = write_catalogue(finder, catalogue, targets, target->catalogue);
     if (status != SRCFIND_OK)
         remove_maps(target, saved);
+    if (status != SRCFIND_OK && has_gaussians)
+        unlink(target->gaussians);
     return status;
 }
 
@@ -74,8 +95,10 @@ static bool is_later(struct timespec a, struct timespec b) {
 bool outputs_version(const struct target *target, struct stat *info) {
     bool any = false;
     *info = (struct stat){0};
-    for (int i = -1; i < MOST_MAPS; i++) {
-        const char *path = i < 0 ? target->catalogue : target->maps[i];
+    for (int i = -2; i < MOST_MAPS; i++) {
+        const char *path = i == -2   ? target->catalogue
+                           : i == -1 ? target->gaussians
+                                     : target->maps[i];
         struct stat one;
         if (!path)
             continue;
@@ -93,5 +116,7 @@ bool outputs_exist(const struct targets *targets, const struct target *target,
                    const struct srcfind_options *options) {
     return target->catalogue &&
            save_is_whole(writer_named(targets->format->name), target->catalogue) &&
+           (!target->gaussians ||
+            save_is_whole(writer_named(table_format(targets)), target->gaussians)) &&
            maps_are_whole(target->maps, MOST_MAPS, target->image, options);
 }

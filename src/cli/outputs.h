@@ -6,10 +6,10 @@
 
 #include "cli/targets.h"
 
-/* Writes the maps, and then the catalogue: where there is a catalogue, its maps are there, too. On
- * an error the finder has the message, and the maps are removed. Signals that end the process wait
- * while a file is written. */
-enum srcfind_status outputs_write(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+/* Writes the maps and the table of Gaussians, and then the catalogue: where it is, they are there,
+ * too. On an error the finder has the message, and the maps are removed. Signals that end the
+ * process wait while a file is written. */
+enum srcfind_status outputs_write(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                   const struct targets *targets, const struct target *target);
 
 /* Sets size and modification time in *info to those of the catalogue and the maps: the sum, and

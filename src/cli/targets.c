@@ -29,6 +29,7 @@ static void clear_target(struct target *target) {
     free(target->catalogue);
     for (int map = 0; map < MOST_MAPS; map++)
         free(target->maps[map]);
+    free(target->gaussians);
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         free(target->user_maps[kind]);
 }
@@ -174,18 +175,15 @@ static int length_of_stem(const char *path) {
     return length;
 }
 
-/* A path for a map: STEM.rms.fits or STEM.picture.png, where STEM is the catalogue's path without
- * its suffix or, where the catalogue is no file, the name of the outputs. To be freed; NULL where
- * memory ran out. */
-static char *name_map(const struct target *t, int map) {
+/* A path for a map or table: STEM.rms.fits or STEM.picture.png, where STEM is the catalogue's path
+ * without its suffix or, where the catalogue is no file, the name of the outputs. To be freed; NULL
+ * where memory ran out. */
+static char *name_beside(const struct target *t, const char *name, const char *suffix) {
     const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
     const char *stem = is_beside ? t->catalogue : t->name;
     const int length = is_beside ? length_of_stem(stem) : (int)strlen(stem);
     char *path;
-    return length < 0 || asprintf(&path, "%.*s.%s%s", length, stem, srcfind_map(map),
-                                  srcfind_map_suffix(map)) < 0
-               ? NULL
-               : path;
+    return length < 0 || asprintf(&path, "%.*s.%s%s", length, stem, name, suffix) < 0 ? NULL : path;
 }
 
 static int name_maps(const struct cli *cli, struct targets *t) {
@@ -193,10 +191,25 @@ static int name_maps(const struct cli *cli, struct targets *t) {
         for (int map = 0; srcfind_map(map); map++) {
             if (!(cli->save >> map & 1))
                 continue;
-            t->target[i].maps[map] = name_map(&t->target[i], map);
+            t->target[i].maps[map] =
+                name_beside(&t->target[i], srcfind_map(map), srcfind_map_suffix(map));
             if (!t->target[i].maps[map])
                 return messages_no_memory(NAMING);
         }
+    }
+    return EXIT_OK;
+}
+
+/* Names the tables of Gaussians, which have the format and the suffix of catalogues. */
+static int name_gaussians(const struct cli *cli, struct targets *t) {
+    for (int64_t i = 0; cli->save & SAVE_GAUSSIANS && i < t->n; i++) {
+        struct target *target = &t->target[i];
+        const bool has_format = writer_named(t->format->name)->is_table;
+        const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
+        if (has_format && target->catalogue && path_has_suffix(target->catalogue))
+            suffix = target->catalogue + length_of_stem(target->catalogue);
+        if (!(target->gaussians = name_beside(target, "gaussians", suffix)))
+            return messages_no_memory(NAMING);
     }
     return EXIT_OK;
 }
@@ -349,6 +362,8 @@ int targets_make_directories(const struct cli *cli, const struct targets *t) {
         for (int map = 0; !cli->output && status == EXIT_OK && map < MOST_MAPS; map++)
             if (target->maps[map])
                 status = directory_make_for(target->maps[map]);
+        if (!cli->output && status == EXIT_OK && target->gaussians)
+            status = directory_make_for(target->gaussians);
     }
     return status;
 }
@@ -374,6 +389,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = name_catalogues(cli, t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
+    if (status == EXIT_OK)
+        status = name_gaussians(cli, t);
     if (status == EXIT_OK)
         status = name_user_maps(cli, t);
     if (status == EXIT_OK)

@@ -32,7 +32,7 @@ enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
     return strlen(name) <= MOST_LETTERS || ascii_same(name, "Source_id") ||
-           ascii_same(name, "Xposn") || ascii_same(name, "Yposn");
+           ascii_same(name, "Gaus_id") || ascii_same(name, "Xposn") || ascii_same(name, "Yposn");
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -195,7 +195,9 @@ static double in_circle(double lon) {
 
 static void fill(const struct table_file *table, const struct pair *pair,
                  struct positions *positions) {
-    const struct table_file_column *id = table_file_column(table, "Source_id");
+    const struct table_file_column *gaussian = table_file_column(table, "Gaus_id");
+    const struct table_file_column *id =
+        gaussian ? gaussian : table_file_column(table, "Source_id");
     bool has_id = id && id->kind == SRCFIND_INTEGER;
     for (int64_t row = 0; has_id && row < positions->n; row++)
         has_id = id->integers[row] != INT64_MIN;

@@ -359,8 +359,11 @@ static void count_fits(struct item *item, struct components *all) {
     item->first_composite = all->n_composites;
     for (int64_t k = 0; k < item->fitted.n; k++)
         all->n_gaussians += item->fitted.source[k].is_fitted;
-    for (int64_t k = 0; k < item->grouped.n; k++)
-        all->n_composites += item->grouped.source[k].composite != NULL;
+    for (int64_t k = 0; k < item->grouped.n; k++) {
+        const struct grouped_source *source = &item->grouped.source[k];
+        all->n_composites += source->composite != NULL;
+        all->n_of_composites += source->composite ? source->n : 0;
+    }
 }
 
 static bool allocate_components(struct batch *b) {

@@ -49,7 +49,7 @@ struct components {
     struct component_gaussian *gaussian;
     int64_t n_gaussians;
     struct composite *composite;
-    int64_t n_composites;
+    int64_t n_composites, n_of_composites; /* and the Gaussians that they have */
     int32_t *source_of_pixel; /* the index of the component; NULL if it is not kept */
 };
 

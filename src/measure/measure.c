@@ -219,6 +219,10 @@ static void measure_composite(const struct composite *c, double rms, const struc
         .error = shape_error_of(c, rms)};
 }
 
+static int64_t flag_of_total(const struct srcfind_source *row) {
+    return row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0;
+}
+
 /* Replaces what was measured of the pixels by the fit. all: the Gaussians of all components. */
 static void measure_fit(const struct component *c, const struct component_gaussian *all,
                         const struct setting *s, struct srcfind_source *row,
@@ -236,8 +240,7 @@ static void measure_fit(const struct component *c, const struct component_gaussi
     else
         measure_gaussian(gaussians, c->noise.rms, s, row, shape);
     row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);
-    row->flags |= flags_of_all(gaussians, c->n_gaussians, c->noise.rms, s) |
-                  (row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0);
+    row->flags |= flags_of_all(gaussians, c->n_gaussians, c->noise.rms, s) | flag_of_total(row);
 }
 
 /* Fills the columns of the island: those of all of its sources are the same. */
@@ -276,6 +279,7 @@ struct batch {
     const struct island *islands;
     const struct component *components; /* NULL: each island is a source */
     const struct component_gaussian *gaussians;
+    const int64_t *of_composites; /* NULL: rows are sources; else the Gaussian of each row */
     bool is_fit;
     int64_t first, end;
     struct srcfind_source *rows;
@@ -298,9 +302,27 @@ static void measure_component(const struct batch *b, const struct component *c,
     measure_whole(c, &b->islands[c->island], s, row);
 }
 
+/* The row of a Gaussian of a source that has several. */
+static void measure_part(const struct batch *b, const struct component_gaussian *g,
+                         struct srcfind_source *row, struct pixel_shape *shape) {
+    const struct component *c = &b->components[g->component];
+    const struct setting *s = &b->measurer->setting;
+    *row = setting_empty_row(g->component + 1);
+    row->isl_rms = c->noise.rms;
+    row->isl_mean = c->noise.background;
+    empty_pixels(c, s, row);
+    measure_gaussian(g, c->noise.rms, s, row, shape);
+    row->flags |= flags_of_all(g, 1, c->noise.rms, s) | flag_of_total(row);
+    measure_whole(c, &b->islands[c->island], s, row);
+}
+
 static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *shape) {
     const struct setting *s = &b->measurer->setting;
     struct srcfind_source *row = &b->rows[k];
+    if (b->of_composites) {
+        measure_part(b, &b->gaussians[b->of_composites[k]], row, shape);
+        return;
+    }
     *row = setting_empty_row(k + 1);
     if (b->components) {
         measure_component(b, &b->components[k], row, shape);
@@ -378,22 +400,49 @@ void measurer_free(struct measurer *m) {
     free(m);
 }
 
+/* Makes n rows of a batch, block by block. */
+static enum srcfind_status measure_rows(struct batch *b, int64_t n, struct error *error) {
+    const struct measurer *m = b->measurer;
+    const int64_t most = (int64_t)BLOCK * m->n_workers;
+    enum srcfind_status status = SRCFIND_OK;
+    for (; status == SRCFIND_OK && b->end < n; b->first = b->end) {
+        b->end = n - b->first < most ? n : b->first + most;
+        status = threads_try(m->threads, m->n_workers, measure_range, b, error);
+    }
+    return status;
+}
+
 enum srcfind_status measure_components(const struct measurer *measurer,
                                        const struct segments *segments,
                                        const struct components *components, bool is_fit,
                                        struct srcfind_source *rows, struct error *error) {
-    const int64_t most = (int64_t)BLOCK * measurer->n_workers;
-    enum srcfind_status status = SRCFIND_OK;
     struct batch b = {.measurer = measurer,
                       .islands = segments->islands,
                       .components = components->component,
                       .gaussians = components->gaussian,
                       .is_fit = is_fit,
                       .rows = rows};
-    for (; status == SRCFIND_OK && b.end < components->n; b.first = b.end) {
-        b.end = components->n - b.first < most ? components->n : b.first + most;
-        status = threads_try(measurer->threads, measurer->n_workers, measure_range, &b, error);
-    }
+    return measure_rows(&b, components->n, error);
+}
+
+enum srcfind_status measure_gaussians(const struct measurer *measurer,
+                                      const struct segments *segments,
+                                      const struct components *components,
+                                      struct srcfind_source *rows, struct error *error) {
+    int64_t *list = arrays_allocate(components->n_of_composites, sizeof *list), n = 0;
+    if (!list)
+        return error_memory(error, "measuring sources");
+    for (int64_t i = 0; i < components->n_gaussians; i++)
+        if (components->component[components->gaussian[i].component].composite)
+            list[n++] = i;
+    struct batch b = {.measurer = measurer,
+                      .islands = segments->islands,
+                      .components = components->component,
+                      .gaussians = components->gaussian,
+                      .of_composites = list,
+                      .rows = rows};
+    const enum srcfind_status status = measure_rows(&b, n, error);
+    free(list);
     return status;
 }
 

@@ -31,4 +31,11 @@ enum srcfind_status measure_components(const struct measurer *measurer,
                                        const struct components *components, bool is_fit,
                                        struct srcfind_source *rows, struct error *error);
 
+/* Makes one row for each Gaussian of the sources that have several, in their order, in an array of
+ * components->n_of_composites. id: that of the component, from 1; gaussian_id is not set. */
+enum srcfind_status measure_gaussians(const struct measurer *measurer,
+                                      const struct segments *segments,
+                                      const struct components *components,
+                                      struct srcfind_source *rows, struct error *error);
+
 #endif

@@ -127,6 +127,11 @@ static bool copy_column(const struct table_file_column *from, const struct colum
 static enum srcfind_status copy_columns(const char *path, const struct table_file *table,
                                         struct srcfind_catalogue *c, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
+    if (table_file_column(table, "Gaus_id"))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: a table of Gaussians, which are not merged: name the catalogue of "
+                         "their sources",
+                         path);
     for (int i = 0; i < c->n_columns; i++) {
         const char *name = c->columns[i].shown.name;
         const struct table_file_column *from = table_file_column(table, name);

@@ -10,7 +10,9 @@
 #include "input/image.h"
 #include "input/units.h"
 
-enum when { ALWAYS, DEBLENDED, FITTED };
+/* Which columns there are: of all rows, of sources alone, with --deblend, with --fit and of all
+ * rows or of sources alone, and of Gaussians alone. */
+enum when { ALWAYS, SOURCES, DEBLENDED, FITTED, FITTED_SOURCES, GAUSSIANS };
 
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
@@ -93,10 +95,23 @@ static struct srcfind_column name_column(const struct srcfind_image *image, cons
 /* --- what depends on the options --- */
 
 /* Positions that are given (--at) are in no island, which could be divided. */
-static bool is_there(enum when when, const struct options *o) {
-    return when == DEBLENDED ? options_deblend(o) && !*o->at
-           : when == FITTED  ? options_fit(o)
-                             : true;
+static bool is_there(enum when when, const struct srcfind_catalogue *c) {
+    const struct options *o = &c->options;
+    switch (when) {
+    case ALWAYS:
+        return true;
+    case SOURCES:
+        return !c->of_sources;
+    case DEBLENDED:
+        return options_deblend(o) && !*o->at;
+    case FITTED:
+        return options_fit(o);
+    case FITTED_SOURCES:
+        return options_fit(o) && !c->of_sources;
+    case GAUSSIANS:
+        return c->of_sources;
+    }
+    return false;
 }
 
 static const char *describe(const struct entry *e, const struct options *o) {
@@ -119,7 +134,7 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
                             .width = catalogue->store->image_bytes,
                             .is_image = true};
     for (int i = 0; i < ENTRIES; i++) {
-        if (!is_there(entries[i].when, o))
+        if (!is_there(entries[i].when, catalogue))
             continue;
         struct column *column = &catalogue->columns[catalogue->n_columns++];
         *column = (struct column){.shown = name_column(&catalogue->image, &entries[i]),
@@ -161,7 +176,52 @@ int catalogue_cell(const struct rows *rows, int64_t row, const struct column *co
     return 0;
 }
 
+/* --- Gaussians --- */
+
+/* Puts the Gaussians of a source at row n; parts: those of sources that have several, from the next
+ * one on. Returns how many they are. */
+static int64_t put_gaussians(const struct srcfind_source *source,
+                             const struct srcfind_source *parts, struct srcfind_source *rows,
+                             int64_t n) {
+    const int64_t several = source->n_gaussians > 1 ? source->n_gaussians : 0;
+    for (int64_t i = 0; i < (several ? several : 1); i++) {
+        rows[n + i] = several ? parts[i] : *source;
+        rows[n + i].gaussian_id = n + i + 1;
+    }
+    return several;
+}
+
+const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue) {
+    struct srcfind_catalogue *table = malloc(sizeof *table);
+    int64_t n = 0, n_parts = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++)
+        n += catalogue->sources[i].n_gaussians;
+    struct srcfind_source *rows = malloc((size_t)n * sizeof *rows + 1);
+    if (!table || !rows) {
+        free(table);
+        free(rows);
+        return NULL;
+    }
+    *table = *catalogue;
+    table->of_sources = catalogue;
+    table->sources = rows;
+    table->n_sources = table->n_negative = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++) {
+        const struct srcfind_source *source = &catalogue->sources[i];
+        n_parts += put_gaussians(source, catalogue->parts + n_parts, rows, table->n_sources);
+        table->n_sources += source->n_gaussians;
+        table->n_negative += source->flags & SRCFIND_FLAG_NEGATIVE ? source->n_gaussians : 0;
+    }
+    catalogue_name_columns(table);
+    catalogue->gaussian_rows = table;
+    return table;
+}
+
 void catalogue_clear(struct srcfind_catalogue *catalogue) {
+    if (catalogue->gaussian_rows)
+        free(catalogue->gaussian_rows->sources);
+    free(catalogue->gaussian_rows);
+    free(catalogue->parts);
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);
     free(catalogue->gaussians);

@@ -58,6 +58,10 @@ struct srcfind_catalogue {
     bool options_differ;           /* those of a merged catalogue, and so are not known */
     struct gaussian *gaussians;    /* with a fit, those of all sources, in their order */
     int64_t n_gaussians;
+    struct srcfind_source *parts; /* rows of the Gaussians of sources that have several */
+    int64_t n_parts;
+    struct srcfind_catalogue *gaussian_rows;    /* see catalogue_gaussians; NULL: not made yet */
+    const struct srcfind_catalogue *of_sources; /* of such a catalogue: this one; else NULL */
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;
@@ -66,6 +70,10 @@ struct srcfind_catalogue {
 
 /* Frees what a catalogue owns. */
 void catalogue_clear(struct srcfind_catalogue *catalogue);
+
+/* Makes gaussian_rows, a catalogue whose rows are the Gaussians, of what this one has; its other
+ * members are this one's, which must outlive it. NULL where memory ran out. */
+const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue);
 
 /* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);

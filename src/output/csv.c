@@ -48,6 +48,7 @@ static const char *const suffixes[] = {".csv", ".csv.gz", NULL};
 
 const struct writer csv_writer = {
     .format = {"csv", suffixes},
+    .is_table = true,
     .first = "Source_id,",
     .last = "\n",
     .begin = csv_begin,

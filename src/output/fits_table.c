@@ -85,7 +85,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
     cards_add_integer(&cards, "TFIELDS", catalogue->n_columns);
-    cards_add_text(&cards, "EXTNAME", "SOURCES");
+    cards_add_text(&cards, "EXTNAME", catalogue->of_sources ? "GAUSSIANS" : "SOURCES");
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_metadata(catalogue, &cards);
@@ -126,7 +126,7 @@ struct content {
 static bool is_catalogue(const struct hdu *hdu) {
     char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
     return header_text(&hdu->header, "EXTNAME", name, sizeof name) &&
-           strcmp(name, "SOURCES") == 0 &&
+           (strcmp(name, "SOURCES") == 0 || strcmp(name, "GAUSSIANS") == 0) &&
            header_text(&hdu->header, "SRCFIND", version, sizeof version);
 }
 
@@ -161,6 +161,7 @@ static const char *const suffixes[] = {".fits", ".fit", NULL};
 
 const struct writer fits_writer = {
     .format = {"fits", suffixes},
+    .is_table = true,
     .is_binary = true,
     .is_whole = fits_is_whole,
     .begin = fits_begin,

@@ -116,7 +116,13 @@ static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     return json_end(&object);
 }
 
+/* The catalogue of the sources, also where the rows are Gaussians. */
+static const struct srcfind_catalogue *sources_of(const struct srcfind_catalogue *catalogue) {
+    return catalogue->of_sources ? catalogue->of_sources : catalogue;
+}
+
 static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
+    const struct srcfind_catalogue *sources = sources_of(catalogue);
     const struct options *o = &catalogue->options;
     char connectivity[OPTIONS_TEXT];
     options_get(o, "connectivity", connectivity);
@@ -137,9 +143,9 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
         add_real(&object, "blank", o->blank);
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
-    add_integer(&object, "n_sources", catalogue->n_sources);
+    add_integer(&object, "n_sources", sources->n_sources);
     if (o->negative)
-        add_integer(&object, "n_negative", catalogue->n_negative);
+        add_integer(&object, "n_negative", sources->n_negative);
     return json_end(&object);
 }
 
@@ -152,7 +158,7 @@ static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
     add_real(&object, "single_pixel", q->single_pixel);
     add_real(&object, "edge", q->edge);
     add_real(&object, "negative",
-             catalogue->options.negative ? (double)catalogue->n_negative : (double)NAN);
+             catalogue->options.negative ? (double)sources_of(catalogue)->n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);
     return json_end(&object);
 }
@@ -205,7 +211,7 @@ static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
         write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
         (catalogue->store ? write_images(catalogue, stream) : write_image(catalogue, stream)) &&
         write_member("columns", columns_json(catalogue), stream);
-    fputs("\"sources\":[\n", stream);
+    fprintf(stream, "\"%s\":[\n", catalogue->of_sources ? "gaussians" : "sources");
     return ok;
 }
 
@@ -291,6 +297,7 @@ static const char *const suffixes[] = {".json", ".json.gz", NULL};
 
 const struct writer json_writer = {
     .format = {"json", suffixes},
+    .is_table = true,
     .first = "{\"srcfind\":",
     .last = "]}\n",
     .begin = json_begin,

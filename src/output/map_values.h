@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 #include "measure/labels.h"
-#include "output/fits_map.h"
 #include "measure/model.h"
+#include "output/fits_map.h"
 
 /* (value - background) / rms; value - background - model; the labels of islands or sources. */
 enum quantity {

@@ -142,7 +142,8 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
           "<RESOURCE type=\"results\">\n",
           stream);
     write_system(&catalogue->image, stream);
-    fprintf(stream, "<TABLE name=\"sources\" nrows=\"%lld\">\n", (long long)catalogue->n_sources);
+    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n",
+            catalogue->of_sources ? "gaussians" : "sources", (long long)catalogue->n_sources);
     for (int i = 0; i < n_items; i++)
         write_item(&items[i], stream);
     if (!catalogue->options_differ)
@@ -207,6 +208,7 @@ static const char *const suffixes[] = {".vot",        ".votable", ".xml", ".vot.
 
 const struct writer votable_writer = {
     .format = {"votable", suffixes},
+    .is_table = true,
     .first = "<?xml version=\"1.0\" encod",
     .last = "</RESOURCE>\n</VOTABLE>\n",
     .begin = votable_begin,

@@ -10,6 +10,7 @@
 struct writer {
     struct srcfind_format format;
     const char *first, *last; /* the first and last bytes of each file; at most 32 each */
+    bool is_table;            /* it has all columns of each row */
     bool is_binary;           /* no text for a terminal; is_whole then stands in for these */
     /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
     bool (*is_whole)(const char *path);

@@ -78,9 +78,9 @@ def check_json(text):
     for document in [text] if is_catalogue else text.splitlines():
         document = json.loads(document)
         if is_catalogue:
-            names = [column["name"] for column in document["columns"]]
-            assert all(list(source) == names for source in document["sources"]), names
-            document["sources"] = representatives(document["sources"])
+            names, rows = [column["name"] for column in document["columns"]], "sources" if "sources" in document else "gaussians"
+            assert all(list(row) == names for row in document[rows]), names
+            document[rows] = representatives(document[rows])
         validator().validate(document)
 
 

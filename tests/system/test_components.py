@@ -352,6 +352,46 @@ class Components(t.Case):
             self.assertEqual(sum(row["N_Gaus"] for row in rows), len(gaussians))
             self.assertAlmostEqual(sum(row["Total_flux"] for row in rows) / sum(row["Total_flux"] for row in gaussians), 1, delta=1e-12)
 
+    def test_table_of_gaussians(self):
+        """--save gaussians: in every format the rows of --group 0, by the sources that they belong to; read back, and searched for again."""
+        path, options = self.sky("--density", "800", "--seed", "31", side=600), ["-i", "3", "--negative"]
+        kept = ("Xposn", "Yposn", "E_Xposn", "Total_flux", "E_Total_flux", "Peak_flux", "Maj", "DC_Maj", "E_DC_PA", "Resid_Isl_rms", "Isl_id")
+        alone = {row["Xposn"]: row for row in self.json(path, *options, "--group", "0")}
+        with open(self.path("expected.csv"), "w") as stream:
+            stream.write(self.text(path, *options, "--fit"))
+        rows, n_flagged = {int(row["Source_id"]): row for row in t.read_csv(self.path("expected.csv"))}, 0
+        for name in ("csv", "json", "vot", "fits", "ecsv", "csv.gz", "reg"):
+            self.text(path, *options, "--fit", "--save", "gaussians", "-o", self.path("c." + name))
+            table = self.path("c.gaussians." + (name if name != "reg" else "csv"))
+            if name in ("csv", "reg"):
+                with open(table) as stream:
+                    parts = [{key: float(cell) if cell and key not in ("Source_Name", "S_Code") else cell or None for key, cell in row.items()}
+                             for row in csv.DictReader(stream)]
+            elif name == "json":
+                with open(table) as stream:
+                    parts = json.load(stream)["gaussians"]
+            else:
+                found = self.text(path, "--at", table) if name != "vot" else None
+                self.assertTrue(found is None or found.count("\n") == len(parts) + 1)
+                continue
+            self.assertEqual([part["Gaus_id"] for part in parts], list(range(1, len(parts) + 1)))
+            self.assertEqual(len(parts), len(alone))
+            of_source = {}
+            for part in parts:
+                of_source.setdefault(int(part["Source_id"]), []).append(part)
+                self.assertEqual([part[key] for key in kept], [alone[part["Xposn"]][key] for key in kept])
+                n_flagged += int(part["Flags"]) & NOT_FITTED > 0
+            self.assertEqual({source: len(of) for source, of in of_source.items()}, {source: int(row["N_Gaus"]) for source, row in rows.items()})
+            self.assertEqual({part["S_Code"] for of in of_source.values() if len(of) > 1 for part in of}, {"M"})
+        before = os.stat(self.path("c.gaussians.csv")).st_mtime_ns
+        skip = (path, *options, "--fit", "--save", "gaussians", "-o", self.path("c.csv"), "--skip-existing")
+        self.assertIn("skipped", t.run(*skip, check=True).stderr)
+        self.assertEqual(os.stat(self.path("c.gaussians.csv")).st_mtime_ns, before)
+        os.remove(self.path("c.gaussians.csv"))
+        t.run(*skip, check=True)
+        self.assertTrue(os.path.exists(self.path("c.gaussians.csv")))
+        self.assertEqual(t.run(path, "--save", "gaussians", "-o", self.path("c.csv")).returncode, 2)
+
     def test_many_blended_sources(self):
         """A hundred points, 1.4 beams apart, in one island: they are fitted in groups, and each step does its part."""
         beam, random = (5.0, 4.0, 30.0), np.random.default_rng(1)

@@ -36,6 +36,9 @@ class Schema(t.Case):
         t.run(SAMPLE, "--merge", self.path("merged.json"), "-q", check=True)
         with open(self.path("merged.json")) as stream:
             yield json.load(stream)
+        t.run(SAMPLE, "--fit", "--save", "gaussians", "-o", self.path("found.json"), "-q", check=True)
+        with open(self.path("found.gaussians.json")) as stream:
+            yield json.load(stream)
         yield json.loads(t.run(SAMPLE, "--bench=1", "--cpu", "-f", "json").stdout)
         if os.path.exists(FAKE):
             yield json.loads(t.run(SAMPLE, "--compare-cpu", "-f", "json", env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE}).stdout)
@@ -140,14 +143,14 @@ class Schema(t.Case):
         with open(os.path.join(t.SOURCE_ROOT, "man", "srcfind.1")) as stream:
             manual = stream.read()
         options, columns = section(".Ss Options", ".Ss Images"), section(".Sh CATALOGUE", ".Sh JSON")
-        for kind, text in (("catalogue", section(".Ss JSON catalogues", ".Ss")), ("merged", section(".Ss JSON catalogues", ".Ss")), ("comparison", section("reports of --compare-cpu", ".Ss")),
+        for kind, text in (("catalogue", section(".Ss JSON catalogues", ".Ss")), ("merged", section(".Ss JSON catalogues", ".Ss")), ("gaussians", section(".Ss JSON catalogues", ".Ss")), ("comparison", section("reports of --compare-cpu", ".Ss")),
                            ("benchmark", section("reports of --bench", ".Sh"))):
             for name, schema in objects_of(kind).items():
                 for member in schema["properties"]:
                     with self.subTest((kind, name, member)):
-                        pattern = {"options": r"(?m)^\.It .*Fl -%s\b", "source": r"\b%s\b"}.get(
+                        pattern = {"options": r"(?m)^\.It .*Fl -%s\b", "source": r"\b%s\b", "gaussian": r"\b%s\b"}.get(
                             name, r"(?m)^\.(?:It )?Cm (?:.* )?%s(?: .*)?$")
-                        self.assertRegex({"options": options, "source": columns}.get(name, text), pattern % re.escape(member))
+                        self.assertRegex({"options": options, "source": columns, "gaussian": columns}.get(name, text), pattern % re.escape(member))
 
 
 if __name__ == "__main__":

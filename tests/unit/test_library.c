@@ -342,6 +342,61 @@ static void negative_sources(void **state) {
     picture_free(&p);
 }
 
+/* Noise, and pairs of points that overlap, every second one of which is negative. */
+static void draw_pairs(struct picture *p, struct random *r) {
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int x = 0; x < WIDTH; x++) {
+            const double dx = x % 20 - 10, dy = y % 20 - 10, sign = (x / 20 + y / 20) % 2 ? -1 : 1;
+            const double pair = exp(-(dx * dx + dy * dy) / 6) +
+                                0.7 * exp(-((dx - 5) * (dx - 5) + (dy - 1) * (dy - 1)) / 6);
+            p->pixels[y * WIDTH + x] = (float)(random_unit(r) + 30 * sign * pair);
+        }
+    }
+}
+
+/* The Gaussians of a fit: rows in the order of the sources, which have their sums. */
+static void gaussians(void **state) {
+    struct random r = {4};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    const struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind_options *options = options_with("negative", "yes", NULL);
+    (void)state;
+    draw_pairs(&p, &r);
+    struct srcfind_catalogue *c = find(&pixels, options);
+    assert_null(srcfind_catalogue_gaussians(c));
+    srcfind_catalogue_destroy(c);
+    srcfind_options_set(options, "group", "5");
+    c = find(&pixels, options);
+    const struct srcfind_catalogue *table = srcfind_catalogue_gaussians(c);
+    assert_ptr_equal(srcfind_catalogue_gaussians(c), table);
+    int64_t at = 0, n_several = 0, n_negative = 0;
+    for (int64_t i = 0; i < srcfind_catalogue_size(c); i++) {
+        const struct srcfind_source *source = srcfind_catalogue_source(c, i);
+        double total = 0;
+        for (int64_t k = 0; k < source->n_gaussians; k++, at++) {
+            const struct srcfind_source *g = srcfind_catalogue_source(table, at);
+            assert_true(g->gaussian_id == at + 1 && g->id == source->id);
+            assert_int_equal(g->island_id, source->island_id);
+            assert_true((g->flags ^ source->flags) % SRCFIND_FLAG_NEGATIVE == 0 || k > 0 ||
+                        source->n_gaussians > 1);
+            assert_true(g->isl_rms == source->isl_rms);
+            total += g->total_flux;
+            n_negative += g->flags / SRCFIND_FLAG_NEGATIVE % 2;
+        }
+        assert_true(fabs(total / source->total_flux - 1) < 1e-12);
+        assert_true((source->n_gaussians > 1) == (*source->s_code == 'M'));
+        n_several += source->n_gaussians > 1;
+    }
+    print_message("%d Gaussians, %d sources of several\n", (int)at, (int)n_several);
+    assert_int_equal(srcfind_catalogue_size(table), at);
+    assert_int_equal(srcfind_catalogue_negatives(table), n_negative);
+    assert_true(n_several > 0 && n_negative > 0);
+    assert_string_equal(srcfind_catalogue_column(table, 2)->name, "Gaus_id");
+    srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
+    picture_free(&p);
+}
+
 /* --- geometry --- */
 
 /* Cards as a file would have them. */
@@ -841,6 +896,7 @@ int main(void) {
         cmocka_unit_test(struct_of_an_older_program),
         cmocka_unit_test(known_source),
         cmocka_unit_test(negative_sources),
+        cmocka_unit_test(gaussians),
         cmocka_unit_test(header_beside_pixels),
         cmocka_unit_test(beam_from_the_options),
         cmocka_unit_test(wrong_header),

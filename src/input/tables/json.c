@@ -1,4 +1,4 @@
-/* JSON as srcfind writes it: an object with `columns`, `sources` and others. cJSON would take a
+/* JSON as srcfind writes it: an object with `columns`, `sources` (or `gaussians`) and others. cJSON would take a
  * hundred bytes for each cell: it reads the small members, and the code here the sources. */
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -453,7 +453,7 @@ static enum srcfind_status read_part(struct json *j, struct table_file *table,
         return status;
     if (is_word(name, "columns"))
         return read_columns(j, error);
-    if (is_word(name, "sources"))
+    if (is_word(name, "sources") || is_word(name, "gaussians"))
         return read_sources(j, error);
     if (is_word(name, "image"))
         return read_image(j, table, error);
