@@ -251,10 +251,10 @@ SRCFIND_API const struct srcfind_source *
 srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
 
 /* The Gaussians of a catalogue of the option fit, which is not one of the option at: a catalogue of
- * the same image with a row for each Gaussian, in the order of the sources, and one with its moments
- * for each source that is not fitted. `id` is that of the source. All calls that take a const
- * catalogue take it, but for maps and merges. It belongs to the catalogue, and is made by the first
- * call; one thread at a time may make it. NULL without a fit, or where memory ran out. */
+ * the same image with a row for each Gaussian, in the order of the sources, and one with its
+ * moments for each source that is not fitted. `id` is that of the source. All calls that take a
+ * const catalogue take it, but for maps and merges. It belongs to the catalogue, and is made by the
+ * first call; one thread at a time may make it. NULL without a fit, or where memory ran out. */
 SRCFIND_API const struct srcfind_catalogue *
 srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
 

@@ -143,11 +143,10 @@ static void drop_what_is_beside(const struct arguments *a, struct image_list *li
     }
     if (n == 0) /* the first one is refused, as no catalogue */
         return;
-    const int64_t n_maps = list->n - n;
-    if (n_maps > 0)
-        messages_note(&messages, "%lld map%s or table%s of Gaussians that srcfind made %s left out",
-                      (long long)n_maps, plural(n_maps), plural(n_maps),
-                      n_maps == 1 ? "is" : "are");
+    const int64_t n_beside = list->n - n;
+    if (n_beside > 0)
+        messages_note(&messages, "%lld map%s or table%s of --save %s left out", (long long)n_beside,
+                      plural(n_beside), plural(n_beside), n_beside == 1 ? "is" : "are");
     while (list->n > n)
         free(list->paths[--list->n]);
 }

@@ -114,7 +114,7 @@ class Lists(t.unittest.TestCase):
         self.assertIn("\n| Pixel_sum | Jy |", self.text("README.md"))
         self.change(COLUMNS, '"number of pixels"', '"how many pixels"')
         self.assert_changes("schema/srcfind.schema.json")
-        self.change(COLUMNS, '"meta.number;instr.pixel", n_pixels, OPTIONAL, ALWAYS', '"meta.number;instr.pixel", n_pixels, INTEGER, ALWAYS')
+        self.change(COLUMNS, '"meta.number;instr.pixel", n_pixels, OPTIONAL, SOURCES', '"meta.number;instr.pixel", n_pixels, INTEGER, SOURCES')
         self.assert_changes("schema/srcfind.schema.json")
         self.assertEqual(self.definition("source")["properties"]["N_pix"], {"type": "integer", "minimum": 1, "description": "how many pixels"})
         self.change(OPTIONS, 'kappa, "3"', 'kappa, "4"')

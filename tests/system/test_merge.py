@@ -409,12 +409,14 @@ class Merge(t.Case):
 
     def test_maps_beside_catalogues(self):
         """They have the suffix of FITS catalogues, and are left out; one that is given alone is no catalogue."""
-        t.run(*self.images, "-q", "-o", self.out, "-f", "fits", "--save", "rms,islands", check=True)
+        t.run(*self.images, "-q", "-o", self.out, "-f", "fits", "--fit", "--save", "rms,islands,gaussians", check=True)
         catalogues = sorted(os.path.join(self.out, name) for name in os.listdir(self.out))
-        self.assertEqual(len(catalogues), 18)
+        self.assertEqual(len(catalogues), 24)
         result = merge(*catalogues, "-o", "-")
-        self.assertEqual([result.returncode, result.stdout], [0, self.merge_images(*self.images)])
-        self.assertTrue(result.stderr.startswith("srcfind-merge: 12 maps that srcfind made are left out\n"))
+        self.assertEqual([result.returncode, result.stdout], [0, self.merge_images(*self.images, "--fit")])
+        self.assertTrue(result.stderr.startswith("srcfind-merge: 18 maps or tables of --save are left out\n"))
+        alone = merge(os.path.join(self.out, "0.gaussians.fits"), "-o", "-")
+        self.assertIn("a table of Gaussians, which are not merged: name the catalogue of their sources", alone.stderr)
         self.assertEqual(merge(os.path.join(self.out, "0.rms.fits"), "-o", "-").returncode, 1)
 
     def test_measured_positions(self):
