@@ -75,12 +75,13 @@ def test_empty_integers():
 
 def test_columns_of_options(path):
     """Those of --deblend and --fit, with the units and descriptions of the ECSV."""
-    for options, of_command in (({"deblend": True}, ["--deblend"]), ({"contrast": 2}, ["--contrast=2"]), ({"fit": True}, ["--fit"])):
+    for options, of_command in (({"deblend": True}, ["--deblend"]), ({"contrast": 2}, ["--contrast=2"]), ({"fit": True}, ["--fit"]),
+                                ({"shapes": "free"}, ["--shapes=free"])):
         table = srcfind.find(SAMPLE, **options).table
         t.run(SAMPLE, "-q", "-o", path("c.ecsv"), *of_command, check=True)
         expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
         assert table.colnames == expected.colnames
-        assert ("S_Code" in table.colnames, "E_DC_PA" in table.colnames) == (True, "fit" in options)
+        assert ("S_Code" in table.colnames, "E_DC_PA" in table.colnames) == (True, "fit" in options or "shapes" in options)
         for name in table.colnames:
             assert getattr(table[name], "unit", None) == getattr(expected[name], "unit", None)
             assert table[name].info.description == expected[name].info.description

@@ -140,17 +140,17 @@ static enum srcfind_status make_components(struct source_blocks *m, struct sourc
     return status;
 }
 
-static enum srcfind_status no_beam(const struct srcfind_image *image, struct error *error) {
-    if (!*image->lon_name)
-        return error_set(
-            error, SRCFIND_ERROR_OPTIONS,
-            "--at with --fit holds the beam at each position, and without sky coordinates "
-            "its pixels are not known: leave --fit out for the nearest pixels");
-    return error_set(error, SRCFIND_ERROR_OPTIONS,
-                     "--at with --fit holds the beam at each position, and %s: give "
-                     "--beam MAJ,MIN,PA, or leave --fit out for the nearest pixels",
-                     image->beam_row_is_missing ? "the BEAMS table has no usable row of this plane"
-                                                : "no beam is known");
+/* The error of an image whose beam is not known: its status. need: what needs the beam; otherwise:
+ * what helps, too. */
+static enum srcfind_status no_beam(const struct srcfind_image *image, enum srcfind_status status,
+                                   const char *need, const char *otherwise, struct error *error) {
+    const bool has_sky = *image->lon_name;
+    return error_set(error, status, "%s, and %s: %s%s", need,
+                     !has_sky ? "without sky coordinates its pixels are not known"
+                     : image->beam_row_is_missing
+                         ? "the BEAMS table has no usable row of this plane"
+                         : "no beam is known",
+                     has_sky ? "give --beam MAJ,MIN,PA, or " : "", otherwise);
 }
 
 /* Measures at the positions that were given. */
@@ -162,7 +162,9 @@ static enum srcfind_status measure_given(const struct sources_from *from,
     const struct setting setting = setting_make(result, from->detection, from->image, image, frame);
     struct positions positions;
     if (from->options->fit && !frame->has_beam)
-        return no_beam(image, error);
+        return no_beam(image, SRCFIND_ERROR_OPTIONS,
+                       "--at with --fit holds the beam at each position",
+                       "leave --fit out for the nearest pixels", error);
     enum srcfind_status status =
         positions_read(from->at, from->options->at, image->frame, image->lon_name, image->lat_name,
                        &positions, error);
@@ -183,6 +185,23 @@ bool sources_need_pixels(const struct options *options, const struct noise_sourc
     return !*options->at && (options_deblend(options) || noise_sources_exist(maps));
 }
 
+/* The frame of the fits that the options ask for. */
+static enum srcfind_status frame_make(const struct sources_from *from, struct fit_frame *frame,
+                                      struct error *error) {
+    static const enum fit_shapes shapes[] = {[SHAPES_AUTO] = FIT_SHAPES_CHOSEN,
+                                             [SHAPES_FREE] = FIT_SHAPES_FREE,
+                                             [SHAPES_BEAM] = FIT_SHAPES_BEAM};
+    const int choice = from->options->shapes;
+    const enum srcfind_status status = beam_frame_make(from->image, from->metadata, frame, error);
+    if (status != SRCFIND_OK)
+        return status;
+    frame->shapes = choice == SHAPES_NOT_GIVEN ? FIT_SHAPES_CHOSEN : shapes[choice];
+    return frame->shapes == FIT_SHAPES_BEAM && !frame->has_beam
+               ? no_beam(from->metadata, SRCFIND_ERROR_INPUT, "--shapes beam needs the beam",
+                         "leave --shapes out", error)
+               : SRCFIND_OK;
+}
+
 static struct dividing dividing_of(const struct sources_from *from, const struct fit_frame *frame) {
     const struct options *o = from->options;
     return (struct dividing){.from = &from->pixels,
@@ -200,7 +219,7 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
                                  struct error *error) {
     struct fit_frame frame;
     *sources = (struct sources){0};
-    enum srcfind_status status = beam_frame_make(from->image, from->metadata, &frame, error);
+    enum srcfind_status status = frame_make(from, &frame, error);
     if (status != SRCFIND_OK)
         return status;
     if (*from->options->at)

@@ -20,10 +20,18 @@ enum {
     FIT_LANES = 32,            /* partial sums over the pixels: pixel k is in lane k mod 32 */
 };
 
-/* u = ux x + uy y, v = vy y, of an offset in pixels. */
+/* Which components keep the beam's shape. */
+enum fit_shapes {
+    FIT_SHAPES_CHOSEN, /* those for which nothing speaks against it: steps 3 and 4 */
+    FIT_SHAPES_FREE,   /* those alone that cannot have a shape of their own */
+    FIT_SHAPES_BEAM,   /* all */
+};
+
+/* What the fits of an image have in common: u = ux x + uy y, v = vy y, of an offset in pixels. */
 struct fit_frame {
     double ux, uy, vy;
     bool has_beam; /* else the unit circle is only a guess of a source's size */
+    enum fit_shapes shapes;
 };
 
 /* A pixel of a fit: its value - background in units of the rms, its offset from the origin. */
@@ -60,6 +68,9 @@ struct fit_job {
     bool is_first;      /* the first of two sweeps over a large island: a free fit, and no more */
     bool is_fitted;     /* result: false if there are too few pixels, or no fit was found */
     struct fit_set set; /* the start, and then the result: without what cannot be fitted */
+    /* Result, of a component that step 4 gave the beam's shape: its peak times both widths, in
+     * units of the beam's, before that. Of others 0. */
+    double flux_before[FIT_MOST];
 };
 
 /* FWHM of a Gaussian / its sigma: sqrt(8 ln 2) */

@@ -221,7 +221,8 @@ FIT_FUNCTION bool fit_may_stay(const struct fit_space *s, const struct fit_set *
 }
 
 /* Fits the set with a free shape of its last component, and leaves it as it was if that is not much
- * better. Returns chi^2; the space has the result's residual. */
+ * better, or if free shapes are wanted, not better. Returns chi^2; the space has the result's
+ * residual. */
 FIT_FUNCTION double fit_free_last(const struct fit_space *s, double chi2) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, &m->now);
@@ -229,7 +230,8 @@ FIT_FUNCTION double fit_free_last(const struct fit_space *s, double chi2) {
         m->now.is_free[m->now.n - 1] = true;
     FIT_SYNC();
     const struct fit_end end = fit_minimise(s, &m->now);
-    if (end.chi2 < FIT_BETTER * chi2 && fit_may_stay(s, &m->now))
+    const double better = s->shapes == FIT_SHAPES_FREE ? 1 : FIT_BETTER;
+    if (end.chi2 < better * chi2 && fit_may_stay(s, &m->now))
         return end.chi2;
     fit_copy_set(&m->now, &m->kept);
     return fit_evaluate(s, &m->now);
@@ -249,7 +251,7 @@ FIT_FUNCTION double fit_add_residuals(const struct fit_space *s, int n_inside, d
             fit_copy_set(&m->now, &m->kept);
             break;
         }
-        chi2 = fit_free_last(s, end.chi2);
+        chi2 = s->shapes == FIT_SHAPES_BEAM ? end.chi2 : fit_free_last(s, end.chi2);
     }
     return chi2;
 }
@@ -316,8 +318,9 @@ FIT_FUNCTION bool fit_is_beam_width(double width, double relative_error) {
     return width - 1 < FIT_WIDER * error && 1 - width < FIT_NARROWER * error;
 }
 
-/* Gives the beam's shape to the components whose widths are the beam's, but for their errors. */
-FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set) {
+/* Gives the beam's shape to the components whose widths are the beam's, but for their errors. Sets
+ * the flux that each of them had. */
+FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set, double *flux) {
     FIT_SYNC();
     FIT_EACH (i, set->n) {
         double *const c = set->value[i];
@@ -325,6 +328,7 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set) {
         const struct fit_widths e = fit_errors_of_widths(&w, c[FIT_PEAK]);
         if (set->is_free[i] && fit_is_beam_width(w.major, e.major) &&
             fit_is_beam_width(w.minor, e.minor)) {
+            flux[i] = c[FIT_PEAK] * w.major * w.minor;
             c[FIT_P] = c[FIT_R] = 1;
             c[FIT_Q] = 0;
             set->is_free[i] = false;
@@ -335,10 +339,10 @@ FIT_FUNCTION void fit_set_beam_shapes(struct fit_set *set) {
 
 /* Step 4: components that look like points get the beam's shape, unless the pixels then contradict:
  * chi^2 passes `most`. The space has the result's Gaussians. */
-FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most) {
+FIT_FUNCTION void fit_test_beam(const struct fit_space *s, double most, double *flux) {
     struct fit_memory *m = s->memory;
     fit_copy_set(&m->kept, &m->now);
-    fit_set_beam_shapes(&m->now);
+    fit_set_beam_shapes(&m->now, flux);
     if (fit_evaluate(s, &m->now) <= most)
         return;
     fit_copy_set(&m->now, &m->kept);
@@ -414,7 +418,7 @@ FIT_FUNCTION void fit_core(struct fit_space *s, double most) {
 }
 
 /* Steps 2 to 5. chi2: that of step 1, and what it may be after step 2: else nothing is fitted. */
-FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, double chi2,
+FIT_FUNCTION void fit_refine(struct fit_space *s, struct fit_job *job, double chi2,
                              double most_for_points) {
     struct fit_memory *m = s->memory;
     if (s->has_beam) {
@@ -423,12 +427,13 @@ FIT_FUNCTION void fit_refine(struct fit_space *s, const struct fit_job *job, dou
             fit_drop(&m->now, m->now.n - 1);
         if (m->now.n == 0)
             return;
-        chi2 = fit_divide_elongated(s, chi2);
+        if (s->shapes == FIT_SHAPES_CHOSEN)
+            chi2 = fit_divide_elongated(s, chi2);
     }
     /* Steps 4 and 5 choose what is likely, not what fits best: chi^2 may rise by no more. */
     const double most = chi2 + fit_worse(s, m->now.n);
-    if (s->has_beam)
-        fit_test_beam(s, most);
+    if (s->has_beam && s->shapes == FIT_SHAPES_CHOSEN)
+        fit_test_beam(s, most, job->flux_before);
     else
         fit_evaluate(s, &m->now);
     fit_core(s, most);
@@ -458,6 +463,7 @@ FIT_FUNCTION void fit_island(struct fit_memory *m, double *arrays, const struct 
     s->widest = job->widest;
     s->limits = job->limits;
     s->has_beam = frame->has_beam;
+    s->shapes = frame->shapes;
     const bool is_enough = s->n > FIT_PARAMETERS * job->set.n;
     if (is_enough) {
         fit_load(s, frame, pixels + job->first);

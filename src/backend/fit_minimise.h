@@ -46,6 +46,7 @@ struct fit_space {
     double pixel_area; /* in squares of beam sigmas */
     struct fit_limits limits;
     bool has_beam;
+    enum fit_shapes shapes;
 };
 
 enum { FIT_ARRAYS = 5 + FIT_MOST }; /* of n_padded elements, that a space has */

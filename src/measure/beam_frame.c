@@ -7,7 +7,7 @@ static const double PIXELS_WITHOUT_BEAM = 3;
 /* W with W^T W = form, upper triangular. */
 static struct fit_frame frame_of_form(const struct tensor *form) {
     const double ux = sqrt(form->xx), uy = form->xy / ux;
-    return (struct fit_frame){ux, uy, sqrt(form->yy - uy * uy), true};
+    return (struct fit_frame){ux, uy, sqrt(form->yy - uy * uy), true, FIT_SHAPES_CHOSEN};
 }
 
 static bool is_usable(const struct fit_frame *f) {
@@ -20,7 +20,7 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
     const struct srcfind_beam *beam = &metadata->beam;
     struct jacobian jacobian;
     double x, y;
-    *frame = (struct fit_frame){per_pixel, 0, per_pixel, false};
+    *frame = (struct fit_frame){per_pixel, 0, per_pixel, false, FIT_SHAPES_CHOSEN};
     if (!image->wcs || !isfinite(metadata->beam_pixels))
         return SRCFIND_OK;
     wcs_reference_pixel(image->wcs, &x, &y);

@@ -307,7 +307,7 @@ static void add_fit(const struct batch *b, const struct item *item, int64_t k, i
         if (!f->is_fitted)
             return;
         b->components->gaussian[to->gaussian++] =
-            (struct component_gaussian){f->gaussian, f->has_beam_shape, index};
+            (struct component_gaussian){f->gaussian, f->has_beam_shape, f->lost, index};
         c->n_gaussians++;
     }
     if (!source->composite)

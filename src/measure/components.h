@@ -26,6 +26,7 @@ struct component {
 struct component_gaussian {
     struct gaussian gaussian;
     bool has_beam_shape;
+    double lost;       /* of its flux, by the beam's shape: see island_fit.h */
     int64_t component; /* whose it is: an index */
 };
 

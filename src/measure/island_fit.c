@@ -83,7 +83,7 @@ static void start_set(const struct island_fit *f, const struct fit_frame *frame,
         const double c[FIT_PARAMETERS] = {
             p->value, frame->ux * p->x + frame->uy * p->y, frame->vy * p->y, 1, 0, 1};
         memcpy(set->value[i], c, sizeof c);
-        set->is_free[i] = true;
+        set->is_free[i] = frame->shapes != FIT_SHAPES_BEAM;
         set->source[i] = i;
     }
 }
@@ -204,15 +204,20 @@ struct finishing {
     int32_t now; /* the source that is added */
 };
 
-/* deblended: the source that the component comes from; -1 if it was added. */
+/* Adds a component of a job. What it lost is what its own shape had more than the beam's, where
+ * step 4 took the beam's. deblended: the source that the component comes from; -1 if it was added.
+ */
 static void add_fitted(struct finishing *f, const struct fit_frame *frame,
-                       const struct fit_set *set, int64_t part, int place, int32_t deblended) {
+                       const struct fit_job *job, int64_t part, int place, int32_t deblended) {
     const struct island_fit *fit = f->fit;
-    const struct gaussian g = gaussian_of_fit(frame, set->value[place], fit->rms, fit->x, fit->y);
+    const double *const c = job->set.value[place];
+    const bool is_free = job->set.is_free[place];
+    const struct gaussian g = gaussian_of_fit(frame, c, fit->rms, fit->x, fit->y);
     const double *const snr = fit->deblended->snr;
     f->ranked[f->n] = (struct ranked){
         .source = {.is_fitted = true,
-                   .has_beam_shape = !set->is_free[place],
+                   .has_beam_shape = !is_free,
+                   .lost = is_free ? 0 : fmax(job->flux_before[place] / c[FIT_PEAK] - 1, 0),
                    .gaussian = g,
                    .peak = g.peak,
                    .pix_snr = deblended < 0 ? fit->deblended->island_snr : snr[deblended],
@@ -250,7 +255,7 @@ static void collect(struct finishing *f, const struct fit_frame *frame,
             const int32_t deblended = set->source[i] < 0 ? -1 : sources[set->source[i]];
             if (deblended >= 0)
                 f->of_deblended[deblended] = (int32_t)f->n;
-            add_fitted(f, frame, set, k, i, deblended);
+            add_fitted(f, frame, &jobs[k], k, i, deblended);
         }
         for (int64_t i = 0; i < f->fit->parts[k].n_sources; i++) {
             if (has_fit(&jobs[k], i))

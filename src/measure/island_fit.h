@@ -58,10 +58,11 @@ void island_fit_set_pixels(const struct island_fit *fit, int64_t k, const struct
  */
 struct fitted_source {
     bool is_fitted, has_beam_shape;
+    double lost; /* of its flux, as a share of it, by the beam's shape: see add_fitted */
     struct gaussian gaussian; /* in the map's unit and the pixels of the image */
     double peak;              /* the Gaussian's; without one that of the pixels */
     double pix_snr; /* of the deblended source that it comes from; if it was added, the island's */
-    int32_t part, place;      /* its part, and its place in the set of the part's job */
+    int32_t part, place; /* its part, and its place in the set of the part's job */
 };
 
 /* The sources after the fit, the brightest first. owner: which of them each of the island's own

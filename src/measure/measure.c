@@ -147,7 +147,8 @@ static void empty_pixels(const struct component *c, const struct setting *s,
 
 static struct fit_uncertainty uncertainty_of(const struct component_gaussian *g, double rms,
                                              const struct setting *s) {
-    return uncertainty_of_fit(&g->gaussian, &s->frame, g->gaussian.peak / rms, g->has_beam_shape);
+    return uncertainty_of_fit(&g->gaussian, &s->frame, g->gaussian.peak / rms, g->has_beam_shape,
+                              g->lost);
 }
 
 /* The flags that a source has if all of its Gaussians have them: of the beam's shape, and narrower

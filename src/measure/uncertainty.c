@@ -156,7 +156,7 @@ static double error_of_centre(const struct integrals *x, const struct integrals 
 
 struct fit_uncertainty uncertainty_of_fit(const struct gaussian *gaussian,
                                           const struct fit_frame *frame, double snr,
-                                          bool has_beam_shape) {
+                                          bool has_beam_shape, double lost) {
     struct fit_uncertainty u = {0};
     const struct axes axes = axes_in_frame(gaussian, frame, u.shape.to_pixels);
     const double area = sqrt(axes.major * axes.minor);
@@ -170,6 +170,8 @@ struct fit_uncertainty uncertainty_of_fit(const struct gaussian *gaussian,
                                  t[2] * t[2] * major + t[3] * t[3] * minor,
                                  t[0] * t[2] * major + t[1] * t[3] * minor};
     errors_of_shape(&axes, &x, &y, snr, has_beam_shape, &u);
+    const double loss = UNCERTAIN_LOSS * lost;
+    u.relative_total = sqrt(u.relative_total * u.relative_total + loss * loss);
     return u;
 }
 

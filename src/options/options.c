@@ -83,8 +83,12 @@ static bool parse_choice(void *member, const char *values, const char *text) {
     return *choice >= 0;
 }
 
+/* A negative choice is not set. */
 static void print_choice(const void *member, const char *values, char *text) {
-    for (int i = *(const int *)member; i > 0; i--)
+    const int choice = *(const int *)member;
+    if (choice < 0)
+        return;
+    for (int i = choice; i > 0; i--)
         values += strcspn(values, "|") + 1;
     snprintf(text, OPTIONS_TEXT, "%.*s", (int)strcspn(values, "|"), values);
 }
@@ -389,7 +393,8 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
 }
 
 void options_default(struct options *options) {
-    *options = (struct options){.beam = {NAN, NAN, NAN}, .blank = NAN, .group = NAN};
+    *options = (struct options){
+        .beam = {NAN, NAN, NAN}, .blank = NAN, .group = NAN, .shapes = SHAPES_NOT_GIVEN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].shown.initial)
             types[entries[i].type].parse((char *)options + entries[i].offset,
@@ -426,7 +431,7 @@ double options_contrast(const struct options *options) {
 }
 
 bool options_fit(const struct options *options) {
-    return options->fit || !isnan(options->group);
+    return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN;
 }
 
 double options_group(const struct options *options) {
@@ -441,6 +446,9 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     if (!isnan(options->group))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: each position is a source of its own: leave --group out");
+    if (options->shapes != SHAPES_NOT_GIVEN)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: fits at given positions hold the beam's shape: leave --shapes out");
     if (options_deblend(options) && !options->fit)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",

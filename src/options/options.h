@@ -6,6 +6,7 @@
 
 /* In the order of the values in options.inc. */
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
+enum shapes_choice { SHAPES_NOT_GIVEN = -1, SHAPES_AUTO, SHAPES_FREE, SHAPES_BEAM };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
@@ -47,6 +48,7 @@ struct options {
     bool deblend, fit;       /* see options_deblend() and options_fit() */
     double contrast;         /* 0: not given; options_contrast() has the default */
     double group;            /* NAN: not given; options_group() has the default */
+    int shapes;              /* enum shapes_choice; not given: auto */
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */

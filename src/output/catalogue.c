@@ -115,11 +115,10 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
 }
 
 static const char *describe(const struct entry *e, const struct options *o) {
-    for (size_t i = 0; (options_fit(o) || *o->at) && i < sizeof otherwise / sizeof *otherwise; i++)
+    const bool is_fit = options_fit(o);
+    for (size_t i = 0; (is_fit || *o->at) && i < sizeof otherwise / sizeof *otherwise; i++)
         if (otherwise[i].offset == e->offset)
-            return !*o->at          ? otherwise[i].fitted
-                   : options_fit(o) ? otherwise[i].both
-                                    : otherwise[i].given;
+            return !*o->at ? otherwise[i].fitted : is_fit ? otherwise[i].both : otherwise[i].given;
     return e->description;
 }
 

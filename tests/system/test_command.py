@@ -270,7 +270,9 @@ class Command(t.Case):
                 ([self.image, "--at", "c.csv", "--negative"], "--at: fluxes at given positions have either sign"),
                 ([self.image, "--at", "c.csv", "--fit", "--negative"], "--negative"),
                 ([self.image, "--at", "c.csv", "--deblend"], "leave --deblend out, or add --fit"),
-                ([self.image, "--at", "c.csv", "--contrast", "2"], "leave --contrast out, or add --fit")):
+                ([self.image, "--at", "c.csv", "--contrast", "2"], "leave --contrast out, or add --fit"),
+                ([self.image, "--at", "c.csv", "--fit", "--shapes", "beam"], "--at: fits at given positions hold the beam's shape: leave --shapes out"),
+                ([self.image, "--shapes", "point"], "--shapes: 'point' is not auto, free or beam")):
             with self.subTest(arguments):
                 result = t.run(*arguments)
                 self.assertEqual([result.returncode, result.stdout], [2, ""])
@@ -435,7 +437,9 @@ class Command(t.Case):
 
     def test_abbreviations(self):
         self.assertEqual(t.run(self.image, "--thresh", "7").stdout, t.run(self.image, "--threshold", "7").stdout)
-        self.assertEqual(t.run(self.image, "--th", "7").returncode, 2)
+        self.assertEqual(t.run(self.image, "--shar", "1/1").returncode, 0)
+        for abbreviation in ("--th=7", "--sha=1/1"):
+            self.assertEqual(t.run(self.image, abbreviation).returncode, 2)
 
     def test_memory_images_of_odd_sizes(self):
         for shape in ((1, 1), (1, 500), (500, 1), (2, 3), (1, 40000), (65537, 1)):

@@ -272,7 +272,7 @@ class Components(t.Case):
         skies = (self.sky("--seed", "6", "--extended", "0.3"),
                  self.sky("--seed", "7", "--border", "10", "--corner", "120", "--bitpix", "16", name="blanks.fits"))
         for path in skies:
-            for way in (["--fit"], ["--fit", "--local", "-i", "3"], ["--deblend", "-i", "2"], ["--fit", "-i", "1", "-n", "2"],
+            for way in (["--fit"], ["--shapes", "free", "-i", "3"], ["--shapes", "beam", "-i", "2"], ["--fit", "--local", "-i", "3"], ["--deblend", "-i", "2"], ["--fit", "-i", "1", "-n", "2"],
                         ["--fit", "-i", "3", "--negative", *self.with_maps(path)]):
                 expected = self.text(path, "-j", "1", *way)
                 self.assertGreater(expected.count("\n"), 10)

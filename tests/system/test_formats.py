@@ -27,15 +27,15 @@ FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "
 def columns_of(*options):
     """The columns that a catalogue has with these options, and those that may have empty integers."""
     names = list(COLUMNS)
-    if "--at" not in options and {"--deblend", "--contrast", "--fit"} & set(options):
+    if "--at" not in options and {"--deblend", "--contrast", "--fit", "--shapes"} & set(options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
-    if "--fit" in options:
+    if {"--fit", "--shapes"} & set(options):
         names.insert(names.index("RA"), "N_Gaus")
         names[names.index("Xposn"):names.index("Xposn")] = ["RA_max", "DEC_max"]
         at = names.index("PA") + 1
         names.insert(names.index("SNR") + 1, "Pix_SNR")
         names[at:at] = ["E_Maj", "E_Min", "E_PA", "DC_Maj", "DC_Min", "DC_PA", "E_DC_Maj", "E_DC_Min", "E_DC_PA", "Resid_Isl_rms"]
-    return names, [*["N_Gaus"][:"--fit" in options], "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--at"} & set(options) else []
+    return names, [*["N_Gaus"][:len({"--fit", "--shapes"} & set(options))], "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max"] if {"--fit", "--shapes", "--at"} & set(options) else []
 
 
 class Formats(t.Case):
@@ -102,7 +102,7 @@ class Formats(t.Case):
         path, texts = self.image(BUNIT="mJy/beam"), {"Source_Name": 31, "S_Code": 1}
         positions = self.path("positions.csv")
         os.rename(self.written(path, ".csv"), positions)
-        for options in ((), ("--deblend",), ("--contrast", "2"), ("--fit",), ("--at", positions), ("--at", positions, "--fit")):
+        for options in ((), ("--deblend",), ("--contrast", "2"), ("--fit",), ("--shapes", "free"), ("--at", positions), ("--at", positions, "--fit")):
             (names, optional), file = columns_of(*options), functools.partial(self.written, path)
             of = {name: "text" if name in texts else "integer" if name in INTEGERS else "real" for name in names}
             with self.subTest(options):

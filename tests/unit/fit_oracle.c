@@ -10,6 +10,7 @@ enum { COLUMNS = FIT_MOST * FIT_PARAMETERS };
 struct fit {
     struct fit_limits limits;
     bool has_beam;
+    enum fit_shapes shapes;
     double widest, pixel_area;
     int n, n_all;
     double n_used;
@@ -330,9 +331,12 @@ static bool add_component(struct fit *f, int highest, double *chi2, struct fit_s
         return false;
     }
     const struct fit_set beam = *set;
+    *chi2 = with_beam;
+    if (f->shapes == FIT_SHAPES_BEAM)
+        return true;
     set->is_free[set->n - 1] = true;
     *chi2 = minimise(f, set, &hit);
-    if (*chi2 < 0.8 * with_beam && may_stay(f, set))
+    if (*chi2 < (f->shapes == FIT_SHAPES_FREE ? 1 : 0.8) * with_beam && may_stay(f, set))
         return true;
     *set = beam;
     *chi2 = evaluate(f, set);
@@ -393,7 +397,7 @@ static double divide_elongated(struct fit *f, double chi2, struct fit_set *set) 
     return chi2;
 }
 
-static void set_beam_shapes(struct fit_set *set) {
+static void set_beam_shapes(struct fit_set *set, double *flux) {
     for (int i = 0; i < set->n; i++) {
         double *c = set->value[i], major, minor, e_major, e_minor;
         widths_of(c, &major, &minor);
@@ -401,15 +405,16 @@ static void set_beam_shapes(struct fit_set *set) {
         if (!set->is_free[i] || !(major - 1 < 2 * e_major) || !(minor - 1 < 2 * e_minor) ||
             !(1 - major < 3 * e_major) || !(1 - minor < 3 * e_minor))
             continue;
+        flux[i] = c[FIT_PEAK] * major * minor;
         c[FIT_P] = c[FIT_R] = 1;
         c[FIT_Q] = 0;
         set->is_free[i] = false;
     }
 }
 
-static void test_beam(struct fit *f, double most, struct fit_set *set) {
+static void test_beam(struct fit *f, double most, struct fit_set *set, double *flux) {
     const struct fit_set before = *set;
-    set_beam_shapes(set);
+    set_beam_shapes(set, flux);
     if (!(evaluate(f, set) <= most)) {
         *set = before;
         evaluate(f, set);
@@ -465,7 +470,7 @@ static void fit_core(struct fit *f, double most, struct fit_set *set) {
     improve(f, set);
 }
 
-static void refine(struct fit *f, const struct fit_job *job, double chi2, double most_for_points,
+static void refine(struct fit *f, struct fit_job *job, double chi2, double most_for_points,
                    struct fit_set *set) {
     if (f->has_beam)
         chi2 = add_components(f, job->n_inside, chi2, set);
@@ -473,11 +478,12 @@ static void refine(struct fit *f, const struct fit_job *job, double chi2, double
         set->n = 0;
     if (set->n == 0)
         return;
-    if (f->has_beam)
+    const bool chooses = f->has_beam && f->shapes == FIT_SHAPES_CHOSEN;
+    if (chooses)
         chi2 = divide_elongated(f, chi2, set);
     const double most = chi2 + 20.0 * set->n * (2 * 3.141592653589793 / f->pixel_area);
-    if (f->has_beam)
-        test_beam(f, most, set);
+    if (chooses)
+        test_beam(f, most, set, job->flux_before);
     fit_core(f, most, set);
 }
 
@@ -508,6 +514,7 @@ void oracle_fit(const struct fit_frame *frame, const struct fit_pixel *pixels,
     struct fit_set set = job->set;
     *f = (struct fit){.limits = job->limits,
                       .has_beam = frame->has_beam,
+                      .shapes = frame->shapes,
                       .widest = job->widest,
                       .n = n,
                       .n_all = (n + FIT_LANES - 1) / FIT_LANES * FIT_LANES};

@@ -10,7 +10,7 @@ struct fit_frame frame_of_beam(double major, double minor, double angle) {
     const double c = cos(angle), s = sin(angle);
     const double xx = a * c * c + b * s * s, xy = (a - b) * c * s, yy = a * s * s + b * c * c;
     const double ux = sqrt(xx);
-    return (struct fit_frame){ux, xy / ux, sqrt(yy - xy * xy / xx), true};
+    return (struct fit_frame){ux, xy / ux, sqrt(yy - xy * xy / xx), true, FIT_SHAPES_CHOSEN};
 }
 
 enum kind { POINTS, EXTENDED, PAIRS, CROWD, NOISE, PLATEAU, HUGE, VAST, TINY, FEW, WILD };
@@ -108,7 +108,7 @@ static void add_starts(struct fit_scene *scene, int n, struct random *r) {
                                           0,
                                           1};
         memcpy(scene->job.set.value[i], c, sizeof c);
-        scene->job.set.is_free[i] = true;
+        scene->job.set.is_free[i] = scene->frame.shapes != FIT_SHAPES_BEAM;
         scene->job.set.source[i] = i;
         scene->job.set.n = i + 1;
     }
@@ -135,6 +135,7 @@ struct fit_scene fit_scene_make(int kind, int side, struct random *r) {
     scene.pixels = calloc((size_t)(width * height) + 3, sizeof *scene.pixels);
     add_pixels(&scene, kind, kind == FEW && width > 4 ? 4 : width,
                kind == FEW && height > 4 ? 4 : height, sources, n, r);
+    scene.frame.shapes = (enum fit_shapes)random_below(r, 3);
     add_starts(&scene, kind == PAIRS ? (n + 1) / 2 : n, r);
     scene.job.widest = fit_widest(scene.frame.ux * width, scene.frame.vy * height);
     return scene;

@@ -81,6 +81,7 @@ static void columns_of_options(void **state) {
         {"kappa", "3", "", false, false, false},   {"deblend", "yes", "", true, false, false},
         {"contrast", "2", "", true, false, false}, {"fit", "yes", "", true, true, true},
         {"at", "c.csv", "", false, false, true},   {"at", "c.csv", "fit", false, true, true},
+        {"shapes", "auto", "", true, true, true},  {"shapes", "free", "", true, true, true},
     };
     static const char *const optional = "N_Gaus Xpeak Ypeak N_pix X_min X_max Y_min Y_max";
     (void)state;

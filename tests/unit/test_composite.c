@@ -168,7 +168,7 @@ static void check_one(double peak, double width_u, double width_v, double lean) 
     scene_add(&s, peak, 30.2, 29.7, width_u, width_v, lean, true);
     const struct composite c = scene_measure(&s, members, 1);
     const struct fit_uncertainty u =
-        uncertainty_of_fit(&s.gaussians[0], &s.frame, s.gaussians[0].peak, false);
+        uncertainty_of_fit(&s.gaussians[0], &s.frame, s.gaussians[0].peak, false, 0);
     assert_near(c.e_total / c.total, u.relative_total, 0.02 * u.relative_total);
     assert_near(c.e_peak / c.peak, u.relative_peak, 0.02 * u.relative_peak);
     assert_near(c.position.xx, u.position.xx, 0.03 * u.position.xx);

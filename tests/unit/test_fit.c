@@ -323,6 +323,37 @@ static void beam_shape(void **state) {
     fit_scene_free(&s);
 }
 
+/* Sources a little wider than the beam, one that has no start: each has its own shape where that is
+ * wanted, and the beam's where that is; where neither is, the fit says how much flux its own had.
+ */
+static void chosen_shapes(void **state) {
+    struct truth both[2] = {beam, beam};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        both[i].major *= 1.05;
+        both[i].minor *= 1.05;
+    }
+    both[1].x += 9;
+    both[1].peak = 10;
+    both[0].peak = 20;
+    struct fit_scene s = scene_of(both, 2, 2, 40, 40);
+    add_start(&s, both[0].peak, 0, 0);
+    for (int shapes = FIT_SHAPES_CHOSEN; shapes <= FIT_SHAPES_BEAM; shapes++) {
+        s.frame.shapes = (enum fit_shapes)shapes;
+        s.job.set.is_free[0] = shapes != FIT_SHAPES_BEAM;
+        const struct fit_job job = run(fit_with_2, &s);
+        assert_int_equal(job.set.n, 2);
+        for (int i = 0; i < 2; i++) {
+            const double flux = shapes == FIT_SHAPES_CHOSEN ? both[i].peak * 1.05 * 1.05 : 0;
+            assert_near(job.flux_before[i], flux, 0.02 * flux);
+            assert_int_equal(job.set.is_free[i], shapes == FIT_SHAPES_FREE);
+            if (shapes == FIT_SHAPES_FREE)
+                assert_is(&s, &job, i, &both[i]);
+        }
+    }
+    fit_scene_free(&s);
+}
+
 /* A point whose width is not quite the header's beam: a bright one keeps its own, a faint one gets
  * the beam's. */
 static void not_quite_the_beam(void **state) {
@@ -568,6 +599,7 @@ int main(void) {
         cmocka_unit_test(many_jobs),
         cmocka_unit_test(one_gaussian),
         cmocka_unit_test(beam_shape),
+        cmocka_unit_test(chosen_shapes),
         cmocka_unit_test(not_quite_the_beam),
         cmocka_unit_test(core_on_a_patch),
         cmocka_unit_test(two_points),

@@ -78,7 +78,7 @@ static int check_snr(const struct fitted_sources *fitted, int n) {
 static void check(int n, int apart, int group, int rounds) {
     struct strip s = strip_make(n, apart, 3);
     const struct margin margin = {0};
-    const struct fit_frame frame = {1, 0, 1, true};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     struct arena arena = {0};
     struct island_fit fit;
     int64_t n_sources = 0, n_pixels = 0;
@@ -127,7 +127,8 @@ static void seams(void **state) {
     enum { PEAKS = 40, APART = 6, HEIGHT = 15 };
     struct strip s = strip_make(PEAKS, APART, HEIGHT);
     const struct margin margin = {0};
-    const struct fit_frame frame = {0.5, 0, 0.5, true}; /* a beam of 4.7 pixels */
+    const struct fit_frame frame = {0.5, 0, 0.5, true,
+                                    FIT_SHAPES_CHOSEN}; /* a beam of 4.7 pixels */
     struct arena arena = {0};
     struct island_fit fit;
     struct fitted_sources fitted;

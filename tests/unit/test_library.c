@@ -64,6 +64,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},
                                            {"group", "0"},
+                                           {"shapes", "free"},
                                            {"at", "a/b.csv"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
@@ -145,6 +146,8 @@ static void wrong_options(void **state) {
                                            {"no-such", "1"},
                                            {"contrast", "0"},
                                            {"contrast", "-1"},
+                                           {"shapes", "Beam"},
+                                           {"shapes", ""},
                                            {"at", ""},
                                            {"fit", "1"}};
     struct srcfind_options *options = srcfind_options_create();
@@ -166,7 +169,8 @@ static void wrong_options(void **state) {
     srcfind_options_destroy(options);
 }
 
-/* --fit and --contrast divide islands, too; the contrast that is not given is 1. */
+/* --shapes fits sources; this and --contrast divide islands, too; the contrast that is not given is
+ * 1. */
 static void implied_options(void **state) {
     struct error error;
     struct options o;
@@ -178,7 +182,15 @@ static void implied_options(void **state) {
     for (int i = 0; i < 2; i++) {
         options_default(&o);
         assert_int_equal(options_set(&o, i ? "fit" : "deblend", "yes", &error), SRCFIND_OK);
-        assert_true(options_deblend(&o) && options_contrast(&o) == 1);
+        assert_true(options_deblend(&o) && options_contrast(&o) == 1 &&
+                    options_fit(&o) == (i == 1));
+    }
+    for (int i = 0; i < 3; i++) {
+        static const char *const shapes[] = {"auto", "free", "beam"};
+        options_default(&o);
+        assert_true(!options_fit(&o));
+        assert_int_equal(options_set(&o, "shapes", shapes[i], &error), SRCFIND_OK);
+        assert_true(options_fit(&o) && options_deblend(&o) && !o.fit);
     }
 }
 
@@ -194,6 +206,8 @@ static void positions_that_are_given(void **state) {
         {"negative", "yes", "fit", "leave --negative out"},
         {"deblend", "yes", "kappa", "leave --deblend out, or add --fit"},
         {"contrast", "2", "kappa", "leave --contrast out, or add --fit"},
+        {"shapes", "auto", "kappa", "leave --shapes out"},
+        {"shapes", "free", "fit", "leave --shapes out"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

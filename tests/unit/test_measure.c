@@ -50,7 +50,7 @@ static struct srcfind_source *rows_of(const struct island *islands, int64_t n, d
     struct error error;
     if (n > 0)
         memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
-    const struct fit_frame frame = {1, 0, 1, true};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     struct measurer *measurer =
         measurer_make(&result, &detection, &field->image, &field->metadata, &frame, threads);
     assert_non_null(measurer);

@@ -93,7 +93,8 @@ static void sums(void **state) {
 
 /* --- fits --- */
 
-static const struct fit_frame pixels = {1, 0, 1, true}; /* the beam has a sigma of one pixel */
+static const struct fit_frame pixels = {1, 0, 1, true,
+                                        FIT_SHAPES_CHOSEN}; /* the beam has a sigma of one pixel */
 
 /* A source whose sigmas are in pixels, along x and y. */
 static struct gaussian lying(double major, double minor) {
@@ -199,8 +200,8 @@ static void assert_near(double a, double b) {
 static void assert_errors(double major, double minor) {
     const struct gaussian g = lying(major, minor);
     const struct tensor m = {major * major, minor * minor, 0};
-    const struct fit_uncertainty u = uncertainty_of_fit(&g, &pixels, 10, false);
-    const struct fit_uncertainty shaped = uncertainty_of_fit(&g, &pixels, 10, true);
+    const struct fit_uncertainty u = uncertainty_of_fit(&g, &pixels, 10, false, 0);
+    const struct fit_uncertainty shaped = uncertainty_of_fit(&g, &pixels, 10, true, 0);
     double c[N][N], fixed[N][N];
     const double area = major * minor, exponent = area > 1 ? 2 * pow(area, -1.5) : 2;
     covariance_by_sums(&m, exponent, N, c);
@@ -250,7 +251,7 @@ static void best_weights(void **state) {
 /* A point source at 10 sigma: nearly Condon's errors, of which all are 1 / 10. */
 static void fit_of_beam(void **state) {
     const struct gaussian g = lying(1, 1);
-    const struct fit_uncertainty u = uncertainty_of_fit(&g, &pixels, 10, true);
+    const struct fit_uncertainty u = uncertainty_of_fit(&g, &pixels, 10, true, 0);
     (void)state;
     assert_true(fabs(u.relative_peak - 0.1014) < 1e-4);
     assert_true(fabs(u.relative_total - 0.1014) < 1e-4);
@@ -266,6 +267,17 @@ static struct tensor turned(const double *t, const struct tensor *m) {
                                t[1] * t[3] * m->yy};
 }
 
+/* What the choice of the beam's shape may have cost is an error of the total flux alone. */
+static void fit_that_lost_flux(void **state) {
+    const struct gaussian g = lying(1, 1);
+    const struct fit_uncertainty point = uncertainty_of_fit(&g, &pixels, 10, true, 0);
+    struct fit_uncertainty u = uncertainty_of_fit(&g, &pixels, 10, true, 0.2);
+    (void)state;
+    assert_close(u.relative_total, hypot(point.relative_total, 0.3));
+    u.relative_total = point.relative_total;
+    ASSERT_SAME(u, point);
+}
+
 /* Any beam and any source: in the frame the beam is round, and what is not about axes is the same
  * there; covariances are those of the frame, carried to pixels. */
 static void fit_in_a_frame(void **state) {
@@ -273,7 +285,7 @@ static void fit_in_a_frame(void **state) {
     (void)state;
     for (int i = 0; i < 1000; i++) {
         const struct fit_frame f = {0.2 + random_unit(&r), 2 * random_unit(&r) - 1,
-                                    0.2 + random_unit(&r), true};
+                                    0.2 + random_unit(&r), true, FIT_SHAPES_CHOSEN};
         const double to_pixels[4] = {1 / f.ux, -f.uy / (f.ux * f.vy), 0, 1 / f.vy};
         const double a = 0.5 + 3 * random_unit(&r), b = 0.5 + 3 * random_unit(&r);
         const struct tensor in_frame = {a, b, (2 * random_unit(&r) - 1) * 0.9 * sqrt(a * b)};
@@ -281,8 +293,8 @@ static void fit_in_a_frame(void **state) {
         const struct gaussian there = {1, 0, 0, tensor_inverse(&in_frame)};
         const struct gaussian here = {1, 0, 0, tensor_inverse(&in_pixels)};
         const double snr = 5 + 100 * random_unit(&r);
-        const struct fit_uncertainty e = uncertainty_of_fit(&there, &pixels, snr, false);
-        const struct fit_uncertainty u = uncertainty_of_fit(&here, &f, snr, false);
+        const struct fit_uncertainty e = uncertainty_of_fit(&there, &pixels, snr, false, 0);
+        const struct fit_uncertainty u = uncertainty_of_fit(&here, &f, snr, false, 0);
         const struct tensor position = turned(to_pixels, &e.position);
         const double scale = position.xx + position.yy;
         assert_true(fabs(u.relative_peak / e.relative_peak - 1) < 1e-9);
@@ -306,11 +318,12 @@ static void fit_in_a_frame(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(point_source),      cmocka_unit_test(narrow_source),
-        cmocka_unit_test(turned_source),     cmocka_unit_test(given_pixels),
-        cmocka_unit_test(one_row_of_pixels), cmocka_unit_test(sums),
-        cmocka_unit_test(fit_of_beam),       cmocka_unit_test(fits_by_sums),
-        cmocka_unit_test(fit_in_a_frame),    cmocka_unit_test(best_weights),
+        cmocka_unit_test(point_source),       cmocka_unit_test(narrow_source),
+        cmocka_unit_test(turned_source),      cmocka_unit_test(given_pixels),
+        cmocka_unit_test(one_row_of_pixels),  cmocka_unit_test(sums),
+        cmocka_unit_test(fit_of_beam),        cmocka_unit_test(fits_by_sums),
+        cmocka_unit_test(fit_that_lost_flux), cmocka_unit_test(fit_in_a_frame),
+        cmocka_unit_test(best_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
