@@ -70,9 +70,9 @@ class Shapes(t.Case):
             rows, flux = self.measured(known, "--shapes", choice)
             self.assertEqual([len(rows), self.shaped(rows)], [64, 0])
             self.assertAlmostEqual(np.median([row["Total_flux"] for row in rows] / flux), 1, delta=0.03)
-        rows, flux = self.measured(known, "--shapes", "beam")
+        rows, flux = self.measured(known, "--shapes", "beam", "--group", "0")
         self.assertLess(np.median([row["Total_flux"] for row in rows] / flux), 0.5)
-        every = t.find(known[0], *KNOWN, "--shapes", "beam")["sources"]
+        every = t.find(known[0], *KNOWN, "--shapes", "beam", "--group", "0")["sources"]
         self.assertGreater(len(every), 2 * len(rows))
         self.assertEqual({row["Flags"] & (BEAM_SHAPED | NOT_FITTED) for row in every} - {NOT_FITTED}, {BEAM_SHAPED})
 
@@ -84,7 +84,7 @@ class Shapes(t.Case):
         noise = sky.noise(sky.arguments(["80", "x.fits"]), np.random.default_rng(3))
         header = fits.Header(sky.image_cards(80, -32, (BEAM * sky.CELL, BEAM * sky.CELL, 0.0), sky.CELL, sky.CENTRE)[5:])
         path = self.write("flank.fits", ((image + noise) * sky.NOISE).astype(np.float32), header)
-        flags = {choice: [row["Flags"] & BEAM_SHAPED for row in t.find(path, *KNOWN, "--shapes", choice)["sources"]]
+        flags = {choice: [row["Flags"] & BEAM_SHAPED for row in t.find(path, *KNOWN, "--shapes", choice, "--group", "0")["sources"]]
                  for choice in ("auto", "free", "beam")}
         self.assertEqual(flags["auto"][:2], [0, BEAM_SHAPED])
         self.assertEqual([len(flags["free"]) > 1, set(flags["free"]), set(flags["beam"])], [True, {0}, {BEAM_SHAPED}])
