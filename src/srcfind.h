@@ -346,6 +346,10 @@ struct srcfind_quality {
     double rms_p10, rms_p90;
     double single_pixel, edge; /* share of the sources with this flag; NaN without a source */
     double beam_pixels;        /* FWHM of the beam's minor axis, in pixels */
+    double edge_or_single;     /* share of the sources with one of these flags, or both */
+    /* With the option fit: the share of the sources that are narrower than the beam, by their flag,
+     * and of those whose resid_isl_rms is above 2 isl_rms; else NaN. */
+    double narrow, high_residual;
 };
 
 SRCFIND_API const struct srcfind_quality *

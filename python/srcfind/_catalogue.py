@@ -98,7 +98,9 @@ class Quality:
     """Figures that tell whether the options suit the image; NaN where one is not known.
 
     zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from place to place.
-    single_pixel, edge: share of the sources with this flag. beam_pixels: FWHM of the beam's minor axis, in pixels.
+    single_pixel, edge: share of the sources with this flag; edge_or_single: with one of them. narrow, high_residual: with fit,
+    share of the sources that are narrower than the beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels:
+    FWHM of the beam's minor axis, in pixels.
     """
 
     zeros: float
@@ -106,6 +108,9 @@ class Quality:
     rms_p90: float
     single_pixel: float
     edge: float
+    edge_or_single: float
+    narrow: float
+    high_residual: float
     beam_pixels: float
 
 

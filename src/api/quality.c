@@ -112,24 +112,48 @@ static void compare_noise(const struct sampled *s, const struct srcfind_image *i
 
 /* --- the sources --- */
 
-/* The share of sources with a flag. */
-static double share_with(const struct srcfind_catalogue *catalogue, int64_t flag) {
+/* The share of sources with one of these flags. */
+static double share_with(const struct srcfind_catalogue *catalogue, int64_t flags) {
     int64_t n = 0;
     for (int64_t i = 0; i < catalogue->n_sources; i++)
-        n += (catalogue->sources[i].flags & flag) != 0;
+        n += (catalogue->sources[i].flags & flags) != 0;
     return (double)n / (double)catalogue->n_sources;
+}
+
+/* The share of sources with a residual of more than twice the noise. */
+static double share_with_residual(const struct srcfind_catalogue *catalogue) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++) {
+        const struct srcfind_source *row = &catalogue->sources[i];
+        n += row->resid_isl_rms > 2 * row->isl_rms;
+    }
+    return (double)n / (double)catalogue->n_sources;
+}
+
+/* What fits tell, if there are any. */
+static void compare_fits(const struct srcfind_catalogue *catalogue,
+                         struct srcfind_quality *quality) {
+    if (!catalogue->options.fit || *catalogue->options.at)
+        return;
+    quality->high_residual = share_with_residual(catalogue);
+    if (isfinite(catalogue->image.beam.major))
+        quality->narrow = share_with(catalogue, SRCFIND_FLAG_NARROW);
 }
 
 bool quality_find(const struct sampled *sample, struct srcfind_catalogue *catalogue) {
     const struct srcfind_image *image = &catalogue->image;
     struct srcfind_quality *quality = &catalogue->quality;
-    *quality =
-        (struct srcfind_quality){.zeros = NAN,
-                                 .rms_p10 = NAN,
-                                 .rms_p90 = NAN,
-                                 .single_pixel = share_with(catalogue, SRCFIND_FLAG_SINGLE_PIXEL),
-                                 .edge = share_with(catalogue, SRCFIND_FLAG_EDGE),
-                                 .beam_pixels = image->beam.minor / sqrt(image->pixel_area)};
+    *quality = (struct srcfind_quality){
+        .zeros = NAN,
+        .rms_p10 = NAN,
+        .rms_p90 = NAN,
+        .single_pixel = share_with(catalogue, SRCFIND_FLAG_SINGLE_PIXEL),
+        .edge = share_with(catalogue, SRCFIND_FLAG_EDGE),
+        .beam_pixels = image->beam.minor / sqrt(image->pixel_area),
+        .edge_or_single = share_with(catalogue, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
+        .narrow = NAN,
+        .high_residual = NAN};
+    compare_fits(catalogue, quality);
     if (!sample->bits)
         return true;
     float *values = malloc((size_t)(sample->n_rows * sample->n_columns) * sizeof *values);

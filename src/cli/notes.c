@@ -10,6 +10,8 @@
 
 /* Above these the pixels, the noise or the sources look wrong; the beam below. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
+static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
+enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
 
 static void note_sky(const struct messages *messages, const struct srcfind_image *image) {
     if (*image->no_sky)
@@ -164,6 +166,52 @@ static void note_negative(const struct messages *messages, const struct srcfind_
                       (long long)n_positive, local ? "" : "--local or ");
 }
 
+/* The number of sources that a share of them is. */
+static long long count_of(double share, const struct srcfind_catalogue *c) {
+    return llround(share * (double)c->n_sources);
+}
+
+/* Whether there are enough sources for shares of them. */
+static bool has_sources(const struct srcfind_catalogue *c) {
+    return c->n_sources >= LEAST_SOURCES && !*c->options.at;
+}
+
+/* Notes sources of which the image has a part, and those that may be none. */
+static void note_cut_sources(const struct messages *messages, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    if (has_sources(c) && q->edge_or_single > MOST_CUT)
+        messages_note(messages,
+                      "%s: %lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
+                      "pixel (%lld): %s",
+                      c->image.path, count_of(q->edge_or_single, c), (long long)c->n_sources,
+                      count_of(q->edge, c), count_of(q->single_pixel, c),
+                      q->edge >= q->single_pixel
+                          ? "part of their flux may be missing: search a larger image, or one "
+                            "with fewer blanks"
+                          : "they may be spikes of noise, or the beam too narrow for the pixels: "
+                            "--min-pixels leaves small ones out");
+}
+
+static void note_narrow(const struct messages *messages, const struct srcfind_catalogue *c) {
+    const struct srcfind_beam *beam = &c->image.beam;
+    if (has_sources(c) && c->quality.narrow > MOST_NARROW)
+        messages_note(messages,
+                      "%s: %lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
+                      "which may not be the image's: --beam gives another one",
+                      c->image.path, count_of(c->quality.narrow, c), (long long)c->n_sources,
+                      3600 * beam->major, 3600 * beam->minor);
+}
+
+static void note_residual(const struct messages *messages, const struct srcfind_catalogue *c) {
+    if (has_sources(c) && c->quality.high_residual > MOST_RESIDUAL)
+        messages_note(messages,
+                      "%s: the Gaussians of %lld of %lld sources leave more than twice the noise "
+                      "in their islands, and do not describe them: --save residual shows where, "
+                      "%sa lower --contrast may help",
+                      c->image.path, count_of(c->quality.high_residual, c), (long long)c->n_sources,
+                      c->options.island > 3 ? "a lower --island or " : "");
+}
+
 void notes_write(const struct messages *messages, const struct srcfind_catalogue *c) {
     note_sky(messages, &c->image);
     note_positions(messages, c);
@@ -175,4 +223,7 @@ void notes_write(const struct messages *messages, const struct srcfind_catalogue
     note_no_local_noise(messages, c);
     note_one_noise(messages, c);
     note_negative(messages, c);
+    note_cut_sources(messages, c);
+    note_narrow(messages, c);
+    note_residual(messages, c);
 }

@@ -29,6 +29,11 @@ def faint_noise(shape, sigma=1e-3, seed=1):
     return np.random.default_rng(seed).normal(0, sigma, shape)
 
 
+def lines_of(path, *options):
+    """The summary and the notes, but for that of sources at edges and of one pixel, of which small images of white noise have many."""
+    return [line for line in t.run(path, *options).stderr.splitlines() if "sources touch the edge" not in line]
+
+
 class Catalogues(t.Case):
 
     def test_csv_and_json_hold_the_same(self):
@@ -473,7 +478,7 @@ class Beams(t.Case):
         words = "the BEAMS table has no usable row of this plane"
         for plane, is_known in (("1", True), ("2", False), ("3", False)):
             with self.subTest(plane):
-                lines = t.run(path, "--plane", plane).stderr.splitlines()
+                lines = lines_of(path, "--plane", plane)
                 self.assertEqual(lines[1:], [] if is_known else [
                     "srcfind: %s: fluxes are in Jy/beam.pixel, not in Jy: %s; --beam gives the beam" % (path, words)])
         at = self.path("at.csv")
@@ -519,9 +524,9 @@ class Units(t.Case):
 
     def test_ambiguous_unit_is_said(self):
         for unit, n in (("MJY/BEAM", 2), ("MJy/beam", 1)):
-            result = t.run(self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT=unit)))
-            self.assertEqual(result.stderr.count("\n"), n, result.stderr)
-            self.assertEqual("MJY/BEAM may be MJy or mJy" in result.stderr, n == 2)
+            lines = lines_of(self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT=unit)))
+            self.assertEqual(len(lines), n, lines)
+            self.assertEqual("MJY/BEAM may be MJy or mJy" in lines[-1], n == 2)
 
     def test_surface_brightness(self):
         """Sums of pixels times their solid angle; no beam is needed."""
@@ -539,7 +544,7 @@ class Units(t.Case):
                         expected = s["Pixel_sum"] * factor * square * (2 if "CDELT2" in cards else 1)
                         self.assertAlmostEqual(s["Isl_Total_flux"] / expected, 1, 12)
                         self.assertFalse(s["Flags"] & NO_BEAM)
-                    self.assertEqual(len(t.run(path).stderr.splitlines()), 1)
+                    self.assertEqual(len(lines_of(path)), 1)
         path = self.write("image.fits", t.noise(80, 80), t.sky_header(BUNIT="MJy/sr"))
         fit = t.find(path, "-i", "3", "--fit")["sources"]
         for s in fit:
@@ -552,7 +557,7 @@ class Units(t.Case):
                              ("mJy/beam m/s", 1e-6), ("Jy/beam.m/s", 1e-3)):
             with self.subTest(unit):
                 self.check(unit, "Jy km/s", factor)
-                self.assertEqual(len(t.run(self.path("image.fits")).stderr.splitlines()), 1)
+                self.assertEqual(len(lines_of(self.path("image.fits"))), 1)
         catalogue = t.find(self.path("image.fits"))
         column, = [c for c in catalogue["columns"] if c["name"] == "Total_flux"]
         self.assertEqual(column["unit"], "Jy km/s")
@@ -572,7 +577,7 @@ class Units(t.Case):
                              ({"BUNIT": None, "BMAJ": None}, None)):
             path = self.write("image.fits", t.noise(80, 80), t.sky_header(**cards))
             with self.subTest(cards):
-                lines = t.run(path).stderr.splitlines()
+                lines = lines_of(path)
                 self.assertEqual(lines[1:2], [line for line in lines if "not in Jy" in line])
                 if words:
                     self.assertIn("srcfind: %s: %s" % (path, words), lines[1])

@@ -9,7 +9,8 @@ from scipy import ndimage
 import srcfind_test as t
 
 FAKE = os.environ.get("FAKE_CUDA", "")
-SINGLE_PIXEL, EDGE = 2, 1
+SINGLE_PIXEL, EDGE, NARROW = 2, 1, 1024
+BEAM = 5.0  # pixels
 
 
 def sky(height, width, seed=1, beam=5.0):
@@ -51,8 +52,9 @@ class Quality(t.Case):
         image[128:, 1::3] = image[128:, 2::3] = 0
         path = self.write("padded.fits", image, t.sky_header())
         self.assertAlmostEqual(self.quality(path)["zeros"], 0.5, delta=0.01)
-        self.assert_note(path, "some 50% of the pixels are exactly 0: if they are padding, --blank 0 leaves them out")
-        self.assertEqual(self.notes(path, "--blank", "0"), [])
+        padding = "some 50% of the pixels are exactly 0: if they are padding, --blank 0 leaves them out"
+        self.assertIn(padding, self.notes(path)[0])
+        self.assertNotIn(padding, "".join(self.notes(path, "--blank", "0")))
         self.assertEqual(self.quality(path, "--blank", "0")["zeros"], 0)
         image[128:] = np.nan
         blank = self.write("blank.fits", image, t.sky_header())
@@ -98,7 +100,7 @@ class Quality(t.Case):
         image = sky(400, 600, 6) + np.linspace(-8, 8, 600)
         path = self.write("image.fits", image.astype(np.float32), t.sky_header())
         self.assert_note(path, "the background differs from place to place, and the rms of the whole image, 4")
-        for options in (["--local"], ["--rms-box", "60"], ["--rms", "2"]):
+        for options in (["--local"], ["--rms-box", "60"], ["--rms", "3"]):
             self.assertEqual(self.notes(path, *options), [])
 
     def test_boxes_without_noise(self):
@@ -166,8 +168,87 @@ class Quality(t.Case):
             flags = [source["Flags"] for source in found["sources"]]
             for name, flag in (("single_pixel", SINGLE_PIXEL), ("edge", EDGE)):
                 self.assertEqual(found["quality"][name], sum((f & flag) != 0 for f in flags) / len(flags))
+            either = sum((f & (SINGLE_PIXEL | EDGE)) != 0 for f in flags) / len(flags)
+            self.assertEqual([found["quality"][name] for name in ("edge_or_single", "narrow", "high_residual")], [either, None, None])
+            self.assertLess(max(found["quality"]["single_pixel"], found["quality"]["edge"]), either)
         self.assertGreater(found["quality"]["single_pixel"] * found["quality"]["edge"], 0)
         self.assertIsNone(self.quality(path, "-n", "1000")["edge"])
+
+    def sources(self, *kinds, **cards):
+        """An image with sources of 40 rms on a grid: Gaussians of so many pixels FWHM, or functions of x and y."""
+        side, (y, x) = 40, np.mgrid[-20:20, -20:20]
+        image = sky(side * (1 + (len(kinds) - 1) // 6), side * 6, 11)
+        for k, kind in enumerate(kinds):
+            stamp = kind(x, y) if callable(kind) else 40 * np.exp(-(x ** 2 + y ** 2) / (2 * (kind / 2.3548) ** 2))
+            image[k // 6 * side:][:side, k % 6 * side:][:, :side] += stamp
+        header = t.sky_header(BMAJ=BEAM * 5e-4, BMIN=BEAM * 5e-4, BPA=0.0)
+        header.update(cards)
+        return self.write("sources.fits", image.astype(np.float32), header)
+
+    def test_cut_sources(self):
+        """More than a quarter of 8 or more, at an edge, at a blank pixel, or single."""
+        at_blank = lambda x, y: np.where((x == 2) & (y == 0), np.nan, 40 * np.exp(-(x ** 2 + y ** 2) / 9))
+        at_edge = lambda x, y: 40 * np.exp(-((x + 20) ** 2 + y ** 2) / 9)
+        single = lambda x, y: np.where((x == 0) & (y == 0), 30, 0)
+        part = "part of their flux may be missing: search a larger image, or one with fewer blanks"
+        spikes = "they may be spikes of noise, or the beam too narrow for the pixels: --min-pixels leaves small ones out"
+        for bad, counts, words in (([at_edge] + [at_blank] * 2, (3, 0), part), ([single] * 3, (0, 3), spikes),
+                                   ([at_edge, single, at_blank], (2, 1), part), ([single, at_blank, single], (1, 2), spikes)):
+            path = self.sources(*bad, *[BEAM] * 5)
+            self.assert_note(path, "3 of 8 sources touch the edge or a blank pixel (%d) or are one pixel (%d): %s" % (*counts, words))
+            self.assertEqual(self.quality(path)["edge_or_single"], 3 / 8)
+            self.assertEqual(self.notes(self.sources(*bad, *[BEAM] * 4)), [])  # seven sources
+            self.assertEqual(self.notes(self.sources(*bad[:2], *[BEAM] * 6)), [])  # a quarter
+        path = self.sources(*[at_blank] * 8)
+        catalogue = self.path("c.csv")
+        self.assertEqual(len(t.run(path, "-o", catalogue).stderr.splitlines()), 2)
+        for options in ([], ["--fit"]):
+            self.assertEqual(self.notes(path, "--at", catalogue, *options), [])
+        self.assertEqual(self.quality(path, "--at", catalogue, "--fit")["edge_or_single"], 1)
+
+    def test_narrow_sources(self):
+        path = self.sources(*[BEAM / 2] * 3, *[BEAM] * 7)
+        self.assert_note(path, "3 of 10 sources are narrower than the beam of 9 x 9 arcsec, which may not be the image's: "
+                         "--beam gives another one", "--fit", "-i", "3")
+        self.assertEqual(self.quality(path, "--fit", "-i", "3")["narrow"], 0.3)
+        self.assertEqual(self.notes(path), [])
+        self.assertEqual(self.notes(path, "--deblend", "-i", "3"), [])
+        self.assertEqual(self.notes(path, "--fit", "-i", "3", "--beam", "4.5"), [])
+        self.assertEqual(self.notes(self.sources(*[BEAM / 2] * 3, *[BEAM] * 9), "--fit", "-i", "3"), [])  # a quarter
+        self.assertEqual(self.notes(self.sources(*[BEAM / 2] * 7), "--fit", "-i", "3"), [])  # seven sources
+        catalogue = self.path("c.csv")
+        t.run(path, "--fit", "-o", catalogue, check=True)
+        self.assertEqual(self.notes(path, "--fit", "--at", catalogue), [])
+        self.assertEqual([self.quality(path, "--fit", "--at", catalogue)[name] for name in ("narrow", "high_residual")], [None] * 2)
+        no_beam = self.write("no_beam.fits", fits.getdata(path), t.sky_header(BMAJ=None))
+        self.assertIsNone(self.quality(no_beam, "--fit")["narrow"])
+
+    def test_residuals(self):
+        """Of a square, which no Gaussians describe."""
+        square = lambda x, y: np.where((abs(x) < 9) & (abs(y) < 9), 200, 0)
+        options = ["--fit", "-i", "3", "--rms", "1", "--background", "zero"]
+        path = self.sources(square, *[BEAM] * 8)
+        found = t.find(path, *options)
+        rows = found["sources"]
+        n_bad = sum(row["Resid_Isl_rms"] > 2 * row["Isl_rms"] for row in rows)
+        self.assertEqual([n_bad, found["quality"]["high_residual"]], [len(rows) - 8, n_bad / len(rows)])
+        self.assert_note(path, "the Gaussians of %d of %d sources leave more than twice the noise in their islands, and do not describe "
+                         "them: --save residual shows where, a lower --contrast may help" % (n_bad, len(rows)), *options)
+        self.assert_note(path, "shows where, a lower --island or a lower --contrast may help", "--fit", "--rms", "1", "--background", "zero")
+        for n_points, n_notes in ((9 * n_bad, 0), (9 * n_bad - 1, 1)):  # a tenth, and more
+            path = self.sources(square, *[BEAM] * n_points)
+            self.assertEqual(len(t.find(path, *options)["sources"]), n_bad + n_points)
+            self.assertEqual(len(self.notes(path, *options)), n_notes)
+        self.assertEqual(self.notes(path), [])
+        heights = self.sources(*[lambda x, y, k=k: square(x, y) / 200 * k for k in range(4, 64)])
+        found = t.find(heights, *options)
+        ratios = np.array([row["Resid_Isl_rms"] / row["Isl_rms"] for row in found["sources"]])
+        self.assertEqual(found["quality"]["high_residual"], (ratios > 2).mean())
+        self.assertGreater(min(((ratios > 1.7) & (ratios < 2)).sum(), ((ratios > 2) & (ratios < 2.3)).sum()), 0)
+        path = self.sources(square)
+        found = t.find(path, *options)
+        self.assertLess(len(found["sources"]), 8)
+        self.assertEqual([found["quality"]["high_residual"], self.notes(path, *options)], [1, []])
 
     def test_several_notes(self):
         """One line for each cause, in the order of the images."""

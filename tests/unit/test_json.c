@@ -48,8 +48,8 @@ static void described_image(void **state) {
     c->image.frequency = 1.4e9;
     c->background = (struct srcfind_background){
         .median = 1.0 / 3, .rms = NAN, .n_kept = 1LL << 40, .empty = true};
-    c->quality =
-        (struct srcfind_quality){.zeros = 0.25, .rms_p10 = 1, .rms_p90 = NAN, .beam_pixels = 1.5};
+    c->quality = (struct srcfind_quality){
+        .zeros = 0.25, .rms_p10 = 1, .rms_p90 = NAN, .beam_pixels = 1.5, .narrow = 0.5};
     cJSON *root = read_catalogue(c);
     assert_text(root, "srcfind", SRCFIND_VERSION);
     assert_text(root, "image.path", "a\\b \"c\"\n\t\x01\xc3\xa9.fits");
@@ -75,6 +75,7 @@ static void described_image(void **state) {
     assert_number(root, "detection.n_sources", 3);
     assert_number(root, "quality.zeros", 0.25);
     assert_number(root, "quality.beam_pixels", 1.5);
+    assert_number(root, "quality.narrow", 0.5);
     assert_true(cJSON_IsNull(at(root, "quality.rms_p90")) &&
                 cJSON_IsNull(at(root, "quality.negative")));
     assert_number(root, "options.threshold", 5);
