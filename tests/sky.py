@@ -5,7 +5,7 @@ usage: tests/sky.py SIDE OUTPUT.fits [--seed N] [--beam MAJ,MIN,PA] [--density N
 
 The noise has a standard deviation of 1e-4 Jy/beam, and its autocorrelation is the beam. Sources are Gaussians of the beam's
 shape, or for some of them 1.2 to 4 times as wide (--elongated: ellipses); the number of those with a peak above S falls as
-1/S, from 1 to 20000 times the noise. Pixels are 2 arcsec wide, around RA 180, DEC -30 (SIN).
+1/S (--counts: another power), from 1 to 20000 times the noise. Pixels are 2 arcsec wide, around RA 180, DEC -30 (SIN).
 
 The truth has x, y (0-based pixels), ra, dec (deg), peak (Jy/beam), flux (Jy), fwhm (pixels; geometric mean of both axes),
 snr (peak over the noise at this place), and maj, min, pa (FWHM of both axes in pixels; position angle in degrees). Sources under
@@ -41,6 +41,7 @@ def arguments(given=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--beam", type=beam, default=(5.0, 5.0, 0.0), help="FWHM of both axes in pixels, and position angle in degrees")
     parser.add_argument("--density", type=float, default=200.0, help="sources above 5 times the noise in a million pixels")
+    parser.add_argument("--counts", type=float, default=1.0, help="the power of S with which the number of sources above S falls")
     parser.add_argument("--extended", type=float, default=0.1, help="share of the sources that are wider than the beam")
     parser.add_argument("--elongated", action="store_true",
                         help="wide sources are ellipses of any direction, convolved with the beam, and no wide beams")
@@ -85,11 +86,12 @@ def noise(a, random):
 
 def draw_sources(a, random):
     """x, y, peak (in units of the noise), width, and covariance (xx, xy, yy) of a source that has the width 1."""
-    above_5 = (1 / 5 - 1 / MOST) / (1 / LEAST - 1 / MOST)
+    most, at_5, least = ((1 / peak) ** a.counts for peak in (MOST, 5, LEAST))
+    above_5 = (at_5 - most) / (least - most)
     n = max(1, round(a.side ** 2 * a.density / 1e6 / above_5))
     margin = a.border + 3 * a.beam[0]
     x, y = random.uniform(margin, a.side - 1 - margin, (2, n))
-    peak = 1 / random.uniform(1 / MOST, 1 / LEAST, n)
+    peak = (1 / random.uniform(most, least, n)) ** (1 / a.counts)
     width = np.where(random.random(n) < a.extended, random.uniform(1.2, 4, n), 1.0)
     shape = [np.full(n, value) for value in covariance(a.beam)]
     if a.elongated:
