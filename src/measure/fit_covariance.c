@@ -2,13 +2,17 @@
 
 #include <stdlib.h>
 
-enum { COLUMNS = FIT_MOST * FIT_PARAMETERS };
-
-/* The parameters of a component that keeps the beam's shape: peak, u, v. */
-enum { FIXED = 3 };
+enum {
+    COLUMNS = FIT_MOST * FIT_PARAMETERS,
+    FIXED = 3, /* parameters of a component that keeps the beam's shape: peak, u, v */
+};
 
 /* Beam sigmas, beyond which the noise counts as independent: the beam is 3e-4 of its peak there. */
 static const double CORRELATED = 4;
+
+/* Sums have a pixel in so many beam sigmas, at least: more of them tell nothing more of what is as
+ * smooth as the beam. */
+static const double SPACING = 0.5;
 
 /* As in the fit: the least weight of a pixel of the core. */
 static const double LEAST_CORE = 0.02;
@@ -27,8 +31,11 @@ struct covariance {
     const struct fit_set *set;
     int first[FIT_MOST + 1]; /* each component's first column */
     int n_columns;
-    struct pixel *pixels; /* in the order of the image */
+    int32_t step_x, step_y; /* pixels are columns and rows that are multiples of these */
+    struct pixel *pixels;   /* in the order of the image */
     int64_t n;
+    int32_t half_x, half_y; /* offsets of pixels whose noise is not independent: -half ... half */
+    double *beam;           /* steps; and the autocorrelation of the noise there, row by row */
     double matrix[COLUMNS][COLUMNS];    /* A; then its lower triangular factor */
     double solved[QUANTITIES][COLUMNS]; /* the gradients; then A^-1 gradient */
 };
@@ -79,10 +86,11 @@ static bool list_pixels(struct covariance *c, const struct island_fit *fit,
     }
     const bool is_core = n_core >= (FIT_PARAMETERS + 1) * (int64_t)c->set->n;
     for (int64_t i = 0; i < part->n_pixels; i++) {
-        if (is_core && c->pixels[i].weight == 0)
+        const struct pixel p = c->pixels[i];
+        if ((is_core && p.weight == 0) || p.x % c->step_x != 0 || p.y % c->step_y != 0)
             continue;
-        c->pixels[c->n] = c->pixels[i];
-        c->pixels[c->n++].weight = is_core ? c->pixels[i].weight : 1;
+        c->pixels[c->n] = p;
+        c->pixels[c->n++].weight = is_core ? p.weight : 1;
     }
     qsort(c->pixels, (size_t)c->n, sizeof *c->pixels, compare_pixels);
     return true;
@@ -98,8 +106,14 @@ static void count_columns(struct covariance *c) {
     c->first[c->set->n] = c->n_columns;
 }
 
-/* The derivatives of the model at a point by all parameters. */
-static void differentiate(const struct covariance *c, double u, double v, double *derivative) {
+/* The derivatives of the model at a point by the parameters of the components that reach it. */
+struct derivatives {
+    double value[COLUMNS];
+    int column[COLUMNS], n;
+};
+
+static void differentiate(const struct covariance *c, double u, double v, struct derivatives *d) {
+    d->n = 0;
     for (int i = 0; i < c->set->n; i++) {
         const double *const value = c->set->value[i];
         const double du = u - value[FIT_U], dv = v - value[FIT_V];
@@ -110,19 +124,21 @@ static void differentiate(const struct covariance *c, double u, double v, double
                                            -0.5 * all * du * du,
                                            -all * du * dv,
                                            -0.5 * all * dv * dv};
-        for (int k = c->first[i]; k < c->first[i + 1]; k++)
-            derivative[k] = of[k - c->first[i]];
+        for (int k = c->first[i]; g > 0 && k < c->first[i + 1]; k++) {
+            d->value[d->n] = of[k - c->first[i]];
+            d->column[d->n++] = k;
+        }
     }
 }
 
 static void make_matrix(struct covariance *c) {
-    double derivative[COLUMNS];
+    struct derivatives d;
     for (int64_t i = 0; i < c->n; i++) {
         const struct pixel *p = &c->pixels[i];
-        differentiate(c, p->u, p->v, derivative);
-        for (int a = 0; a < c->n_columns; a++)
+        differentiate(c, p->u, p->v, &d);
+        for (int a = 0; a < d.n; a++)
             for (int b = 0; b <= a; b++)
-                c->matrix[a][b] += p->weight * derivative[a] * derivative[b];
+                c->matrix[d.column[a]][d.column[b]] += p->weight * d.value[a] * d.value[b];
     }
 }
 
@@ -170,13 +186,13 @@ static void solve_all(struct covariance *c, const struct fit_gradient *gradients
 
 /* Sets how much the noise of each pixel changes the quantities. */
 static void make_fields(struct covariance *c) {
-    double derivative[COLUMNS];
+    struct derivatives d;
     for (int64_t i = 0; i < c->n; i++) {
         struct pixel *p = &c->pixels[i];
-        differentiate(c, p->u, p->v, derivative);
+        differentiate(c, p->u, p->v, &d);
         for (int q = 0; q < QUANTITIES; q++)
-            for (int k = 0; k < c->n_columns; k++)
-                p->field[q] += p->weight * derivative[k] * c->solved[q][k];
+            for (int k = 0; k < d.n; k++)
+                p->field[q] += p->weight * d.value[k] * c->solved[q][d.column[k]];
     }
 }
 
@@ -195,42 +211,53 @@ static int64_t first_from(const struct covariance *c, int64_t y, int64_t x) {
 }
 
 /* Adds the pixels of a row from `at` on to what the noise that pixel p has in common with them does
- * to each quantity. */
+ * to each quantity. beam: of this row, at the offset 0. */
 static void correlate_row(const struct covariance *c, const struct pixel *p, int64_t at,
-                          int64_t half, double *common) {
-    const int32_t y = c->n > at ? c->pixels[at].y : 0;
-    for (; at < c->n && c->pixels[at].y == y && c->pixels[at].x <= p->x + half; at++) {
-        const struct pixel *other = &c->pixels[at];
-        const double du = other->u - p->u, dv = other->v - p->v, square = du * du + dv * dv;
-        if (square >= CORRELATED * CORRELATED)
-            continue;
-        const double beam = gaussian_exp(-0.5 * square);
-        for (int q = 0; q < QUANTITIES; q++)
-            common[q] += beam * other->field[q];
+                          const double *beam, double *common) {
+    const int32_t y = c->pixels[at].y;
+    const int32_t last = p->x + c->half_x * c->step_x;
+    for (; at < c->n && c->pixels[at].y == y && c->pixels[at].x <= last; at++) {
+        const double correlation = beam[(c->pixels[at].x - p->x) / c->step_x];
+        for (int q = 0; correlation > 0 && q < QUANTITIES; q++)
+            common[q] += correlation * c->pixels[at].field[q];
     }
 }
 
 /* Adds the products of pixel p. */
-static void correlate(const struct covariance *c, const struct pixel *p, int64_t half_x,
-                      int64_t half_y, double covariance[QUANTITIES][QUANTITIES]) {
+static void correlate(const struct covariance *c, const struct pixel *p,
+                      double covariance[QUANTITIES][QUANTITIES]) {
     double common[QUANTITIES] = {0};
-    for (int64_t y = p->y - half_y; y <= p->y + half_y; y++) {
-        const int64_t at = first_from(c, y, p->x - half_x);
+    for (int32_t dy = -c->half_y; dy <= c->half_y; dy++) {
+        const int32_t y = p->y + dy * c->step_y;
+        const int64_t at = first_from(c, y, p->x - (int64_t)c->half_x * c->step_x);
+        const int32_t row = (dy + c->half_y) * (2 * c->half_x + 1) + c->half_x;
         if (at < c->n && c->pixels[at].y == y)
-            correlate_row(c, p, at, half_x, common);
+            correlate_row(c, p, at, c->beam + row, common);
     }
     for (int a = 0; a < QUANTITIES; a++)
         for (int b = 0; b < QUANTITIES; b++)
             covariance[a][b] += p->field[a] * common[b];
 }
 
-static void add_products(const struct covariance *c, double covariance[QUANTITIES][QUANTITIES]) {
+/* Chooses the pixels, and makes the autocorrelation. False where memory ran out. */
+static bool make_beam(struct covariance *c) {
     const struct fit_frame *f = c->frame;
     const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */
     const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
     const double y = f->has_beam ? CORRELATED / f->vy : 0;
-    for (int64_t i = 0; i < c->n; i++)
-        correlate(c, &c->pixels[i], (int64_t)x, (int64_t)y, covariance);
+    c->step_x = f->has_beam ? (int32_t)fmin(fmax(SPACING / f->ux, 1), FIT_MOST_PIXELS) : 1;
+    c->step_y = f->has_beam ? (int32_t)fmin(fmax(SPACING / f->vy, 1), FIT_MOST_PIXELS) : 1;
+    c->half_x = (int32_t)(x / c->step_x);
+    c->half_y = (int32_t)(y / c->step_y);
+    const int32_t width = 2 * c->half_x + 1, height = 2 * c->half_y + 1;
+    c->beam = malloc((size_t)width * (size_t)height * sizeof *c->beam);
+    for (int32_t i = 0; c->beam && i < width * height; i++) {
+        const int32_t dx = (i % width - c->half_x) * c->step_x;
+        const int32_t dy = (i / width - c->half_y) * c->step_y;
+        const double u = f->ux * dx + f->uy * dy, v = f->vy * dy, square = u * u + v * v;
+        c->beam[i] = square < CORRELATED * CORRELATED ? gaussian_exp(-0.5 * square) : 0;
+    }
+    return c->beam;
 }
 
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
@@ -242,14 +269,16 @@ bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fi
     c->frame = frame;
     c->set = set;
     count_columns(c);
-    const bool ok = list_pixels(c, fit, &fit->parts[k]);
+    const bool ok = make_beam(c) && list_pixels(c, fit, &fit->parts[k]);
     if (ok) {
         make_matrix(c);
         factorise(c);
         solve_all(c, gradients);
         make_fields(c);
-        add_products(c, covariance);
+        for (int64_t i = 0; i < c->n; i++)
+            correlate(c, &c->pixels[i], covariance);
     }
+    free(c->beam);
     free(c->pixels);
     free(c);
     return ok;

@@ -29,8 +29,8 @@ struct fit_gradient {
  * where they overlap, and so are sums over the pixels of the fit: with s the derivatives of the
  * model by the parameters, W the weights of the squares and C the autocorrelation of the noise, the
  * beam, the covariance of the parameters is A^-1 B A^-1, where A = sum of s W s^T over the pixels
- * and B = sum of s W C W s^T over pairs of pixels. Without a beam the pixels are independent. False
- * where memory ran out. */
+ * and B = sum of s W C W s^T over pairs of pixels; where the beam has many pixels, a part of them
+ * is enough. Without a beam the pixels are independent. False where memory ran out. */
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
                         const struct fit_set *set, const struct fit_gradient *gradients,
                         double covariance[QUANTITIES][QUANTITIES]);
