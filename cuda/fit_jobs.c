@@ -93,7 +93,9 @@ static enum srcfind_status run(const struct fitting *f, struct threads *threads)
         status = cpu_fit(f->frame, f->pixels, large, n_large, threads, f->error);
         const cudaError_t code =
             copy_out(f->cuda, threads, f->jobs, f->device_jobs, f->n * (int64_t)sizeof *f->jobs);
-        const enum srcfind_status device = cuda_check(f->cuda, code, "fitting sources", f->error);
+        struct error second; /* where the host failed, its error is the one to tell */
+        const enum srcfind_status device =
+            cuda_check(f->cuda, code, "fitting sources", status == SRCFIND_OK ? f->error : &second);
         status = status == SRCFIND_OK ? device : status;
     }
     if (status == SRCFIND_OK)
