@@ -40,6 +40,7 @@ struct batch {
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
     struct components *components;
     enum srcfind_status status; /* of what failed; SRCFIND_OK: if anything did, memory ran out */
+    const char *doing;          /* for error_memory */
     struct error *error;
 };
 
@@ -51,7 +52,7 @@ static enum srcfind_status work_on_part(void *context, int part, struct error *e
     const int64_t end = first + ISLANDS_A_PART < b->n ? first + ISLANDS_A_PART : b->n;
     for (int64_t i = first; i < end; i++)
         if (!b->work(b, &b->items[i], b->first + i))
-            return error_memory(error, "dividing islands");
+            return error_memory(error, b->doing);
     return SRCFIND_OK;
 }
 
@@ -211,6 +212,7 @@ static bool run_jobs(struct batch *b) {
 
 /* False on an error. */
 static bool fit_islands(struct batch *b) {
+    b->doing = "fitting sources";
     return for_each_island(b, make_fit) && allocate_jobs(b) && for_each_island(b, make_jobs) &&
            run_jobs(b) && for_each_island(b, finish_fit);
 }
@@ -433,6 +435,7 @@ enum srcfind_status components_find(const struct dividing *dividing,
                       .components = components,
                       .items = calloc((size_t)(end - first), sizeof *b.items),
                       .margins = calloc((size_t)(end - first), sizeof *b.margins),
+                      .doing = "dividing islands",
                       .error = error};
     *components = (struct components){0};
     arrays_use_huge_pages(b.items, (size_t)b.n * sizeof *b.items);
@@ -442,7 +445,7 @@ enum srcfind_status components_find(const struct dividing *dividing,
                     for_each_island(&b, divide_island) && (!dividing->fitter || fit_islands(&b)) &&
                     allocate_components(&b) && for_each_island(&b, make_components);
     clear_batch(&b);
-    return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, "dividing islands");
+    return ok || b.status != SRCFIND_OK ? b.status : error_memory(error, b.doing);
 }
 
 void components_clear(struct components *components) {

@@ -30,7 +30,6 @@ CAN_UNSHARE = subprocess.run(["unshare", "--pid", "--fork", "true"], capture_out
 with_pictures = unittest.skipUnless(os.environ.get("PICTURES"), "a build without cairo")
 
 
-@unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
 def numbers(step):
     """Numbers of calls, one in `step` of them. At no regular distance: allocations come in patterns, as six for each island, of which
     every second one would always be another three."""
@@ -40,6 +39,7 @@ def numbers(step):
         n += distances.randint(1, 2 * step - 1)
 
 
+@unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
 class Faults(t.Case):
 
     def setUp(self):
@@ -157,6 +157,17 @@ class Faults(t.Case):
         for threads, step in (1, 1), (2, 4):
             self.assertGreater(self.check([image, "--fit", "--negative", "-i", 3, "--save", "sources,residual", "--cpu", "--threads", threads],
                                           step=step), 40)
+
+    def test_what_memory_was_for(self):
+        """Of a search with a fit: after islands are divided, sources are fitted."""
+        arguments, said = [self.small_image(), "--fit", "-i", "3", "--cpu", "--threads", "1", "-q", "-o", self.out + "/"], []
+        for n in numbers(SPARSE):
+            result, _, happened = self.run_faulty(arguments, "memory:%d" % n)
+            said += re.findall("dividing islands|fitting sources", result.stderr)
+            if not happened:
+                break
+        self.assertEqual(said, sorted(said))
+        self.assertEqual(set(said), {"dividing islands", "fitting sources"})
 
     @with_pictures
     def test_picture(self):
