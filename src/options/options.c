@@ -28,26 +28,22 @@ static bool read_integer(const char *text, int64_t least, int64_t most, int64_t 
     return end != text && !*end && !errno && *value >= least && *value <= most;
 }
 
-static bool parse_positive(void *member, const char *values, const char *text) {
+static bool parse_positive(void *member, const char *text) {
     double *number = member;
-    (void)values;
     return read_real(text, strlen(text), number) && *number > 0;
 }
 
-static void print_positive(const void *member, const char *values, char *text) {
+static void print_positive(const void *member, char *text) {
     const double *number = member;
-    (void)values;
     if (*number > 0)
         format_double(*number, text);
 }
 
-static bool parse_count(void *member, const char *values, const char *text) {
-    (void)values;
+static bool parse_count(void *member, const char *text) {
     return read_integer(text, 1, INT64_MAX, member);
 }
 
-static void print_count(const void *member, const char *values, char *text) {
-    (void)values;
+static void print_count(const void *member, char *text) {
     format_integer(*(const int64_t *)member, text);
 }
 
@@ -94,34 +90,30 @@ static void print_choice(const void *member, const char *values, char *text) {
 }
 
 /* NAN is not set. */
-static bool parse_real(void *member, const char *values, const char *text) {
-    (void)values;
+static bool parse_real(void *member, const char *text) {
     return read_real(text, strlen(text), member);
 }
 
 /* A tolerance of groups; see GROUP_MOST. */
-static bool parse_tolerance(void *member, const char *values, const char *text) {
-    return parse_real(member, values, text) && *(double *)member >= 0 && *(double *)member <= 5;
+static bool parse_tolerance(void *member, const char *text) {
+    return parse_real(member, text) && *(double *)member >= 0 && *(double *)member <= 5;
 }
 
-static void print_real(const void *member, const char *values, char *text) {
-    (void)values;
+static void print_real(const void *member, char *text) {
     if (!isnan(*(const double *)member))
         format_double(*(const double *)member, text);
 }
 
 /* NAN is the median. */
-static bool parse_background(void *member, const char *values, const char *text) {
+static bool parse_background(void *member, const char *text) {
     double *background = member;
-    (void)values;
     *background = strcmp(text, "zero") == 0 ? 0 : (double)NAN;
     return !isnan(*background) || strcmp(text, "median") == 0 ||
            read_real(text, strlen(text), background);
 }
 
-static void print_background(const void *member, const char *values, char *text) {
+static void print_background(const void *member, char *text) {
     const double background = *(const double *)member;
-    (void)values;
     if (isnan(background) || background == 0)
         snprintf(text, OPTIONS_TEXT, "%s", background == 0 ? "zero" : "median");
     else
@@ -129,24 +121,21 @@ static void print_background(const void *member, const char *values, char *text)
 }
 
 /* A flag on the command line has no text. */
-static bool parse_flag(void *member, const char *values, const char *text) {
+static bool parse_flag(void *member, const char *text) {
     bool *flag = member;
-    (void)values;
     *flag = !text || strcmp(text, "yes") == 0;
     return *flag || strcmp(text, "no") == 0;
 }
 
-static void print_flag(const void *member, const char *values, char *text) {
-    (void)values;
+static void print_flag(const void *member, char *text) {
     if (*(const bool *)member)
         snprintf(text, OPTIONS_TEXT, "yes");
 }
 
 /* SIZE,STEP in pixels, or SIZE alone. */
-static bool parse_box(void *member, const char *values, const char *text) {
+static bool parse_box(void *member, const char *text) {
     struct box_option *box = member;
     char size[FORMAT_TEXT];
-    (void)values;
     const size_t length = strcspn(text, ",");
     if (length >= sizeof size)
         return false;
@@ -157,19 +146,17 @@ static bool parse_box(void *member, const char *values, const char *text) {
     return !text[length] || read_integer(text + length + 1, 1, box->size, &box->step);
 }
 
-static void print_box(const void *member, const char *values, char *text) {
+static void print_box(const void *member, char *text) {
     const struct box_option *box = member;
-    (void)values;
     if (box->size > 0)
         snprintf(text, OPTIONS_TEXT, "%lld,%lld", (long long)box->size, (long long)box->step);
 }
 
 /* MAJ,MIN,PA in arcsec, arcsec, degrees; or MAJ alone. */
-static bool parse_beam(void *member, const char *values, const char *text) {
+static bool parse_beam(void *member, const char *text) {
     double value[3];
     int n = 0;
     bool more = true;
-    (void)values;
     while (more && n < 3) {
         const size_t length = strcspn(text, ",");
         if (!read_real(text, length, &value[n]))
@@ -186,10 +173,9 @@ static bool parse_beam(void *member, const char *values, const char *text) {
     return !more && n != 2 && value[0] >= value[1] && value[1] > 0;
 }
 
-static void print_beam(const void *member, const char *values, char *text) {
+static void print_beam(const void *member, char *text) {
     const struct beam_option *beam = member;
     char axes[3][FORMAT_TEXT];
-    (void)values;
     if (isnan(beam->major))
         return;
     format_double(beam->major, axes[0]);
@@ -198,24 +184,20 @@ static void print_beam(const void *member, const char *values, char *text) {
     snprintf(text, OPTIONS_TEXT, "%s,%s,%s", axes[0], axes[1], axes[2]);
 }
 
-static bool parse_text(void *member, const char *values, const char *text) {
-    (void)values;
+static bool parse_text(void *member, const char *text) {
     return *text && snprintf(member, SRCFIND_TEXT, "%s", text) < SRCFIND_TEXT;
 }
 
-static void print_text(const void *member, const char *values, char *text) {
-    (void)values;
+static void print_text(const void *member, char *text) {
     snprintf(text, OPTIONS_TEXT, "%s", (const char *)member);
 }
 
-static bool parse_path(void *member, const char *values, const char *text) {
-    (void)values;
+static bool parse_path(void *member, const char *text) {
     return *text && snprintf(member, OPTIONS_TEXT, "%s", text) < OPTIONS_TEXT;
 }
 
-static bool parse_plane(void *member, const char *values, const char *text) {
+static bool parse_plane(void *member, const char *text) {
     struct plane_option *plane = member;
-    (void)values;
     plane->n = 0;
     for (char *end;; text = end + 1) {
         errno = 0;
@@ -228,10 +210,9 @@ static bool parse_plane(void *member, const char *values, const char *text) {
     }
 }
 
-static void print_plane(const void *member, const char *values, char *text) {
+static void print_plane(const void *member, char *text) {
     const struct plane_option *plane = member;
     size_t length = 0;
-    (void)values;
     for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
         length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
                                    (long long)plane->index[i]);
@@ -244,10 +225,9 @@ static const struct {
 
 enum { DEVICE_NAMES = sizeof device_names / sizeof *device_names };
 
-static bool parse_device(void *member, const char *values, const char *text) {
+static bool parse_device(void *member, const char *text) {
     int *device = member;
     int64_t number;
-    (void)values;
     for (int i = 0; i < DEVICE_NAMES; i++) {
         if (strcmp(text, device_names[i].name) == 0) {
             *device = device_names[i].device;
@@ -260,43 +240,38 @@ static bool parse_device(void *member, const char *values, const char *text) {
     return true;
 }
 
-static void print_device(const void *member, const char *values, char *text) {
+static void print_device(const void *member, char *text) {
     const int device = *(const int *)member;
-    (void)values;
     format_integer(device, text);
     for (int i = 0; i < DEVICE_NAMES; i++)
         if (device == device_names[i].device)
             snprintf(text, OPTIONS_TEXT, "%s", device_names[i].name);
 }
 
-static bool parse_threads(void *member, const char *values, const char *text) {
+static bool parse_threads(void *member, const char *text) {
     int64_t number;
-    (void)values;
     if (!read_integer(text, 1, OPTIONS_MOST_THREADS, &number))
         return false;
     *(int *)member = (int)number;
     return true;
 }
 
-static void print_threads(const void *member, const char *values, char *text) {
+static void print_threads(const void *member, char *text) {
     const int n = *(const int *)member;
-    (void)values;
     if (n > 0)
         format_integer(n, text);
 }
 
-static bool parse_mebibytes(void *member, const char *values, const char *text) {
+static bool parse_mebibytes(void *member, const char *text) {
     int64_t mebibytes;
-    (void)values;
     if (!read_integer(text, 1, INT64_MAX >> 20, &mebibytes))
         return false;
     *(int64_t *)member = mebibytes << 20;
     return true;
 }
 
-static void print_mebibytes(const void *member, const char *values, char *text) {
+static void print_mebibytes(const void *member, char *text) {
     const int64_t bytes = *(const int64_t *)member;
-    (void)values;
     if (bytes > 0)
         format_integer(bytes >> 20, text);
 }
@@ -323,18 +298,18 @@ enum type {
 
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
- * characters, and nothing if the option is not set. values are those of options.inc. wanted
- * completes the message "is not ..."; NULL: the values do. */
+ * characters, and nothing if the option is not set. wanted completes the message "is not ...". A
+ * choice has none of them: its values in options.inc tell. */
 static const struct {
     const char *wanted;
-    bool (*parse)(void *member, const char *values, const char *text);
-    void (*print)(const void *member, const char *values, char *text);
+    bool (*parse)(void *member, const char *text);
+    void (*print)(const void *member, char *text);
 } types[] = {
     [NUMBER] = {"a number above 0", parse_positive, print_positive},
     [REAL] = {"a number", parse_real, print_real},
     [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
-    [CHOICE] = {NULL, parse_choice, print_choice},
+    [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
     [FLAG] = {"yes or no", parse_flag, print_flag},
     [BOX] = {"SIZE[,STEP] with SIZE from 8 on, in pixels, and STEP from 1 to SIZE", parse_box,
@@ -392,13 +367,18 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
     return options_get(options, e->shown.name, shaping->value);
 }
 
+static bool parse_entry(const struct entry *e, const char *text, struct options *options) {
+    void *member = (char *)options + e->offset;
+    return e->type == CHOICE ? parse_choice(member, e->shown.values, text)
+                             : types[e->type].parse(member, text);
+}
+
 void options_default(struct options *options) {
     *options = (struct options){
         .beam = {NAN, NAN, NAN}, .blank = NAN, .group = NAN, .shapes = SHAPES_NOT_GIVEN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].shown.initial)
-            types[entries[i].type].parse((char *)options + entries[i].offset,
-                                         entries[i].shown.values, entries[i].shown.initial);
+            parse_entry(&entries[i], entries[i].shown.initial, options);
 }
 
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
@@ -409,7 +389,7 @@ enum srcfind_status options_set(struct options *options, const char *name, const
         return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
     if (!value && e->shown.argument)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
-    if (types[e->type].parse((char *)&changed + e->offset, e->shown.values, value)) {
+    if (parse_entry(e, value, &changed)) {
         *options = changed;
         return SRCFIND_OK;
     }
@@ -479,7 +459,12 @@ enum srcfind_status options_check(const struct options *options, struct error *e
 bool options_get(const struct options *options, const char *name, char *text) {
     const struct entry *e = options_find(name);
     *text = '\0';
-    if (e)
-        types[e->type].print((const char *)options + e->offset, e->shown.values, text);
-    return e;
+    if (!e)
+        return false;
+    const void *member = (const char *)options + e->offset;
+    if (e->type == CHOICE)
+        print_choice(member, e->shown.values, text);
+    else
+        types[e->type].print(member, text);
+    return true;
 }
