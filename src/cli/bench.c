@@ -165,16 +165,6 @@ static double bench_many(const struct srcfind_options *options, const char *imag
 
 /* --- one image --- */
 
-static int bench_write(const struct bench_report *m, bool as_json,
-                       const struct messages *messages) {
-    bool ok = true;
-    if (as_json)
-        ok = bench_report_write_json(m, stdout);
-    else
-        bench_report_write_text(m, stdout);
-    return messages_written(messages, ok);
-}
-
 /* Measures what srcfind_bench_file does not: the process, and many images at a time. False if one
  * of them failed. */
 static bool measure_command(const struct cli *cli, const struct target *target,
@@ -207,7 +197,7 @@ static int bench_image(const struct cli *cli, const struct target *target, bool 
     if (status == SRCFIND_OK) {
         struct bench_report m = {.bench = bench};
         const bool whole = measure_command(cli, target, options, &m, messages);
-        result = bench_write(&m, as_json, messages);
+        result = messages_written(messages, bench_report_write(&m, as_json, stdout));
         if (!whole)
             result = EXIT_IMAGE;
     }
@@ -215,16 +205,8 @@ static int bench_image(const struct cli *cli, const struct target *target, bool 
     return result;
 }
 
-/* A copy of the options with another device. NULL where memory ran out. */
-static struct srcfind_options *options_with_device(const struct cli *cli, const char *device) {
-    struct srcfind_options *options = srcfind_options_copy(cli->find);
-    if (options)
-        srcfind_options_set(options, "device", device);
-    return options;
-}
-
 static bool has_gpu(const struct cli *cli) {
-    struct srcfind_options *options = options_with_device(cli, "0");
+    struct srcfind_options *options = command_line_options(cli, "0");
     struct srcfind *finder = NULL;
     const bool has = options && srcfind_create(options, &finder) == SRCFIND_OK &&
                      srcfind_device_is_usable(finder);
@@ -247,8 +229,7 @@ static int choose_devices(const struct cli *cli, const char *devices[2]) {
 
 static int bench_on(const struct cli *cli, const struct target *target, bool as_json,
                     const char *device, const struct messages *messages) {
-    struct srcfind_options *options =
-        device ? options_with_device(cli, device) : srcfind_options_copy(cli->find);
+    struct srcfind_options *options = command_line_options(cli, device);
     if (!options) {
         messages_error(messages, "%s: out of memory", target->image);
         return EXIT_IMAGE;

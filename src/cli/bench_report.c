@@ -130,7 +130,7 @@ static bool write_row(const struct bench_report *report, int row, FILE *stream) 
     return valid && is_steady(&copy);
 }
 
-void bench_report_write_text(const struct bench_report *report, FILE *stream) {
+static void write_text(const struct bench_report *report, FILE *stream) {
     const struct srcfind_catalogue *c = srcfind_bench_catalogue(report->bench);
     const struct srcfind_image *image = srcfind_catalogue_image(c);
     const struct srcfind_run *run = srcfind_catalogue_run(c);
@@ -192,6 +192,9 @@ static cJSON *bench_json(const struct bench_report *report) {
     return json_end(&json);
 }
 
-bool bench_report_write_json(const struct bench_report *report, FILE *stream) {
-    return json_print(bench_json(report), "", "\n", stream);
+bool bench_report_write(const struct bench_report *report, bool as_json, FILE *stream) {
+    if (as_json)
+        return json_print(bench_json(report), "", "\n", stream);
+    write_text(report, stream);
+    return true;
 }

@@ -18,10 +18,8 @@ struct bench_report {
     int n_workers;          /* how many images are searched at a time */
 };
 
-void bench_report_write_text(const struct bench_report *report, FILE *stream);
-
 /* Returns false where memory ran out. */
-bool bench_report_write_json(const struct bench_report *report, FILE *stream);
+bool bench_report_write(const struct bench_report *report, bool as_json, FILE *stream);
 
 /* The median of n numbers. Sorts them. */
 double bench_report_median(double *numbers, int n);

@@ -13,61 +13,21 @@
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
-#include "common/ascii.h"
 #include "options/options.h"
+#include "output/writer.h"
 
 /* --- the command's own options --- */
 
-struct entry;
-
-static bool cli_set_flag(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_path(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_choice(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_shard(struct cli *cli, const struct entry *entry, const char *text);
-static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, const char *text);
-
 enum type { FLAG, PATH, CHOICE, FORMAT, MAPS, ROUNDS, SHARD, DEVICE_FLAG, OF_LIBRARY };
 
-/* `wanted` completes the message "is not ..."; NULL: the message lists the option's values. */
-static const struct {
-    const char *wanted;
-    bool (*set)(struct cli *cli, const struct entry *entry, const char *text);
-} types[] = {
-    [FLAG] = {NULL, cli_set_flag},
-    [PATH] = {"a path", cli_set_path},
-    [CHOICE] = {NULL, cli_set_choice},
-    [FORMAT] = {NULL, cli_set_format},
-    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, picture, "
-              "gaussians",
-              cli_set_maps},
-    [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
-    [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
-    [DEVICE_FLAG] = {NULL, cli_set_device_flag},
-};
-
-static const struct entry {
+struct entry {
     const char *name;
     int letter;
     const char *argument;
     enum type type;
     size_t offset; /* of the member of struct cli */
     const char *initial, *values, *help;
-} entries[] = {
-#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
-    {name, letter, argument, OF_LIBRARY, 0, initial, values, help},
-#define MACHINE_OPTION SEARCH_OPTION
-#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)                \
-    {name, letter, argument, type, offsetof(struct cli, member), initial, values, help},
-#include "options/options.inc"
-#undef SEARCH_OPTION
-#undef MACHINE_OPTION
-#undef COMMAND_OPTION
 };
-
-enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256, BENCH_ROUNDS = 15 };
 
 static void *member_of(struct cli *cli, const struct entry *entry) {
     return (char *)cli + entry->offset;
@@ -91,11 +51,10 @@ static bool cli_set_choice(struct cli *cli, const struct entry *entry, const cha
 }
 
 static bool cli_set_format(struct cli *cli, const struct entry *entry, const char *text) {
+    const struct writer *writer = writer_named(text);
     (void)entry;
-    for (int i = 0; srcfind_format(i); i++)
-        if (ascii_same(text, srcfind_format(i)->name))
-            cli->format = srcfind_format(i)->name;
-    return cli->format && ascii_same(cli->format, text);
+    cli->format = writer ? &writer->format : NULL;
+    return writer;
 }
 
 /* Adds the map or table of this name, of `length` characters. */
@@ -126,6 +85,7 @@ static bool cli_set_maps(struct cli *cli, const struct entry *entry, const char 
 
 /* Makes the number odd, so that the median is the time of one of the rounds. */
 static bool cli_set_rounds(struct cli *cli, const struct entry *entry, const char *text) {
+    enum { BENCH_ROUNDS = 15 };
     char *end;
     int *rounds = member_of(cli, entry);
     errno = 0;
@@ -157,6 +117,37 @@ static bool cli_set_device_flag(struct cli *cli, const struct entry *entry, cons
     (void)text;
     return srcfind_options_set(cli->find, "device", entry->values) == SRCFIND_OK;
 }
+
+/* `wanted` completes the message "is not ..."; NULL: the message lists the option's values. */
+static const struct {
+    const char *wanted;
+    bool (*set)(struct cli *cli, const struct entry *entry, const char *text);
+} types[] = {
+    [FLAG] = {NULL, cli_set_flag},
+    [PATH] = {"a path", cli_set_path},
+    [CHOICE] = {NULL, cli_set_choice},
+    [FORMAT] = {NULL, cli_set_format},
+    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, picture, "
+              "gaussians",
+              cli_set_maps},
+    [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
+    [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
+    [DEVICE_FLAG] = {NULL, cli_set_device_flag},
+};
+
+static const struct entry entries[] = {
+#define SEARCH_OPTION(name, letter, argument, type, member, initial, values, help)                 \
+    {name, letter, argument, OF_LIBRARY, 0, initial, values, help},
+#define MACHINE_OPTION SEARCH_OPTION
+#define COMMAND_OPTION(name, letter, argument, type, member, initial, values, help)                \
+    {name, letter, argument, type, offsetof(struct cli, member), initial, values, help},
+#include "options/options.inc"
+#undef SEARCH_OPTION
+#undef MACHINE_OPTION
+#undef COMMAND_OPTION
+};
+
+enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256 };
 
 /* --- messages --- */
 
@@ -307,7 +298,7 @@ static bool names_file(const struct cli *cli) {
 
 /* Complains if `option`, which writes no catalogue, is used with an option for catalogues. */
 static bool writes_no_catalogue(const struct cli *cli, const char *option) {
-    const bool as_text = cli->format && strcmp(cli->format, "json") != 0;
+    const bool as_text = cli->format && strcmp(cli->format->name, "json") != 0;
     const char *other = names_file(cli)      ? "--output"
                         : cli->save          ? "--save"
                         : cli->skip_existing ? "--skip-existing"
@@ -319,7 +310,7 @@ static bool writes_no_catalogue(const struct cli *cli, const char *option) {
         return true;
     const bool names_format = strcmp(other, "--format") == 0;
     return complain("%s writes no catalogue, and does not go with %s%s%s", option, other,
-                    names_format ? " " : "", names_format ? cli->format : "");
+                    names_format ? " " : "", names_format ? cli->format->name : "");
 }
 
 static bool is_given(const struct cli *cli, const char *option) {
@@ -330,6 +321,13 @@ bool command_line_has_device(const struct cli *cli, const char *device) {
     char value[16];
     srcfind_options_get(cli->find, "device", value, sizeof value);
     return strcmp(value, device) == 0;
+}
+
+struct srcfind_options *command_line_options(const struct cli *cli, const char *device) {
+    struct srcfind_options *options = srcfind_options_copy(cli->find);
+    if (options && device)
+        srcfind_options_set(options, "device", device);
+    return options;
 }
 
 bool command_line_has_noise_map(const struct cli *cli) {

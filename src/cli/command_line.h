@@ -15,11 +15,11 @@ enum { NOT_GIVEN = -1 };
 static const unsigned SAVE_GAUSSIANS = 1U << 31;
 
 struct cli {
-    struct srcfind_options *find; /* the library's options */
-    const char *output;           /* NULL: standard output */
-    const char *format;           /* NULL: by the suffix of output */
-    const char *files_from;       /* NULL: no list */
-    bool ends_with_nul;           /* the paths of this list */
+    struct srcfind_options *find;        /* the library's options */
+    const char *output;                  /* NULL: standard output */
+    const struct srcfind_format *format; /* NULL: by the suffix of output */
+    const char *files_from;              /* NULL: no list */
+    bool ends_with_nul;                  /* the paths of this list */
     struct shard shard;
     const char *report;   /* NULL: none */
     const char *merge;    /* the merged catalogue; "-": on standard output; NULL: none */
@@ -40,6 +40,10 @@ void command_line_clear(struct cli *cli);
 
 /* True if the option `device` has this value. */
 bool command_line_has_device(const struct cli *cli, const char *device);
+
+/* A copy of the library's options, with another device unless it is NULL; to be destroyed. NULL
+ * where memory ran out. */
+struct srcfind_options *command_line_options(const struct cli *cli, const char *device);
 
 /* True if a map of rms or background is given, which only the CPU uses. */
 bool command_line_has_noise_map(const struct cli *cli);

@@ -19,15 +19,11 @@ struct sides {
 static enum srcfind_status open_sides(const struct cli *cli, struct sides *s,
                                       struct messages *messages) {
     for (int side = 0; side < SIDES; side++) {
-        struct srcfind_options *options = srcfind_options_copy(cli->find);
-        enum srcfind_status status = SRCFIND_ERROR_MEMORY;
-        if (options) {
-            if (side == SIDE_CPU)
-                srcfind_options_set(options, "device", "cpu");
-            else if (command_line_has_device(cli, "auto"))
-                srcfind_options_set(options, "device", "0");
-            status = srcfind_create(options, &s->finder[side]);
-        }
+        const char *of_gpu = command_line_has_device(cli, "auto") ? "0" : NULL;
+        struct srcfind_options *options =
+            command_line_options(cli, side == SIDE_CPU ? "cpu" : of_gpu);
+        const enum srcfind_status status =
+            options ? srcfind_create(options, &s->finder[side]) : SRCFIND_ERROR_MEMORY;
         srcfind_options_destroy(options);
         if (status != SRCFIND_OK) {
             messages_error(messages, "%s%s",
@@ -82,13 +78,8 @@ static int compare_write(const struct sides *s, bool as_json, struct messages *m
     const struct srcfind_catalogue *const catalogue[SIDES] = {s->catalogue[SIDE_CPU],
                                                               s->catalogue[SIDE_GPU]};
     const struct compare_report c = compare_report_make(catalogue, s->text);
-    bool ok = true;
     progress_clear(&messages->progress);
-    if (as_json)
-        ok = compare_report_write_json(&c, stdout);
-    else
-        compare_report_write_text(&c, stdout);
-    const int written = messages_written(messages, ok);
+    const int written = messages_written(messages, compare_report_write(&c, as_json, stdout));
     return written != EXIT_OK ? written : c.same ? EXIT_OK : EXIT_DIFFERENCE;
 }
 

@@ -144,7 +144,7 @@ static void write_times(const char *name, const double *seconds, FILE *stream) {
     fputc('\n', stream);
 }
 
-void compare_report_write_text(const struct compare_report *report, FILE *stream) {
+static void write_text(const struct compare_report *report, FILE *stream) {
     const struct srcfind_image *image = srcfind_catalogue_image(report->catalogue[SIDE_CPU]);
     const struct srcfind_run *cpu = srcfind_catalogue_run(report->catalogue[SIDE_CPU]);
     const struct srcfind_run *gpu = srcfind_catalogue_run(report->catalogue[SIDE_GPU]);
@@ -279,6 +279,9 @@ static cJSON *compare_json(const struct compare_report *report) {
     return json_end(&json);
 }
 
-bool compare_report_write_json(const struct compare_report *report, FILE *stream) {
-    return json_print(compare_json(report), "", "\n", stream);
+bool compare_report_write(const struct compare_report *report, bool as_json, FILE *stream) {
+    if (as_json)
+        return json_print(compare_json(report), "", "\n", stream);
+    write_text(report, stream);
+    return true;
 }

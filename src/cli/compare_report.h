@@ -55,9 +55,7 @@ struct compare_report {
 struct compare_report compare_report_make(const struct srcfind_catalogue *const catalogue[SIDES],
                                           const struct compared_text text[MOST_FORMATS]);
 
-void compare_report_write_text(const struct compare_report *report, FILE *stream);
-
 /* Returns false where memory ran out. */
-bool compare_report_write_json(const struct compare_report *report, FILE *stream);
+bool compare_report_write(const struct compare_report *report, bool as_json, FILE *stream);
 
 #endif

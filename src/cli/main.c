@@ -1,7 +1,4 @@
 /* The command: reads the command line and calls the library. */
-#include <errno.h>
-#include <string.h>
-
 #include "cli/batch.h"
 #include "cli/bench.h"
 #include "cli/compare.h"
@@ -11,24 +8,15 @@
 
 const char PROGRAM[] = "srcfind";
 
-/* Writes a text to standard output. Returns the exit status. */
-static int show(void (*write_text)(FILE *stream)) {
-    write_text(stdout);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_OK;
-    fprintf(stderr, "srcfind: standard output: %s\n", strerror(errno));
-    return EXIT_IMAGE;
-}
-
-static void show_versions(FILE *stream) {
-    fprintf(stream, "%s\n", srcfind_versions());
-}
-
 static int run_command(const struct cli *cli) {
-    if (cli->help)
-        return show(command_line_help);
-    if (cli->version)
-        return show(show_versions);
+    const struct messages messages = messages_for(cli);
+    if (cli->help || cli->version) {
+        if (cli->help)
+            command_line_help(stdout);
+        else
+            puts(srcfind_versions());
+        return messages_written(&messages, true);
+    }
     if (cli->bench)
         return bench_run(cli);
     return cli->compare_cpu ? compare_run(cli) : batch_run(cli);

@@ -76,7 +76,7 @@ int messages_no_memory(const char *doing) {
 }
 
 int messages_written(const struct messages *messages, bool made) {
-    if (made && fflush(stdout) == 0)
+    if (made && fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
     messages_error(messages, "standard output: %s", strerror(made ? errno : ENOMEM));
     return EXIT_IMAGE;

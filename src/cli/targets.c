@@ -284,13 +284,6 @@ static int check_positions(const struct cli *cli) {
 
 /* --- formats --- */
 
-static const struct srcfind_format *format_named(const char *name) {
-    int i = 0;
-    while (srcfind_format(i) && strcmp(srcfind_format(i)->name, name) != 0)
-        i++;
-    return srcfind_format(i);
-}
-
 /* Reports an unknown suffix: any format may not be what the user expects. Returns the exit status.
  */
 static int refuse_suffix(const char *path) {
@@ -305,7 +298,7 @@ static int refuse_suffix(const char *path) {
 
 static int choose_format(const struct cli *cli, struct targets *t) {
     const bool to_file = cli->output && !writes_to_directory(cli, t);
-    t->format = cli->format ? format_named(cli->format) : NULL;
+    t->format = cli->format;
     if (!t->format && to_file && path_has_suffix(cli->output)) {
         t->format = srcfind_format_of(cli->output);
         if (!t->format)

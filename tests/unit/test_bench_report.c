@@ -33,10 +33,7 @@ static char *text_of(bool as_json) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    if (as_json)
-        assert_true(bench_report_write_json(&measured, stream));
-    else
-        bench_report_write_text(&measured, stream);
+    assert_true(bench_report_write(&measured, as_json, stream));
     fclose(stream);
     return text;
 }

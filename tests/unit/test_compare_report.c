@@ -34,10 +34,7 @@ static char *text_of(const struct compare_report *c, bool as_json) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (as_json)
-        assert_true(compare_report_write_json(c, stream));
-    else
-        compare_report_write_text(c, stream);
+    assert_true(compare_report_write(c, as_json, stream));
     fclose(stream);
     return text;
 }
