@@ -111,14 +111,12 @@ static enum srcfind_status find_on_device(struct cuda *cuda, const struct params
                                           struct threads *threads, struct noise_map *map,
                                           struct error *error) {
     const struct detection *detection = &params->detection;
-    const size_t size = (size_t)(params->noise.n_x * params->noise.n_y) * sizeof *map->nodes;
     map->n_x = params->noise.n_x;
     map->n_y = params->noise.n_y;
     map->step = params->noise.step;
-    map->nodes = malloc(size);
+    map->nodes = arrays_allocate(map->n_x * map->n_y, sizeof *map->nodes);
     if (!map->nodes)
         return error_memory(error, "measuring local noise");
-    arrays_use_huge_pages(map->nodes, size);
     enum srcfind_status status = clip_boxes(cuda, params, grid, map, error);
     if (status != SRCFIND_OK || are_complete(map, detection))
         return status;

@@ -69,8 +69,7 @@ bool sorted_from_keys(struct sorted_set *set, uint32_t *keys, int64_t n) {
 enum srcfind_status sorted_from_scan(struct sorted_set *set, struct scan *scan,
                                      struct error *error) {
     const int64_t n = count_pixels(scan);
-    uint32_t *keys = malloc((size_t)n * sizeof *keys + 1);
-    arrays_use_huge_pages(keys, (size_t)n * sizeof *keys);
+    uint32_t *keys = arrays_allocate(n, sizeof *keys);
     const int64_t n_listed = keys ? collect(keys, scan) : 0;
     *set = (struct sorted_set){0};
     scan_free_lists(scan);

@@ -130,12 +130,10 @@ static bool make_and_link_runs(struct search *s, struct threads *threads) {
         s->bands[b].first_run = n;
         n += s->bands[b].n_runs;
     }
-    s->runs = malloc((size_t)n * sizeof *s->runs + 1);
-    s->island = malloc((size_t)n * sizeof *s->island + 1);
+    s->runs = arrays_allocate(n, sizeof *s->runs);
+    s->island = arrays_allocate(n, sizeof *s->island);
     if (!s->runs || !s->island)
         return false;
-    arrays_use_huge_pages(s->runs, (size_t)n * sizeof *s->runs);
-    arrays_use_huge_pages(s->island, (size_t)n * sizeof *s->island);
     threads_run(threads, s->n_bands, fill_and_link_band, s);
     free_scan_runs(s->scan); /* they have been copied */
     for (int b = 1; b < s->n_bands; b++)
@@ -351,10 +349,9 @@ static bool find_segments(struct search *s, struct threads *threads, struct segm
         return false;
     arrays_use_huge_pages(s->extents, ((size_t)n + 1) * sizeof *s->extents);
     out->n = find_extents(s, threads, n);
-    out->islands = s->islands = malloc(((size_t)out->n + 1) * sizeof *s->islands);
+    out->islands = s->islands = arrays_allocate(out->n, sizeof *s->islands);
     if (s->no_memory || !s->islands)
         return false;
-    arrays_use_huge_pages(s->islands, ((size_t)out->n + 1) * sizeof *s->islands);
     find_moments(s, threads);
     return !s->detection->keep_runs || runs_group(get_run, s, n_runs, out);
 }

@@ -28,11 +28,10 @@ static void add_range(struct sorted_values *s, int64_t i, int64_t last, bool sub
 }
 
 bool sorted_make(struct sorted_values *s, uint32_t *keys, int64_t n) {
-    uint32_t *scratch = malloc((size_t)n * sizeof *scratch + 1);
+    uint32_t *scratch = arrays_allocate(n, sizeof *scratch);
     *s = (struct sorted_values){.keys = keys, .last = n};
     if (!scratch)
         return false;
-    arrays_use_huge_pages(scratch, (size_t)n * sizeof *scratch);
     sort_keys(keys, n, scratch);
     free(scratch);
     add_range(s, 0, n, false);

@@ -95,6 +95,14 @@ void table_file_keep_cells(struct table_file *table, bool (*is_used)(const char 
             clear_cells(&table->columns[i]);
 }
 
+void table_file_make_real(struct table_file_column *column, int64_t n) {
+    for (int64_t row = 0; row < n; row++) {
+        const int64_t integer = column->integers[row];
+        column->reals[row] = integer == INT64_MIN ? (double)NAN : (double)integer;
+    }
+    column->kind = SRCFIND_REAL;
+}
+
 void table_file_clear(struct table_file *table) {
     for (int i = 0; i < table->n_columns; i++) {
         free(table->columns[i].name);

@@ -45,6 +45,9 @@ void table_file_clear(struct table_file *table);
  * that. */
 void table_file_keep_cells(struct table_file *table, bool (*is_used)(const char *name));
 
+/* Turns the integers of the first n rows of a column into real numbers, each the nearest. */
+void table_file_make_real(struct table_file_column *column, int64_t n);
+
 /* The column of a name. If there is none, one whose name has letters of another case; else NULL. */
 const struct table_file_column *table_file_column(const struct table_file *table, const char *name);
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/arrays.h"
+
 enum {
     INPUT = 1 << 16,
-    FIRST_CAPACITY = 1 << 20,
+    STEP = 1 << 20, /* in which the output grows at least: its size is known only at the end */
     GZIP_ONLY = 16 + MAX_WBITS, /* the windowBits for which zlib accepts gzip alone */
 };
 
@@ -54,17 +56,6 @@ static bool refill(struct gunzip *g) {
     g->read += n;
     g->stream.next_in = g->input;
     g->stream.avail_in = (uInt)n;
-    return true;
-}
-
-/* Enlarges the output buffer, by steps: the unpacked size is known only at the end. */
-static bool grow(struct gunzip *g) {
-    const int64_t capacity = g->capacity + g->capacity / 2 + FIRST_CAPACITY;
-    unsigned char *bytes = realloc(g->bytes, (size_t)capacity);
-    if (!bytes)
-        return false;
-    g->bytes = bytes;
-    g->capacity = capacity;
     return true;
 }
 
@@ -117,7 +108,7 @@ enum srcfind_status gunzip_reach(struct gunzip *g, const char *path, int64_t end
     if (end / GUNZIP_MOST_RATIO > g->size)
         return SRCFIND_OK;
     while (g->unpacked < end && !g->ended) {
-        if (g->unpacked == g->capacity && !grow(g))
+        if (g->unpacked == g->capacity && !GROW(g->bytes, g->capacity, g->capacity + STEP))
             return failure(g, path, Z_MEM_ERROR, error);
         int64_t count = (end < g->capacity ? end : g->capacity) - g->unpacked;
         const int code = unpack_next(g, g->bytes + g->unpacked, &count);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <threads.h>
 
+#include "common/arrays.h"
 #include "input/fits/dither.h"
 #include "input/fits/table.h"
 #include "input/fits/tile_codec.h"
@@ -32,8 +33,7 @@ struct setting {
 /* The buffers of one read call. */
 struct workspace {
     unsigned char *row; /* of the table */
-    unsigned char *packed;
-    void *unpacked;
+    unsigned char *packed, *unpacked;
     int64_t packed_bytes, unpacked_bytes;
     struct workspace *next;
 };
@@ -102,19 +102,6 @@ static void release_workspace(struct tiles *t, struct workspace *w) {
     mtx_unlock(&t->lock);
 }
 
-/* Enlarges a buffer, of *bytes, to at least `wanted` bytes, and keeps its contents. */
-static bool tiles_reserve(void *buffer, int64_t *bytes, int64_t wanted) {
-    void **array = buffer;
-    if (wanted <= *bytes)
-        return true;
-    void *grown = realloc(*array, (size_t)wanted);
-    if (!grown)
-        return false;
-    *array = grown;
-    *bytes = wanted;
-    return true;
-}
-
 /* --- unpacking a tile --- */
 
 static enum srcfind_status damaged(const struct tiles *t, const struct tile *tile,
@@ -136,9 +123,8 @@ static double setting_value(const struct setting *setting, const unsigned char *
 static enum srcfind_status read_array(const struct tiles *t, struct workspace *w, int64_t bytes,
                                       int64_t offset, int64_t n_pixels, struct error *error) {
     const int64_t padding = tile_codec_padding_bytes(&t->codec, n_pixels);
-    if (!tiles_reserve(&w->packed, &w->packed_bytes, bytes + padding) ||
-        !tiles_reserve(&w->unpacked, &w->unpacked_bytes,
-                       tile_codec_unpacked_bytes(&t->codec, n_pixels)))
+    if (!GROW(w->packed, w->packed_bytes, bytes + padding) ||
+        !GROW(w->unpacked, w->unpacked_bytes, tile_codec_unpacked_bytes(&t->codec, n_pixels)))
         return error_memory(error, "unpacking an image");
     return fits_file_read(t->file, w->packed, bytes, offset, error);
 }

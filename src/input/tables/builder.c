@@ -73,15 +73,6 @@ static void set_empty(struct builder_column *column, int64_t row) {
         column->cells.starts[row] = 0; /* the first text is empty */
 }
 
-/* Turns the integers of n rows into real numbers, each the nearest. */
-static void make_real(struct builder_column *column, int64_t n) {
-    for (int64_t row = 0; row < n; row++) {
-        const int64_t integer = column->cells.integers[row];
-        column->cells.reals[row] = integer == INT64_MIN ? (double)NAN : (double)integer;
-    }
-    column->cells.kind = SRCFIND_REAL;
-}
-
 /* Makes a column of integers, where all of n rows are empty, one of texts. */
 static void make_text(struct builder_column *column, int64_t n) {
     column->cells.kind = SRCFIND_STRING;
@@ -113,7 +104,7 @@ static enum builder_result set_number(struct builder *builder, struct builder_co
     if (column->cells.kind == SRCFIND_INTEGER && number->kind == NUMBER_REAL) {
         if (column->is_declared)
             return BUILDER_NO_WHOLE;
-        make_real(column, builder->n_rows);
+        table_file_make_real(&column->cells, builder->n_rows);
     }
     column->has_values = true;
     if (column->cells.kind == SRCFIND_INTEGER)
@@ -160,7 +151,7 @@ bool builder_finish(struct builder *builder, struct table_file *table) {
     for (int64_t i = 0; i < builder->n_columns; i++) {
         struct builder_column *column = &builder->columns[i];
         if (!column->has_values && !column->is_declared)
-            make_real(column, builder->n_rows);
+            table_file_make_real(&column->cells, builder->n_rows);
         if (column->cells.kind != SRCFIND_STRING) {
             free(column->cells.bytes);
             column->cells.bytes = NULL;

@@ -149,21 +149,12 @@ static bool add_zero(int64_t stored, double zero, int64_t *value) {
     return !__builtin_add_overflow(stored, (int64_t)zero, value);
 }
 
-/* Turns the integers before a row into real numbers, since that of the row is too large. */
-static void make_real(struct table_file_column *column, int64_t n_rows) {
-    for (int64_t row = 0; row < n_rows; row++) {
-        const int64_t integer = column->integers[row];
-        column->reals[row] = integer == INT64_MIN ? (double)NAN : (double)integer;
-    }
-    column->kind = SRCFIND_REAL;
-}
-
 static void set_integer(const struct scalar *from, int64_t stored, int64_t row,
                         struct table_file_column *column) {
     int64_t value;
     const bool is_null = from->has_null && stored == from->null;
     if (column->kind == SRCFIND_INTEGER && !is_null && !add_zero(stored, from->zero, &value))
-        make_real(column, row);
+        table_file_make_real(column, row);
     if (column->kind == SRCFIND_INTEGER)
         column->integers[row] = is_null ? INT64_MIN : value;
     else
@@ -215,7 +206,6 @@ static bool set_cell(struct scalar *from, const unsigned char *row_bytes, int64_
 
 /* Allocates the cells. The file has all rows, and each has a byte of each column or more. */
 static bool allocate(const struct fits *f, struct table_file *table) {
-    const size_t n_rows = (size_t)f->table.n_rows;
     table->columns = calloc((size_t)f->n_columns, sizeof *table->columns);
     if (!table->columns)
         return false;
@@ -229,8 +219,7 @@ static bool allocate(const struct fits *f, struct table_file *table) {
         snprintf(keyword, sizeof keyword, "TUNIT%d", f->columns[i].at.number);
         header_text(&f->hdu.header, keyword, column->unit, sizeof column->unit);
         column->kind = kind_of(&f->columns[i]);
-        column->integers = n_rows < SIZE_MAX / 8 ? malloc(n_rows * 8 + 1) : NULL;
-        arrays_use_huge_pages(column->integers, n_rows * 8);
+        column->integers = arrays_allocate(table->n_rows, sizeof *column->integers);
         column->bytes = column->kind == SRCFIND_STRING ? calloc(1, 1) : NULL;
         if (!column->name || !column->integers ||
             (column->kind == SRCFIND_STRING && !column->bytes))

@@ -16,10 +16,9 @@ enum { MOST_RATIO = 100, ANY_RATIO_BYTES = 1 << 26, STEP = 1 << 24 };
 static enum srcfind_status read_plain(struct text_file *text, const struct fits_file *file,
                                       struct error *error) {
     const int64_t size = file->version.size;
-    text->bytes = malloc((size_t)size + 1);
+    text->bytes = arrays_allocate(size, 1);
     if (!text->bytes)
         return error_memory(error, "reading a catalogue");
-    arrays_use_huge_pages(text->bytes, (size_t)size);
     text->text = text->bytes;
     text->size = size;
     return fits_file_read(file, text->bytes, size, 0, error);
