@@ -66,24 +66,19 @@ static bool take_wanted(struct chunk_queue *r, struct band *band, struct chunk *
     return false;
 }
 
-static void read_chunk(const struct chunk_queue *r, struct chunk *chunk, uint32_t *buffer,
-                       struct error *error) {
-    const struct pixel_source *s = r->source;
-    chunk->pixels = s->read(s->state, chunk->first, chunk->count, buffer, error);
-}
-
 /* Takes and reads the next chunk; false if none is left, or on an error. */
 static bool next_chunk(struct chunk_queue *r, struct band *band, struct chunk *chunk,
                        uint32_t *buffer, struct error *error) {
+    const struct pixel_source *s = r->source;
     mtx_lock(&r->lock);
     if (!take_wanted(r, band, chunk)) {
         mtx_unlock(&r->lock);
         return false;
     }
-    if (r->source->parallel)
+    if (s->parallel)
         mtx_unlock(&r->lock);
-    read_chunk(r, chunk, buffer, error);
-    if (r->source->parallel)
+    chunk->pixels = s->read(s->state, chunk->first, chunk->count, buffer, error);
+    if (s->parallel)
         mtx_lock(&r->lock);
     if (!chunk->pixels)
         record_failure(r, chunk->number, SRCFIND_ERROR_INPUT, error);

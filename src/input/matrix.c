@@ -121,16 +121,13 @@ bool matrix_is_singular(const struct wcsprm *prm) {
 
 /* --- further axes --- */
 
-static bool mixes(const double *matrix, int n) {
+bool matrix_mixes_axes(const struct wcsprm *prm) {
+    const double *matrix = is_by_cd(prm) ? prm->cd : prm->pc;
     for (int i = 0; i < 2; i++)
-        for (int j = 2; j < n; j++)
-            if (matrix[i * n + j] != 0)
+        for (int j = 2; j < prm->naxis; j++)
+            if (matrix[i * prm->naxis + j] != 0)
                 return true;
     return false;
-}
-
-bool matrix_mixes_axes(const struct wcsprm *prm) {
-    return mixes(is_by_cd(prm) ? prm->cd : prm->pc, prm->naxis);
 }
 
 void matrix_separate(struct wcsprm *prm) {
