@@ -9,6 +9,7 @@
 #include "input/frame.h"
 #include "input/table_file.h"
 #include "input/tables/text_file.h"
+#include "input/wcs.h"
 
 struct pair {
     const struct table_file_column *x, *y; /* both or none are NULL */
@@ -184,15 +185,6 @@ static enum srcfind_status check_latitudes(const char *path, const struct pair *
     return SRCFIND_OK;
 }
 
-/* Degrees; a larger longitude has a rounding error above a milliarcsecond. */
-static const double MOST_LONGITUDE = 0x1p30;
-
-/* Moves a longitude to [0, 360) degrees. */
-static double in_circle(double lon) {
-    const double turned = lon - 360 * floor(lon / 360);
-    return !(fabs(lon) < MOST_LONGITUDE) ? (double)NAN : turned < 360 ? turned : 0;
-}
-
 static void fill(const struct table_file *table, const struct pair *pair,
                  struct positions *positions) {
     const struct table_file_column *gaussian = table_file_column(table, "Gaus_id");
@@ -203,7 +195,7 @@ static void fill(const struct table_file *table, const struct pair *pair,
         has_id = id->integers[row] != INT64_MIN;
     for (int64_t row = 0; row < positions->n; row++) {
         const double given = real_of(pair->x, row), y = real_of(pair->y, row);
-        const double x = positions->celestial ? in_circle(given) : given;
+        const double x = positions->celestial ? wcs_longitude(given) : given;
         const bool is_position = !isnan(x) && !(positions->celestial && !(fabs(y) <= 90));
         positions->id[row] = has_id ? id->integers[row] : row + 1;
         positions->x[row] = is_position && !isnan(y) ? x : (double)NAN;

@@ -210,14 +210,11 @@ static void set_pixel(const struct wcs *wcs, double x, double y, double *pixel) 
 
 /* --- from pixels to the sky --- */
 
-/* Degrees. A larger longitude (CRVAL1 may be anything) has a rounding error above a milliarcsecond
- * and counts as unknown. */
-static const double MOST_LONGITUDE = 0x1p30;
-
-/* Moves a longitude to [0, 360) degrees; WCSLIB gives all the sign of the reference point's. */
-static double in_circle(double lon) {
-    const double turned = lon - 360 * floor(lon / 360);
-    return turned < 360 ? turned : 0;
+/* WCSLIB gives all longitudes the sign of the reference point's, and CRVAL1 may be anything. */
+double wcs_longitude(double degrees) {
+    static const double MOST = 0x1p30;
+    const double turned = degrees - 360 * floor(degrees / 360);
+    return !(fabs(degrees) < MOST) ? (double)NAN : turned < 360 ? turned : 0;
 }
 
 /* Whether a point has these native coordinates: a cylindrical projection goes on beyond half a turn
@@ -265,9 +262,9 @@ static void take_position(struct wcs *wcs, struct points *p, size_t i, int code,
     if (code == WCSERR_BAD_PIX)
         valid = is_on_sky(wcs, p->stat[i]) || convert_at_edge(wcs, p, i);
     const double *point = p->world + i * p->axes;
-    const double at_lon = point[wcs->sky->lng], at_lat = point[wcs->sky->lat];
-    valid = valid && fabs(at_lon) < MOST_LONGITUDE && isfinite(at_lat);
-    *lon = valid ? in_circle(at_lon) : NAN;
+    const double at_lon = wcs_longitude(point[wcs->sky->lng]), at_lat = point[wcs->sky->lat];
+    valid = valid && !isnan(at_lon) && isfinite(at_lat);
+    *lon = valid ? at_lon : NAN;
     *lat = valid ? at_lat : NAN;
 }
 

@@ -31,6 +31,10 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
 enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const double *lat,
                                double *x, double *y, struct error *error);
 
+/* Moves a longitude to [0, 360) degrees; NaN where it is so large that its rounding error is above
+ * a milliarcsecond. */
+double wcs_longitude(double degrees);
+
 /* The reference pixel of the first two axes, 0-based. */
 void wcs_reference_pixel(const struct wcs *wcs, double *x, double *y);
 
