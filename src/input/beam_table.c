@@ -18,9 +18,8 @@ struct beams {
 /* Reads TUNITn. CASA writes arcsec, which is also the default. */
 static bool beam_read_unit(const struct beams *b, const struct table_column *column,
                            double *units_per_degree) {
-    char keyword[16], unit[SRCFIND_TEXT] = "arcsec";
-    snprintf(keyword, sizeof keyword, "TUNIT%d", column->number);
-    header_text(b->table.header, keyword, unit, sizeof unit);
+    char unit[SRCFIND_TEXT] = "arcsec";
+    header_text(b->table.header, header_keyword("TUNIT", column->number).text, unit, sizeof unit);
     return units_conform("deg", unit, units_per_degree);
 }
 
@@ -72,9 +71,8 @@ static bool indices_of_plane(const struct header *header, const struct srcfind_i
     int spectral = 0, other = 0, n_others = 0;
     *channel = *stokes = 0;
     for (int i = 2; i < image->n_axes; i++) {
-        char keyword[16], type[SRCFIND_TEXT] = "";
-        snprintf(keyword, sizeof keyword, "CTYPE%d", i + 1);
-        header_text(header, keyword, type, sizeof type);
+        char type[SRCFIND_TEXT] = "";
+        header_text(header, header_keyword("CTYPE", i + 1).text, type, sizeof type);
         if (begins_with(type, "STOKES")) {
             *stokes = (double)image->plane[i - 2] - 1;
         } else if (is_spectral(type)) {

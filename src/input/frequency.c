@@ -11,42 +11,22 @@
 #include "input/units.h"
 #include "input/wcs_part.h"
 
-enum { KEYWORD_TEXT = 16 };
-
 static bool is_frequency(double value) {
     return isfinite(value) && value > 0;
 }
 
 /* --- the cards of an axis --- */
 
-/* The keyword of an axis: CRVAL3. */
-struct keyword {
-    char text[KEYWORD_TEXT];
-};
-
-static struct keyword keyword_of(const char *stem, int axis) {
-    struct keyword keyword;
-    snprintf(keyword.text, sizeof keyword.text, "%s%d", stem, axis);
-    return keyword;
-}
-
 /* The first axis, from 1, whose CTYPE says that it has frequencies; 0 if none has. */
 static int find_frequency_axis(const struct header *header) {
     for (int axis = 1; axis <= MOST_AXES; axis++) {
         char type[SRCFIND_TEXT];
-        if (header_text(header, keyword_of("CTYPE", axis).text, type, sizeof type) &&
+        if (header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type) &&
             ascii_same_start(type, "FREQ", 4) &&
             !strcasestr(type, "-TAB")) /* a table is not read */
             return axis;
     }
     return 0;
-}
-
-/* Sets *value to that of a keyword of an axis, if there is one. False if it is no number. */
-static bool read_optional(const struct header *header, const char *stem, int axis, double *value) {
-    const struct keyword keyword = keyword_of(stem, axis);
-    int64_t i = 0;
-    return header_real(header, keyword.text, value) || !header_next(header, keyword.text, &i);
 }
 
 /* A linear axis by its cards; the step is that of CD where there is no CDELT, and 1 without both
@@ -72,14 +52,16 @@ static bool is_hertz(const char *unit, double *hertz) {
 
 /* False if a card cannot be read, or there is no reference frequency. */
 static bool read_axis(const struct header *header, int axis, struct axis *a) {
-    char matrix[KEYWORD_TEXT], unit[SRCFIND_TEXT] = "";
+    char matrix[16], unit[SRCFIND_TEXT] = "";
     *a = (struct axis){.step = 1, .hertz = 1};
-    snprintf(matrix, sizeof matrix, "CD%d_", axis);
-    header_text(header, keyword_of("CUNIT", axis).text, unit, sizeof unit);
-    return header_real(header, keyword_of("CRVAL", axis).text, &a->value) &&
-           is_frequency(a->value) && read_optional(header, "CRPIX", axis, &a->pixel) &&
-           read_optional(header, matrix, axis, &a->step) &&
-           read_optional(header, "CDELT", axis, &a->step) && (!*unit || is_hertz(unit, &a->hertz));
+    snprintf(matrix, sizeof matrix, "CD%d_%d", axis, axis);
+    header_text(header, header_keyword("CUNIT", axis).text, unit, sizeof unit);
+    return header_real(header, header_keyword("CRVAL", axis).text, &a->value) &&
+           is_frequency(a->value) &&
+           header_optional_real(header, header_keyword("CRPIX", axis).text, &a->pixel) &&
+           header_optional_real(header, matrix, &a->step) &&
+           header_optional_real(header, header_keyword("CDELT", axis).text, &a->step) &&
+           (!*unit || is_hertz(unit, &a->hertz));
 }
 
 /* --- the plane --- */

@@ -112,9 +112,8 @@ static enum srcfind_status choose_hdu(struct fits_file *file, const char *wanted
 static void list_axes(struct listing *l, const struct image *image,
                       const struct srcfind_image *metadata) {
     for (int i = 0; i < metadata->n_axes; i++) {
-        char keyword[16], type[SRCFIND_TEXT] = "";
-        snprintf(keyword, sizeof keyword, "CTYPE%d", i + 1);
-        header_text(&image->hdu.header, keyword, type, sizeof type);
+        char type[SRCFIND_TEXT] = "";
+        header_text(&image->hdu.header, header_keyword("CTYPE", i + 1).text, type, sizeof type);
         append(l, "%s%d (%s%s%lld)", i ? ", " : "", i + 1, type, *type ? ", " : "",
                (long long)metadata->axes[i]);
     }

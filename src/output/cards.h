@@ -27,7 +27,4 @@ void cards_copy(struct cards *cards, const char *card);
 bool cards_end(struct cards *cards);
 void cards_clear(struct cards *cards);
 
-/* A FITS file is made of blocks of so many bytes. */
-enum { FITS_BLOCK = 2880 };
-
 #endif

@@ -23,16 +23,7 @@ static const char *keyword_of(const struct metadata_item *item) {
 
 /* Adds a card with the number of a column in its keyword. */
 static void add_of_column(struct cards *cards, const char *stem, int i, const char *text) {
-    char keyword[16];
-    snprintf(keyword, sizeof keyword, "%s%d", stem, i + 1);
-    cards_add_text(cards, keyword, text ? text : "");
-}
-
-/* Says which integer an empty cell has. */
-static void add_null(struct cards *cards, int i) {
-    char keyword[16];
-    snprintf(keyword, sizeof keyword, "TNULL%d", i + 1);
-    cards_add_integer(cards, keyword, SRCFIND_EMPTY);
+    cards_add_text(cards, header_keyword(stem, i + 1).text, text ? text : "");
 }
 
 static void add_columns(const struct srcfind_catalogue *catalogue, struct cards *cards) {
@@ -46,7 +37,7 @@ static void add_columns(const struct srcfind_catalogue *catalogue, struct cards 
                       : column->kind == SRCFIND_REAL ? "D"
                                                      : "K");
         if (catalogue->columns[i].may_be_empty)
-            add_null(cards, i);
+            cards_add_integer(cards, header_keyword("TNULL", i + 1).text, SRCFIND_EMPTY);
         add_of_column(cards, "TUNIT", i, column->vounit);
         add_of_column(cards, "TUCD", i, column->ucd);
         add_of_column(cards, "TCOMM", i, column->description);

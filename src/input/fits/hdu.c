@@ -5,7 +5,7 @@
 
 #include "common/arrays.h"
 
-enum { BLOCK = 2880, MOST_HEADER_BLOCKS = 1 << 12 };
+enum { BLOCK = FITS_BLOCK, MOST_HEADER_BLOCKS = 1 << 12 };
 
 void hdu_clear(struct hdu *hdu) {
     header_clear(&hdu->header);

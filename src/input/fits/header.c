@@ -89,6 +89,11 @@ bool header_real(const struct header *header, const char *keyword, double *value
     return true;
 }
 
+bool header_optional_real(const struct header *header, const char *keyword, double *value) {
+    int64_t i = 0;
+    return header_real(header, keyword, value) || !header_next(header, keyword, &i);
+}
+
 /* Integers are read by strtoll, since a double cannot hold all of 64 bits. A real number with a
  * zero fraction (-32768.0) is accepted, too. */
 bool header_integer(const struct header *header, const char *keyword, int64_t *value) {
@@ -112,10 +117,14 @@ bool header_integer(const struct header *header, const char *keyword, int64_t *v
     return true;
 }
 
+struct keyword header_keyword(const char *stem, int number) {
+    struct keyword keyword;
+    snprintf(keyword.text, sizeof keyword.text, "%s%d", stem, number);
+    return keyword;
+}
+
 bool header_indexed(const struct header *header, const char *stem, int number, int64_t *value) {
-    char keyword[32];
-    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
-    return header_integer(header, keyword, value);
+    return header_integer(header, header_keyword(stem, number).text, value);
 }
 
 bool header_card_is_number(const char *card) {

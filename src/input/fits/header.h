@@ -9,7 +9,8 @@
 
 #include "common/error.h"
 
-enum { CARD = 80 };
+/* Bytes of a card, and of the blocks that a FITS file is made of. */
+enum { CARD = 80, FITS_BLOCK = 2880 };
 
 struct header {
     char *cards; /* n_cards * CARD characters, without END, then a NUL; owned */
@@ -25,6 +26,9 @@ bool header_logical(const struct header *header, const char *keyword, bool *valu
  * truncated to fit; unprintable characters become '?'. */
 bool header_text(const struct header *header, const char *keyword, char *value, size_t size);
 
+/* header_real for a keyword that may be missing: false only if its value is no number. */
+bool header_optional_real(const struct header *header, const char *keyword, double *value);
+
 /* Returns the first card with a keyword from card *i on, and sets *i to the card after it; NULL if
  * there is none. */
 const char *header_next(const struct header *header, const char *keyword, int64_t *i);
@@ -32,7 +36,13 @@ const char *header_next(const struct header *header, const char *keyword, int64_
 /* Whether the value of a card is a number and nothing else. */
 bool header_card_is_number(const char *card);
 
-/* header_integer for an indexed keyword: stem and number, as in NAXIS2. */
+/* A keyword with a number, as NAXIS2. */
+struct keyword {
+    char text[24];
+};
+struct keyword header_keyword(const char *stem, int number);
+
+/* header_integer for such a keyword. */
 bool header_indexed(const struct header *header, const char *stem, int number, int64_t *value);
 
 /* Reads a number, which may have a D exponent, at the beginning of a text of `length` characters.

@@ -44,21 +44,15 @@ static const uint32_t *read_stored(void *state, int64_t first, int64_t count, ui
 
 /* --- opening --- */
 
-/* Reads BZERO or BSCALE; *value is unchanged if there is no such keyword. False if its value is not
- * a number, since all pixels would be wrong. */
-static bool read_factor(const struct header *header, const char *keyword, double *value) {
-    int64_t i = 0;
-    return header_real(header, keyword, value) || !header_next(header, keyword, &i);
-}
-
+/* Where a factor is there, but is not a number, all pixels would be wrong. */
 static enum srcfind_status read_scaling(const struct fits_file *file, const struct hdu *hdu,
                                         struct scaling *s, struct error *error) {
     *s = (struct scaling){.bscale = 1};
     s->has_blank = hdu->bitpix > 0 && header_integer(&hdu->header, "BLANK", &s->blank);
-    if (!read_factor(&hdu->header, "BZERO", &s->bzero))
+    if (!header_optional_real(&hdu->header, "BZERO", &s->bzero))
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: BZERO is not a number",
                          file->path, hdu->number);
-    if (!read_factor(&hdu->header, "BSCALE", &s->bscale) || s->bscale == 0)
+    if (!header_optional_real(&hdu->header, "BSCALE", &s->bscale) || s->bscale == 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: HDU %d: BSCALE is 0, or not a number",
                          file->path, hdu->number);
     return SRCFIND_OK;

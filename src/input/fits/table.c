@@ -38,10 +38,8 @@ static void list_columns(struct table *table) {
 
 /* Reads the text of a card of a column; false if card is NULL or has no text. */
 static bool column_text(const char *card, const char *stem, int number, char *text, size_t size) {
-    char keyword[24];
     const struct header one = {(char *)card, 1};
-    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
-    return card && header_text(&one, keyword, text, size);
+    return card && header_text(&one, header_keyword(stem, number).text, text, size);
 }
 
 bool table_open(struct table *table, struct fits_file *file, const struct hdu *hdu) {

@@ -42,9 +42,9 @@ static int64_t parameter(const struct header *header, const char *name, int64_t 
     enum { MOST_PARAMETERS = 9 };
     int64_t value = default_value;
     for (int i = 1; i <= MOST_PARAMETERS; i++) {
-        char keyword[16], text[SRCFIND_TEXT];
-        snprintf(keyword, sizeof keyword, "ZNAME%d", i);
-        if (header_text(header, keyword, text, sizeof text) && ascii_same(text, name))
+        char text[SRCFIND_TEXT];
+        if (header_text(header, header_keyword("ZNAME", i).text, text, sizeof text) &&
+            ascii_same(text, name))
             header_indexed(header, "ZVAL", i, &value);
     }
     return value;

@@ -36,18 +36,10 @@ static bool is_integer(char type) {
     return type && strchr("BIJK", type);
 }
 
-/* Reads a keyword of a column, as TSCAL3. */
-static bool column_real(const struct fits *f, const char *stem, int number, double *value) {
-    char keyword[24];
-    snprintf(keyword, sizeof keyword, "%s%d", stem, number);
-    return header_real(&f->hdu.header, keyword, value);
-}
-
 /* Whether a column of characters has several texts in a row: `30A10`, or TDIM of two axes. */
 static bool has_texts(const struct fits *f, const struct table_column *column) {
-    char keyword[24], axes[SRCFIND_TEXT] = "";
-    snprintf(keyword, sizeof keyword, "TDIM%d", column->number);
-    header_text(&f->hdu.header, keyword, axes, sizeof axes);
+    char axes[SRCFIND_TEXT] = "";
+    header_text(&f->hdu.header, header_keyword("TDIM", column->number).text, axes, sizeof axes);
     return isdigit((unsigned char)column->element) || strchr(axes, ',');
 }
 
@@ -70,6 +62,7 @@ static enum srcfind_kind kind_of(const struct scalar *column) {
 
 /* Lists the columns that can be read. */
 static enum srcfind_status list_columns(struct fits *f, struct error *error) {
+    const struct header *header = &f->hdu.header;
     struct table_column column = {0};
     f->n_columns = 0;
     while (table_next(&f->table, &column)) {
@@ -77,9 +70,9 @@ static enum srcfind_status list_columns(struct fits *f, struct error *error) {
             continue;
         struct scalar *scalar = &f->columns[f->n_columns++];
         *scalar = (struct scalar){.at = column, .scale = 1};
-        column_real(f, "TSCAL", column.number, &scalar->scale);
-        column_real(f, "TZERO", column.number, &scalar->zero);
-        scalar->has_null = header_indexed(&f->hdu.header, "TNULL", column.number, &scalar->null);
+        header_real(header, header_keyword("TSCAL", column.number).text, &scalar->scale);
+        header_real(header, header_keyword("TZERO", column.number).text, &scalar->zero);
+        scalar->has_null = header_indexed(header, "TNULL", column.number, &scalar->null);
     }
     if (column.number == f->table.n_columns)
         return SRCFIND_OK;
@@ -213,11 +206,11 @@ static bool allocate(const struct fits *f, struct table_file *table) {
     table->n_rows = f->table.n_rows;
     for (int i = 0; i < f->n_columns; i++) {
         struct table_file_column *column = &table->columns[i];
-        char name[SRCFIND_TEXT], keyword[24];
+        char name[SRCFIND_TEXT];
         table_name(&f->table, &f->columns[i].at, name);
         column->name = strdup(name);
-        snprintf(keyword, sizeof keyword, "TUNIT%d", f->columns[i].at.number);
-        header_text(&f->hdu.header, keyword, column->unit, sizeof column->unit);
+        header_text(&f->hdu.header, header_keyword("TUNIT", f->columns[i].at.number).text,
+                    column->unit, sizeof column->unit);
         column->kind = kind_of(&f->columns[i]);
         column->integers = arrays_allocate(table->n_rows, sizeof *column->integers);
         column->bytes = column->kind == SRCFIND_STRING ? calloc(1, 1) : NULL;
