@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <threads.h>
 
@@ -25,9 +26,9 @@ struct gpu {
     enum srcfind_status status;        /* of the start */
     int n_devices;
     int n_contexts; /* at most n_finders; opened when needed */
-    mtx_t lock;     /* protects all that follows */
+    atomic_int n_shares;
+    mtx_t lock; /* protects all that follows */
     cnd_t changed;
-    int n_shares;
     enum gpu_state state;
     thrd_t thread;
     bool has_thread;
@@ -176,21 +177,13 @@ struct gpu *gpu_create(int device, int64_t memory, int n_finders, int n_threads)
 }
 
 struct gpu *gpu_share(struct gpu *gpu) {
-    if (gpu) {
-        mtx_lock(&gpu->lock);
-        gpu->n_shares++;
-        mtx_unlock(&gpu->lock);
-    }
+    if (gpu)
+        atomic_fetch_add(&gpu->n_shares, 1);
     return gpu;
 }
 
 void gpu_release(struct gpu *gpu) {
-    if (!gpu)
-        return;
-    mtx_lock(&gpu->lock);
-    const bool last = --gpu->n_shares == 0;
-    mtx_unlock(&gpu->lock);
-    if (!last)
+    if (!gpu || atomic_fetch_sub(&gpu->n_shares, 1) > 1)
         return;
     if (gpu->has_thread)
         thrd_join(gpu->thread, NULL);

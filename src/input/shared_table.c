@@ -1,13 +1,14 @@
 #include "input/shared_table.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
 struct shared_table {
     bool (*is_used)(const char *name);
-    mtx_t lock; /* protects all that follows */
-    int n_shares;
+    atomic_int n_shares;
+    mtx_t lock;               /* protects all that follows */
     struct taken_table *last; /* one of its users is this place; NULL: none was read */
 };
 
@@ -24,11 +25,8 @@ struct shared_table *shared_table_create(bool (*is_used)(const char *name)) {
 }
 
 struct shared_table *shared_table_share(struct shared_table *s) {
-    if (s) {
-        mtx_lock(&s->lock);
-        s->n_shares++;
-        mtx_unlock(&s->lock);
-    }
+    if (s)
+        atomic_fetch_add(&s->n_shares, 1);
     return s;
 }
 
@@ -42,12 +40,7 @@ static void end_use(struct taken_table *t) {
 }
 
 void shared_table_release(struct shared_table *s) {
-    if (!s)
-        return;
-    mtx_lock(&s->lock);
-    const bool last = --s->n_shares == 0;
-    mtx_unlock(&s->lock);
-    if (!last)
+    if (!s || atomic_fetch_sub(&s->n_shares, 1) > 1)
         return;
     end_use(s->last);
     mtx_destroy(&s->lock);
