@@ -291,11 +291,6 @@ static size_t json_rows(const struct srcfind_catalogue *catalogue, const struct 
     return (size_t)(to - text);
 }
 
-static void json_end_sources(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    (void)catalogue;
-    fputs("]}\n", stream);
-}
-
 static const char *const suffixes[] = {".json", ".json.gz", NULL};
 
 const struct writer json_writer = {
@@ -306,5 +301,5 @@ const struct writer json_writer = {
     .begin = json_begin,
     .rows = json_rows,
     .row_bytes = MOST_COLUMNS * (NAME_TEXT + CELL_TEXT + 2) + 3,
-    .end = json_end_sources,
+    .after = "]}\n",
 };

@@ -198,11 +198,6 @@ static size_t votable_rows(const struct srcfind_catalogue *catalogue, const stru
     return (size_t)(to - text);
 }
 
-static void votable_end(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    (void)catalogue;
-    fputs("</STREAM></BINARY2></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n", stream);
-}
-
 static const char *const suffixes[] = {".vot",        ".votable", ".xml", ".vot.gz",
                                        ".votable.gz", ".xml.gz",  NULL};
 
@@ -214,5 +209,5 @@ const struct writer votable_writer = {
     .begin = votable_begin,
     .rows = votable_rows,
     .row_bytes = MOST_BYTES / 3 * 4 + 8,
-    .end = votable_end,
+    .after = "</STREAM></BINARY2></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n",
 };

@@ -29,6 +29,8 @@ static bool write_begin(const struct writer *writer, const struct srcfind_catalo
 
 static bool write_end(const struct writer *writer, const struct srcfind_catalogue *catalogue,
                       FILE *stream) {
+    if (writer->after)
+        fputs(writer->after, stream);
     if (writer->end)
         writer->end(catalogue, stream);
     return !ferror(stream);
