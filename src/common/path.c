@@ -1,6 +1,6 @@
 #include "common/path.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "common/ascii.h"
@@ -38,6 +38,16 @@ bool path_is_same_file(const char *a, const char *b) {
 bool path_is_stream(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+bool path_has_bytes(const char *path, long offset, int whence, const void *bytes, size_t n) {
+    char found[32];
+    FILE *file = fopen(path, "rb");
+    const bool same = file && fseek(file, offset, whence) == 0 && fread(found, 1, n, file) == n &&
+                      memcmp(found, bytes, n) == 0;
+    if (file)
+        fclose(file);
+    return same;
 }
 
 bool path_is_compressed(const char *path) {

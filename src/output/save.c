@@ -133,13 +133,6 @@ void save_clean(const char *path) {
 
 /* --- existing catalogues --- */
 
-static bool has_text(FILE *stream, long offset, int whence, const char *text) {
-    char found[MOST_MARK];
-    const size_t n = strlen(text);
-    return fseek(stream, offset, whence) == 0 && fread(found, 1, n, stream) == n &&
-           memcmp(found, text, n) == 0;
-}
-
 /* Whether a compressed catalogue is whole: to know, it has to be read to its end. */
 static bool compressed_is_whole(const struct writer *writer, const char *path) {
     const size_t n_first = strlen(writer->first), n_last = strlen(writer->last);
@@ -162,15 +155,13 @@ static bool compressed_is_whole(const struct writer *writer, const char *path) {
 }
 
 bool save_is_whole(const struct writer *writer, const char *path) {
-    if (writer->is_whole)
-        return !path_is_stream(path) && writer->is_whole(path);
-    if (is_compressed(path))
-        return !path_is_stream(path) && compressed_is_whole(writer, path);
-    FILE *stream = path_is_stream(path) ? NULL : fopen(path, "r");
-    if (!stream)
+    if (path_is_stream(path))
         return false;
-    const bool whole = has_text(stream, 0, SEEK_SET, writer->first) &&
-                       has_text(stream, -(long)strlen(writer->last), SEEK_END, writer->last);
-    fclose(stream);
-    return whole;
+    if (writer->is_whole)
+        return writer->is_whole(path);
+    if (is_compressed(path))
+        return compressed_is_whole(writer, path);
+    const size_t n_last = strlen(writer->last);
+    return path_has_bytes(path, 0, SEEK_SET, writer->first, strlen(writer->first)) &&
+           path_has_bytes(path, -(long)n_last, SEEK_END, writer->last, n_last);
 }

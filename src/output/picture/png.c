@@ -5,6 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "common/path.h"
+
 static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 static const char software[] = "Software\0srcfind " SRCFIND_VERSION; /* keyword and text */
 
@@ -93,25 +95,15 @@ enum srcfind_status png_write(const uint32_t *pixels, int width, int height, FIL
                           name, strerror(code));
 }
 
-/* Whether a file has these bytes, so far from its start (SEEK_SET) or its end (SEEK_END). */
-static bool has_bytes(const char *path, long offset, int whence, const void *bytes, size_t n) {
-    char found[32];
-    FILE *file = fopen(path, "rb");
-    const bool same = file && fseek(file, offset, whence) == 0 && fread(found, 1, n, file) == n &&
-                      memcmp(found, bytes, n) == 0;
-    if (file)
-        fclose(file);
-    return same;
-}
-
 bool png_is_own(const char *path) {
     const long text = sizeof signature + LENGTH + NAME + HEADER + LENGTH + LENGTH + NAME;
-    return has_bytes(path, 0, SEEK_SET, signature, sizeof signature) &&
-           has_bytes(path, text, SEEK_SET, software, strlen(software) + 1 + strlen("srcfind "));
+    return path_has_bytes(path, 0, SEEK_SET, signature, sizeof signature) &&
+           path_has_bytes(path, text, SEEK_SET, software,
+                          strlen(software) + 1 + strlen("srcfind "));
 }
 
 bool png_is_whole(const char *path) {
     static const char end[] = "\0\0\0\0IEND\xae\x42\x60\x82";
-    return has_bytes(path, 0, SEEK_SET, signature, sizeof signature) &&
-           has_bytes(path, -(long)(sizeof end - 1), SEEK_END, end, sizeof end - 1);
+    return path_has_bytes(path, 0, SEEK_SET, signature, sizeof signature) &&
+           path_has_bytes(path, -(long)(sizeof end - 1), SEEK_END, end, sizeof end - 1);
 }
