@@ -17,6 +17,7 @@
 #include "cli/outputs.h"
 #include "cli/signals.h"
 #include "common/arrays.h"
+#include "common/file_bytes.h"
 #include "common/text_stream.h"
 #include "input/tables/delimited.h"
 #include "output/partial_file.h"
@@ -100,18 +101,8 @@ static int read_text(struct report *r) {
     r->text = malloc((size_t)info.st_size + 1);
     if (!r->text)
         return messages_no_memory("reading the report");
-    while (r->size < info.st_size) {
-        const ssize_t n =
-            pread(r->descriptor, r->text + r->size, (size_t)(info.st_size - r->size), r->size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail(r->path, "read");
-        if (n == 0)
-            break;
-        r->size += n;
-    }
-    return EXIT_OK;
+    r->size = file_bytes_read(r->descriptor, r->text, info.st_size, 0);
+    return r->size < 0 ? fail(r->path, "read") : EXIT_OK;
 }
 
 /* --- old rows --- */
@@ -335,19 +326,12 @@ int report_begin(struct report *r) {
 
 /* Writes all bytes at the end of the file, or none. */
 static bool append(struct report *r, const char *bytes, int64_t n) {
-    for (int64_t done = 0; done < n;) {
-        const ssize_t written =
-            pwrite(r->descriptor, bytes + done, (size_t)(n - done), r->end + done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            const int code = errno;
-            const bool is_whole = ftruncate(r->descriptor, r->end) == 0;
-            (void)is_whole; /* else what has no newline does not count */
-            errno = code;
-            return false;
-        }
-        done += written;
+    if (!file_bytes_write(r->descriptor, bytes, n, r->end)) {
+        const int code = errno;
+        const bool is_whole = ftruncate(r->descriptor, r->end) == 0;
+        (void)is_whole; /* else what has no newline does not count */
+        errno = code;
+        return false;
     }
     r->end += n;
     return true;

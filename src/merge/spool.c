@@ -1,9 +1,8 @@
 #include "merge/spool.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "common/file_bytes.h"
 #include "common/path.h"
 #include "output/partial_file.h"
 
@@ -25,25 +24,12 @@ void spool_close(struct spool *spool) {
 
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset) {
     *offset = atomic_fetch_add(&spool->size, (int64_t)n);
-    for (size_t done = 0; done < n;) {
-        const ssize_t written =
-            pwrite(spool->descriptor, (const char *)bytes + done, n - done, *offset + (off_t)done);
-        if (written < 0 && errno != EINTR)
-            return false;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
+    return file_bytes_write(spool->descriptor, bytes, (int64_t)n, *offset);
 }
 
 bool spool_read(const struct spool *spool, void *bytes, size_t n, int64_t offset) {
-    for (size_t done = 0; done < n;) {
-        const ssize_t got =
-            pread(spool->descriptor, (char *)bytes + done, n - done, offset + (off_t)done);
-        if (got == 0)
-            errno = EIO;
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return true;
+    const int64_t got = file_bytes_read(spool->descriptor, bytes, (int64_t)n, offset);
+    if (got >= 0 && got < (int64_t)n)
+        errno = EIO;
+    return got == (int64_t)n;
 }

@@ -1,32 +1,16 @@
 #include "output/fits_map.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/file_bytes.h"
 #include "input/fits/file.h"
 
-/* Returns 0, or errno. */
-static int write_at(int file, const void *bytes, int64_t count, int64_t offset) {
-    const char *from = bytes;
-    while (count > 0) {
-        const ssize_t n = pwrite(file, from, (size_t)count, offset);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        if (n == 0)
-            return EIO;
-        if (n > 0) {
-            from += n;
-            offset += n;
-            count -= n;
-        }
-    }
-    return 0;
-}
-
-static enum srcfind_status write_error(const char *name, int code, struct error *error) {
-    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the map cannot be written: %s", name,
-                     strerror(code));
+static enum srcfind_status write_at(const struct fits_map *map, const void *bytes, int64_t count,
+                                    int64_t offset, struct error *error) {
+    return file_bytes_write(map->file, bytes, count, offset)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the map cannot be written: %s",
+                           map->name, strerror(errno));
 }
 
 enum srcfind_status fits_map_begin(struct fits_map *map, const struct cards *header,
@@ -36,10 +20,8 @@ enum srcfind_status fits_map_begin(struct fits_map *map, const struct cards *hea
     *map = (struct fits_map){.file = fileno(file), .data = header->n * CARD, .name = name};
     const int64_t end = map->data + n_pixels * (int64_t)sizeof(uint32_t);
     const int64_t padding = (FITS_BLOCK - end % FITS_BLOCK) % FITS_BLOCK;
-    int code = write_at(map->file, header->text, map->data, 0);
-    if (!code)
-        code = write_at(map->file, zeros, padding, end);
-    return code ? write_error(name, code, error) : SRCFIND_OK;
+    const enum srcfind_status status = write_at(map, header->text, map->data, 0, error);
+    return status == SRCFIND_OK ? write_at(map, zeros, padding, end, error) : status;
 }
 
 enum srcfind_status fits_map_put(const struct fits_map *map, int64_t first, int64_t n,
@@ -47,9 +29,8 @@ enum srcfind_status fits_map_put(const struct fits_map *map, int64_t first, int6
     const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     for (int64_t i = 0; is_little && i < n; i++)
         values[i] = __builtin_bswap32(values[i]);
-    const int code = write_at(map->file, values, n * (int64_t)sizeof *values,
-                              map->data + first * (int64_t)sizeof *values);
-    return code ? write_error(map->name, code, error) : SRCFIND_OK;
+    return write_at(map, values, n * (int64_t)sizeof *values,
+                    map->data + first * (int64_t)sizeof *values, error);
 }
 
 bool fits_map_read(const char *path, struct hdu *hdu) {

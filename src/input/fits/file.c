@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/file_bytes.h"
 #include "input/fits/gunzip.h"
 
 static enum srcfind_status ends_early(const struct fits_file *file, int64_t at,
@@ -22,19 +23,11 @@ enum srcfind_status fits_file_read(const struct fits_file *file, void *buffer, i
         return gunzip_copy(file->gunzip, buffer, count, offset)
                    ? SRCFIND_OK
                    : ends_early(file, gunzip_size(file->gunzip), error);
-    for (int64_t done = 0; done < count;) {
-        const ssize_t n =
-            pread(file->descriptor, (char *)buffer + done, (size_t)(count - done), offset + done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", file->path,
-                             strerror(errno));
-        if (n == 0)
-            return ends_early(file, offset + done, error);
-        done += n;
-    }
-    return SRCFIND_OK;
+    const int64_t n = file_bytes_read(file->descriptor, buffer, count, offset);
+    if (n < 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s while reading", file->path,
+                         strerror(errno));
+    return n < count ? ends_early(file, offset + n, error) : SRCFIND_OK;
 }
 
 enum srcfind_status fits_file_reach(struct fits_file *file, int64_t end, bool *reached,

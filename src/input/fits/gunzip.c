@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "common/arrays.h"
+#include "common/file_bytes.h"
 
 enum {
     INPUT = 1 << 16,
@@ -47,10 +47,7 @@ void gunzip_close(struct gunzip *gunzip) {
 
 /* Reads the next bytes of the file to the input buffer; false on an error. */
 static bool refill(struct gunzip *g) {
-    ssize_t n;
-    do
-        n = pread(g->descriptor, g->input, sizeof g->input, g->read);
-    while (n < 0 && errno == EINTR);
+    const int64_t n = file_bytes_read(g->descriptor, g->input, sizeof g->input, g->read);
     if (n < 0)
         return false;
     g->read += n;
