@@ -13,6 +13,7 @@
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
+#include "common/texts.h"
 #include "options/options.h"
 #include "output/writer.h"
 
@@ -201,10 +202,8 @@ static int list_matching(const char *given, size_t length, char *text, size_t si
     int n = 0;
     text[0] = '\0';
     for (int i = 0; i < ENTRIES; i++) {
-        if (strncmp(entries[i].name, given, length) != 0)
-            continue;
-        const size_t at = strlen(text);
-        snprintf(text + at, size - at, "%s--%s", n++ ? " or " : "", entries[i].name);
+        if (strncmp(entries[i].name, given, length) == 0)
+            texts_append(text, size, "%s--%s", n++ ? " or " : "", entries[i].name);
     }
     return n;
 }
@@ -394,9 +393,8 @@ enum { HELP_COLUMN = 30, HEAD = 128 };
 
 /* Adds `-k, --kappa` to the head of a line, after `before`. */
 static void add_names(const struct entry *e, const char *before, char *head) {
-    const size_t length = strlen(head);
     const char letter[] = {'-', (char)e->letter, ',', ' ', '\0'};
-    snprintf(head + length, HEAD - length, "%s%s--%s", before, e->letter ? letter : "", e->name);
+    texts_append(head, HEAD, "%s%s--%s", before, e->letter ? letter : "", e->name);
 }
 
 /* Options that share the line of the one before. */
@@ -416,11 +414,8 @@ static int write_entries(const struct entry *e, int most, FILE *stream) {
     add_names(e, e->letter ? "  " : "      ", head);
     for (; n < most && shares_line(&e[n]); n++)
         add_names(&e[n], ", ", head);
-    if (e->argument) {
-        const size_t length = strlen(head);
-        snprintf(head + length, HEAD - length, "%s%s", e->argument[0] == '[' ? "" : " ",
-                 e->argument);
-    }
+    if (e->argument)
+        texts_append(head, HEAD, "%s%s", e->argument[0] == '[' ? "" : " ", e->argument);
     fprintf(stream, "%-*s  %s", HELP_COLUMN - 2, head, e->help);
     for (int i = 1; i < n; i++)
         fprintf(stream, ", %s", e[i].help);

@@ -1,6 +1,5 @@
 #include "cli/progress.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "cli/messages.h"
 #include "cli/plural.h"
 #include "common/clock.h"
+#include "common/texts.h"
 #include "options/options.h"
 
 enum { LINE = 512, USUAL_COLUMNS = 80, LEAST_PATH = 16 };
@@ -32,22 +32,15 @@ static size_t count_columns(void) {
     return (columns < LINE ? columns : LINE) - 1;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(char *line, const char *format, ...) {
-    const size_t length = strlen(line);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line + length, LINE - length, format, args);
-    va_end(args);
-}
-
 static void add_time(char *line, double seconds) {
     const int64_t minutes = (int64_t)(seconds / 60);
     if (minutes < 2)
-        add(line, ", %.0f s left", seconds);
+        texts_append(line, LINE, ", %.0f s left", seconds);
     else if (minutes < 120)
-        add(line, ", %lld min left", (long long)minutes);
+        texts_append(line, LINE, ", %lld min left", (long long)minutes);
     else
-        add(line, ", %lld h %lld min left", (long long)minutes / 60, (long long)minutes % 60);
+        texts_append(line, LINE, ", %lld h %lld min left", (long long)minutes / 60,
+                     (long long)minutes % 60);
 }
 
 /* Adds how many images a second were searched, and what the others will take. Those that are
@@ -57,7 +50,7 @@ static void add_rate(char *line, const struct totals *done, int64_t n, double se
     if (searched < 1 || !(seconds > 0))
         return;
     const double rate = (double)searched / seconds;
-    add(line, rate < 1 ? ", %.2f images/s" : ", %.0f images/s", rate);
+    texts_append(line, LINE, rate < 1 ? ", %.2f images/s" : ", %.0f images/s", rate);
     add_time(line, (double)(n - done->images) / rate);
 }
 
@@ -68,7 +61,8 @@ static void add_path(char *line, const char *path, size_t columns) {
     if (used + LEAST_PATH > columns)
         return;
     const bool cut = length > columns - used;
-    add(line, " %s%s", cut ? "..." : "", cut ? shown.text + length - (columns - used) : shown.text);
+    texts_append(line, LINE, " %s%s", cut ? "..." : "",
+                 cut ? shown.text + length - (columns - used) : shown.text);
 }
 
 void progress_show(struct progress *progress, int64_t i, int64_t n, const struct totals *done,
@@ -78,11 +72,12 @@ void progress_show(struct progress *progress, int64_t i, int64_t n, const struct
     if (!progress->is_wanted)
         return;
     progress->start = progress->start > 0 ? progress->start : clock_seconds();
-    add(line, "[%lld/%lld]", (long long)i + 1, (long long)n);
+    texts_append(line, LINE, "[%lld/%lld]", (long long)i + 1, (long long)n);
     if (done->failed > 0)
-        add(line, " %lld failed,", (long long)done->failed);
+        texts_append(line, LINE, " %lld failed,", (long long)done->failed);
     if (done->images > 0) {
-        add(line, " %lld %s%s", (long long)done->sources, row, plural(done->sources));
+        texts_append(line, LINE, " %lld %s%s", (long long)done->sources, row,
+                     plural(done->sources));
         add_rate(line, done, n, clock_seconds() - progress->start);
     }
     add_path(line, path, columns);

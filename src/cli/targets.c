@@ -290,8 +290,7 @@ static int refuse_suffix(const char *path) {
     char suffixes[256] = "";
     for (int i = 0; srcfind_format(i); i++)
         for (const char *const *suffix = srcfind_format(i)->suffixes; *suffix; suffix++)
-            snprintf(suffixes + strlen(suffixes), sizeof suffixes - strlen(suffixes), "%s%s",
-                     *suffixes ? ", " : "", *suffix);
+            texts_append(suffixes, sizeof suffixes, "%s%s", *suffixes ? ", " : "", *suffix);
     return messages_usage(
         "%s: no format has this suffix; there are %s: name it so, or say --format", path, suffixes);
 }

@@ -1,8 +1,13 @@
-/* Arrays of texts. */
+/* Texts that grow, and arrays of texts. */
 #ifndef TEXTS_H
 #define TEXTS_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* Appends what printf would write to a text of `size` characters, as far as it fits. */
+__attribute__((format(printf, 3, 4))) void texts_append(char *text, size_t size, const char *format,
+                                                        ...);
 
 /* Sorts n texts, and finds the first ones of them that are equal. Returns how many these are, and
  * sets *text to them; 1 or less where all differ. */

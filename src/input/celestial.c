@@ -1,7 +1,6 @@
 #include "input/celestial.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <wcslib/dis.h>
@@ -10,6 +9,7 @@
 #include <wcslib/wcsmath.h>
 
 #include "common/ascii.h"
+#include "common/texts.h"
 #include "input/frame.h"
 #include "input/matrix.h"
 #include "input/units.h"
@@ -115,15 +115,6 @@ static const char *type_of(const struct wcsprm *prm, int axis) {
     return *prm->ctype[axis] ? prm->ctype[axis] : "without CTYPE";
 }
 
-/* Appends text to a reason. */
-__attribute__((format(printf, 2, 3))) static void append(char *reason, const char *format, ...) {
-    const size_t length = strlen(reason);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reason + length, SRCFIND_REASON - length, format, args);
-    va_end(args);
-}
-
 /* Whether the types of the first two axes are of the sky but for small letters. */
 static bool is_small(const struct wcsprm *prm) {
     char types[2][sizeof *prm->ctype];
@@ -144,13 +135,14 @@ static bool plane_is_sky(const struct wcsprm *prm, char *reason) {
     if (prm->naxis < 2 || (!*prm->ctype[0] && !*prm->ctype[1] && lon < 0 && lat < 0))
         return false; /* nothing says that there is a sky */
     const bool is_elsewhere = lon >= 0 && lat >= 0;
-    append(reason, "%saxis 1 is %.20s, axis 2 %.20s",
-           is_elsewhere ? "its plane is not the sky: " : "", type_of(prm, 0), type_of(prm, 1));
+    texts_append(reason, SRCFIND_REASON, "%saxis 1 is %.20s, axis 2 %.20s",
+                 is_elsewhere ? "its plane is not the sky: " : "", type_of(prm, 0),
+                 type_of(prm, 1));
     for (int i = 2; is_elsewhere && i < prm->naxis; i++)
         if (i == lon || i == lat)
-            append(reason, ", axis %d %.20s", i + 1, prm->ctype[i]);
+            texts_append(reason, SRCFIND_REASON, ", axis %d %.20s", i + 1, prm->ctype[i]);
     if (is_small(prm))
-        append(reason, ": write CTYPE1 and CTYPE2 in capital letters");
+        texts_append(reason, SRCFIND_REASON, ": write CTYPE1 and CTYPE2 in capital letters");
     return false;
 }
 
@@ -326,8 +318,8 @@ static int make_sky(const struct header *header, struct wcsprm *primary, struct 
     header_text(header, "CTYPE1", types[0], sizeof types[0]);
     header_text(header, "CTYPE2", types[1], sizeof types[1]);
     if (code != 0)
-        append(reason, "WCSLIB says: %s: axis 1 is %.20s, axis 2 %.20s", wcs_part_words(code),
-               types[0], types[1]);
+        texts_append(reason, SRCFIND_REASON, "WCSLIB says: %s: axis 1 is %.20s, axis 2 %.20s",
+                     wcs_part_words(code), types[0], types[1]);
     return code;
 }
 
@@ -344,7 +336,7 @@ enum srcfind_status celestial_set_up(const struct header *header, struct wcsprm 
         if (code == 0 && is_usable(*sky, reason))
             return SRCFIND_OK;
     }
-    append(reason, ": correct the header");
+    texts_append(reason, SRCFIND_REASON, ": correct the header");
     wcs_part_free(*sky);
     *sky = NULL;
     return code == WCS_PART_MEMORY ? error_memory(error, "reading a header") : SRCFIND_OK;

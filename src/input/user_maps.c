@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/path.h"
+#include "common/texts.h"
 #include "input/chunks.h"
 #include "input/srcfind_map.h"
 #include "input/units.h"
@@ -293,8 +294,8 @@ enum srcfind_status user_maps_explain_blank(const struct user_maps *maps, int64_
     char text[sizeof error->text] = "";
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         if (maps->images[kind])
-            snprintf(text + strlen(text), sizeof text - strlen(text), ", %s in %s",
-                     kinds[kind].value, maps->images[kind]->metadata.path);
+            texts_append(text, sizeof text, ", %s in %s", kinds[kind].value,
+                         maps->images[kind]->metadata.path);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "none of the %lld pixels is left: one needs a finite value in the image%s",
                      (long long)n_pixels, text);

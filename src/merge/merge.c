@@ -10,6 +10,7 @@
 #include "common/json_tree.h"
 #include "common/path.h"
 #include "common/text_stream.h"
+#include "common/texts.h"
 #include "input/image.h"
 #include "merge/candidates.h"
 #include "merge/merged_rows.h"
@@ -41,12 +42,9 @@ enum { MERGED_FORMATS = sizeof merged_formats / sizeof *merged_formats };
 /* Their suffixes, for a message: ".csv, .json, ...". */
 static void list_suffixes(char *text, size_t size) {
     *text = '\0';
-    for (int i = 0; i < MERGED_FORMATS; i++) {
-        for (const char *const *suffix = merged_formats[i]->format.suffixes; *suffix; suffix++) {
-            const size_t length = strlen(text);
-            snprintf(text + length, size - length, "%s%s", length ? ", " : "", *suffix);
-        }
-    }
+    for (int i = 0; i < MERGED_FORMATS; i++)
+        for (const char *const *suffix = merged_formats[i]->format.suffixes; *suffix; suffix++)
+            texts_append(text, size, "%s%s", *text ? ", " : "", *suffix);
 }
 
 enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,

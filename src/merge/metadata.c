@@ -7,6 +7,7 @@
 #include "common/arrays.h"
 #include "common/fnv.h"
 #include "common/format_double.h"
+#include "common/texts.h"
 #include "input/image.h"
 #include "input/units.h"
 
@@ -187,10 +188,9 @@ static void list_others(const struct metadata *m, int64_t i, int64_t k, const ch
         const struct difference d = compare_kinds(kind_of(m, i), kind_of(m, k));
         if (!d.what || strcmp(d.what, what) != 0)
             continue;
-        const size_t length = strlen(names);
         if (n < MOST_NAMES)
-            snprintf(names + length, sizeof names - length, "%s%.*s", n > 0 ? ", " : "", NAME_SHOWN,
-                     m->images[k].name);
+            texts_append(names, sizeof names, "%s%.*s", n > 0 ? ", " : "", NAME_SHOWN,
+                         m->images[k].name);
         n++;
     }
     snprintf(text, size, n > 0 ? " (and %lld more: %s%s)" : "", (long long)n, names,
