@@ -8,6 +8,7 @@
 #include "measure/beam_frame.h"
 #include "measure/forced.h"
 #include "measure/measure.h"
+#include "measure/setting.h"
 
 /* The sources of a batch of islands. Batches begin with the last islands, whose memory is then
  * freed.
@@ -211,6 +212,7 @@ static struct dividing dividing_of(const struct sources_from *from, const struct
                              .frame = *frame,
                              .group_tolerance = options_group(o),
                              .keeps_sources = from->labels >> LABEL_SOURCES & 1,
+                             .correlated = setting_correlated(from->metadata),
                              .margin = beam_frame_margin(frame)};
 }
 

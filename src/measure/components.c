@@ -5,6 +5,7 @@
 
 #include "backend/moments.h"
 #include "common/arrays.h"
+#include "measure/flux_check.h"
 #include "measure/grouped.h"
 
 enum {
@@ -17,7 +18,9 @@ enum {
 struct item {
     struct island_pixels pixels;
     struct deblended deblended;
+    struct deblended more; /* the start of its second fit */
     struct island_fit fit;
+    bool is_due, is_second; /* whether it is to be fitted (again), and whether this is the second */
     struct fitted_sources fitted;
     struct grouped_sources grouped;
     int64_t first_own, first_margin; /* of its pixels in the batch's run_pixels */
@@ -142,40 +145,75 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
 
 /* --- fitting --- */
 
-static bool make_fit(struct batch *b, struct item *item, int64_t island) {
+/* Makes the fit of an island that starts at these peaks. */
+static bool start_fit(struct batch *b, struct item *item, const struct deblended *start) {
+    item->is_due = true;
+    return island_fit_make(&item->fit, &item->pixels, start, &b->margins[item - b->items], &b->read,
+                           item->first_margin, b->dividing->detection->island, arena_of(b, item));
+}
+
+static bool make_first_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
-    return island_fit_make(&item->fit, &item->pixels, &item->deblended,
-                           &b->margins[item - b->items], &b->read, item->first_margin,
-                           b->dividing->detection->island, arena_of(b, item));
+    return start_fit(b, item, &item->deblended);
+}
+
+/* The second fit of an island whose first one made flux out of nothing. */
+static bool make_second_fit(struct batch *b, struct item *item, int64_t island) {
+    double widest;
+    (void)island;
+    if (!item->is_due)
+        return true;
+    item->is_second = true;
+    if (!flux_check_add_peaks(&item->fit, &b->dividing->frame, arena_of(b, item), &item->more,
+                              &widest) ||
+        !start_fit(b, item, &item->more))
+        return false;
+    item->fit.widest = widest;
+    return true;
 }
 
 static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     (void)island;
-    island_fit_make_jobs(&item->fit, &b->dividing->frame, item->first_pixel, b->pixels,
-                         b->jobs + item->first_job);
+    if (item->is_due)
+        island_fit_make_jobs(&item->fit, &b->dividing->frame, item->first_pixel, b->pixels,
+                             b->jobs + item->first_job);
     return true;
 }
 
+/* Takes the results. An island stays due that its Gaussians do not describe; after the second fit
+ * its sources are not fitted. */
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     const struct dividing *d = b->dividing;
-    const struct fit_job *jobs = b->jobs + item->first_job;
+    const struct flux_check check = {d->detection->threshold, d->detection->island, d->correlated};
     const double rms = item->pixels.rms[item->deblended.peak[0]];
     const struct group_rule rule = {d->group_tolerance,
                                     d->group_tolerance * d->detection->island * rms};
+    struct fit_job *jobs = b->jobs + item->first_job;
     (void)island;
+    if (!item->is_due)
+        return true;
+    flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
+    item->is_due = !flux_check_holds(&check, &item->fit, &d->frame, jobs);
+    if (item->is_due && !item->is_second)
+        return true;
+    for (int64_t k = 0; item->is_due && k < item->fit.n_parts; k++)
+        jobs[k].is_fitted = false;
     return island_fit_finish(&item->fit, &d->frame, jobs, arena_of(b, item), &item->fitted) &&
            grouped_sources_make(&item->fit, &d->frame, jobs, &item->fitted, &rule,
                                 arena_of(b, item), &item->grouped);
 }
 
-/* Gives each island its jobs; those of islands with several come first. False where memory ran out.
- */
+/* Gives each island that is due its jobs; those of islands with several come first. False where
+ * memory ran out. */
 static bool allocate_jobs(struct batch *b) {
     int64_t at = 0;
+    free(b->jobs);
+    free(b->pixels);
+    b->n_pixels = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < b->n; i++) {
             struct item *item = &b->items[i];
-            if ((item->fit.n_parts > 1) != (pass == 0))
+            if (!item->is_due || (item->fit.n_parts > 1) != (pass == 0))
                 continue;
             item->first_job = at;
             item->first_pixel = b->n_pixels;
@@ -190,13 +228,14 @@ static bool allocate_jobs(struct batch *b) {
     return b->jobs && b->pixels;
 }
 
-/* Fits the islands of several groups, and then the others at once. False on an error. */
+/* Fits the islands that are due: those of several groups, and then the others at once. False on an
+ * error. */
 static bool run_jobs(struct batch *b) {
     const struct fitter *f = b->dividing->fitter;
     struct grouped_island *grouped = malloc((size_t)b->n * sizeof *grouped + 1);
     int64_t n = 0;
     for (int64_t i = 0; grouped && i < b->n; i++)
-        if (b->items[i].fit.n_parts > 1)
+        if (b->items[i].is_due && b->items[i].fit.n_parts > 1)
             grouped[n++] =
                 (struct grouped_island){&b->items[i].fit, b->jobs + b->items[i].first_job};
     if (!grouped)
@@ -210,11 +249,20 @@ static bool run_jobs(struct batch *b) {
     return b->status == SRCFIND_OK;
 }
 
+/* Fits the islands that are due, if any. False on an error. */
+static bool fit_due(struct batch *b) {
+    bool is_any = false;
+    for (int64_t i = 0; i < b->n; i++)
+        is_any = is_any || b->items[i].is_due;
+    return !is_any || (allocate_jobs(b) && for_each_island(b, make_jobs) && run_jobs(b) &&
+                       for_each_island(b, finish_fit));
+}
+
 /* False on an error. */
 static bool fit_islands(struct batch *b) {
     b->doing = "fitting sources";
-    return for_each_island(b, make_fit) && allocate_jobs(b) && for_each_island(b, make_jobs) &&
-           run_jobs(b) && for_each_island(b, finish_fit);
+    return for_each_island(b, make_first_fit) && fit_due(b) &&
+           for_each_island(b, make_second_fit) && fit_due(b);
 }
 
 /* --- components --- */

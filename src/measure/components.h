@@ -38,6 +38,7 @@ struct dividing {
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
     double group_tolerance; /* of Gaussians that are one source: see group.h */
+    double correlated;      /* area over which noise is correlated, in pixels */
     double margin;          /* of islands, in pixels */
     bool keeps_sources;     /* whether components have the source of each pixel */
 };

@@ -48,7 +48,8 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                                .deblended = deblended,
                                .x = own->x[highest],
                                .y = own->y[highest],
-                               .rms = own->rms[highest]};
+                               .rms = own->rms[highest],
+                               .widest = INFINITY};
     const int64_t n = own->n + margin->n_pixels;
     if (n > INT32_MAX || !allocate(fit, n, deblended->n, arena))
         return false;
@@ -102,7 +103,7 @@ void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *
             job->n_inside += pixel < fit->n_own;
         }
         job->n_pixels = part->n_pixels <= FIT_MOST_PIXELS ? (int32_t)part->n_pixels : 0;
-        job->widest = widest_of(frame, pixels + job->first, job->n_pixels);
+        job->widest = fmin(widest_of(frame, pixels + job->first, job->n_pixels), fit->widest);
         start_set(fit, frame, part, &job->set);
     }
 }
@@ -123,9 +124,8 @@ static int64_t first_from(const struct fit_pixel *pixels, int64_t n, int64_t y, 
     return low;
 }
 
-/* Calls add(context, i, value) for the pixels that a Gaussian reaches, in their order. */
-static void for_each_pixel(const struct gaussian *g, const struct fit_pixel *pixels, int64_t n,
-                           void (*add)(void *context, int64_t i, double value), void *context) {
+void island_fit_for_each_pixel(const struct gaussian *g, const struct fit_pixel *pixels, int64_t n,
+                               void (*add)(void *context, int64_t i, double value), void *context) {
     const double height = gaussian_height(g);
     if (n == 0)
         return;
@@ -163,8 +163,9 @@ void island_fit_add_to_others(const struct island_fit *fit, const struct fit_fra
     struct addition margin = {fit->part_of + n_own, k, sign, fit->others + n_own};
     for (int i = 0; i < job->set.n; i++) {
         const struct gaussian g = gaussian_of_fit(frame, job->set.value[i], 1, 0, 0);
-        for_each_pixel(&g, fit->pixels, n_own, add_other, &own);
-        for_each_pixel(&g, fit->pixels + n_own, fit->n_pixels - n_own, add_other, &margin);
+        island_fit_for_each_pixel(&g, fit->pixels, n_own, add_other, &own);
+        island_fit_for_each_pixel(&g, fit->pixels + n_own, fit->n_pixels - n_own, add_other,
+                                  &margin);
     }
 }
 
@@ -245,32 +246,40 @@ static bool has_fit(const struct fit_job *job, int64_t i) {
     return false;
 }
 
+/* Whether source i of a part is one of the divided island that has no component. */
+static bool is_not_fitted(const struct island_fit *fit, const struct fit_part *part,
+                          const struct fit_job *job, int64_t i) {
+    return island_fit_divided(fit, part, i) >= 0 && !has_fit(job, i);
+}
+
 /* Adds the components of each part, and then its sources without one. */
 static void collect(struct finishing *f, const struct fit_frame *frame,
                     const struct fit_job *jobs) {
     for (int64_t k = 0; k < f->fit->n_parts; k++) {
         const struct fit_set *set = &jobs[k].set;
-        const int32_t *sources = f->fit->sources + f->fit->parts[k].first_source;
+        const struct fit_part *part = &f->fit->parts[k];
         for (int i = 0; i < set->n && jobs[k].is_fitted; i++) {
-            const int32_t deblended = set->source[i] < 0 ? -1 : sources[set->source[i]];
+            const int32_t deblended = island_fit_divided(f->fit, part, set->source[i]);
             if (deblended >= 0)
                 f->of_deblended[deblended] = (int32_t)f->n;
             add_fitted(f, frame, &jobs[k], k, i, deblended);
         }
-        for (int64_t i = 0; i < f->fit->parts[k].n_sources; i++) {
-            if (has_fit(&jobs[k], i))
+        for (int64_t i = 0; i < part->n_sources; i++) {
+            if (!is_not_fitted(f->fit, part, &jobs[k], i))
                 continue;
-            f->of_deblended[sources[i]] = (int32_t)f->n;
-            add_not_fitted(f, sources[i]);
+            const int32_t deblended = f->fit->sources[part->first_source + i];
+            f->of_deblended[deblended] = (int32_t)f->n;
+            add_not_fitted(f, deblended);
         }
     }
 }
 
 /* How many sources of a part have no component. */
-static int32_t count_not_fitted(const struct fit_part *part, const struct fit_job *job) {
+static int32_t count_not_fitted(const struct island_fit *fit, const struct fit_part *part,
+                                const struct fit_job *job) {
     int32_t n = 0;
     for (int64_t i = 0; i < part->n_sources; i++)
-        n += !has_fit(job, i);
+        n += is_not_fitted(fit, part, job, i);
     return n;
 }
 
@@ -294,9 +303,9 @@ static void find_owners(struct finishing *f, const struct fit_frame *frame,
     for (int64_t k = 0; k < fit->n_parts; k++) {
         for (int i = 0; i < jobs[k].set.n && jobs[k].is_fitted; i++, f->now++) {
             const struct gaussian g = gaussian_of_fit(frame, jobs[k].set.value[i], 1, 0, 0);
-            for_each_pixel(&g, fit->pixels, fit->n_own, add_to_model, f);
+            island_fit_for_each_pixel(&g, fit->pixels, fit->n_own, add_to_model, f);
         }
-        f->now += count_not_fitted(&fit->parts[k], &jobs[k]);
+        f->now += count_not_fitted(fit, &fit->parts[k], &jobs[k]);
     }
 }
 
@@ -324,7 +333,8 @@ static void sort_sources(struct finishing *f, int32_t *rank, struct fitted_sourc
 static int64_t count_sources(const struct island_fit *fit, const struct fit_job *jobs) {
     int64_t n = 0;
     for (int64_t k = 0; k < fit->n_parts; k++)
-        n += (jobs[k].is_fitted ? jobs[k].set.n : 0) + count_not_fitted(&fit->parts[k], &jobs[k]);
+        n += (jobs[k].is_fitted ? jobs[k].set.n : 0) +
+             count_not_fitted(fit, &fit->parts[k], &jobs[k]);
     return n;
 }
 

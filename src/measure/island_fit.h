@@ -21,6 +21,7 @@ struct island_fit {
     const struct deblended *deblended;
     int32_t x, y;
     double rms;
+    double widest; /* bound of the widths, in beams, beside that of each job's pixels */
     struct fit_pixel
         *pixels; /* the island's own, then its margin, both in the order of the image */
     int64_t n_own, n_pixels;
@@ -33,13 +34,26 @@ struct island_fit {
     double *others;   /* of each pixel, the models of the other parts; NULL if there is one part */
 };
 
+/* Which source of the divided island source i of a part's job is; -1: none, a fit added it. */
+static inline int32_t island_fit_divided(const struct island_fit *fit, const struct fit_part *part,
+                                         int64_t i) {
+    const int32_t source = i < 0 ? -1 : fit->sources[part->first_source + i];
+    return source < fit->deblended->n - fit->deblended->n_added ? source : -1;
+}
+
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out; the margin's pixels are pixels[first] and so on. The fit is in the arena. False where
- * memory ran out. `own` and `deblended` must outlive it. */
+ * left out; the margin's pixels are pixels[first] and so on. Widths have no bound yet but that of
+ * jobs. The fit is in the arena. False where memory ran out. `own` and `deblended` must outlive it.
+ */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin *margin,
                      const struct run_pixels *pixels, int64_t first, double threshold,
                      struct arena *arena);
+
+/* Calls add(context, i, value) for the pixels of n, in the order of the image, that a Gaussian
+ * reaches: in their order. */
+void island_fit_for_each_pixel(const struct gaussian *g, const struct fit_pixel *pixels, int64_t n,
+                               void (*add)(void *context, int64_t i, double value), void *context);
 
 /* Makes a job of each part, whose pixels go to pixels[first] and so on. */
 void island_fit_make_jobs(const struct island_fit *fit, const struct fit_frame *frame,

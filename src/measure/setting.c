@@ -9,7 +9,7 @@ struct setting setting_make(const struct detection_result *result,
     struct setting s = {
         .detection = detection,
         .noise = &result->noise,
-        .correlated = has_beam ? fmax(metadata->beam_pixels, 1) : 1,
+        .correlated = setting_correlated(metadata),
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
         .frame = *frame,
@@ -19,6 +19,10 @@ struct setting setting_make(const struct detection_result *result,
     if (isfinite(image->jansky) && (has_beam || image->per_pixel))
         s.to_flux *= image->jansky;
     return s;
+}
+
+double setting_correlated(const struct srcfind_image *metadata) {
+    return isfinite(metadata->beam_pixels) ? fmax(metadata->beam_pixels, 1) : 1;
 }
 
 struct srcfind_source setting_empty_row(int64_t id) {

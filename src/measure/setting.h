@@ -21,6 +21,9 @@ struct setting setting_make(const struct detection_result *result,
                             const struct detection *detection, const struct image *image,
                             const struct srcfind_image *metadata, const struct fit_frame *frame);
 
+/* The area over which noise is correlated, in pixels. */
+double setting_correlated(const struct srcfind_image *metadata);
+
 /* A row whose columns do not apply, but for its number, which is its island's, too. */
 struct srcfind_source setting_empty_row(int64_t id);
 

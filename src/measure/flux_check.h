@@ -1,0 +1,33 @@
+/* No fit may make flux out of nothing: where the Gaussians of an island have far more flux than its
+ * pixels, it is fitted again with more of them. A Gaussian as wide as the island does so: it goes
+ * on outside, or in a hole, where no pixel was fitted. */
+#ifndef FLUX_CHECK_H
+#define FLUX_CHECK_H
+
+#include "measure/island_fit.h"
+
+/* What an island's fit is checked by. */
+struct flux_check {
+    double threshold, island; /* of sources and of their islands, in units of the rms */
+    double correlated;        /* area over which noise is correlated, in pixels */
+};
+
+/* Leaves out the Gaussians that fits added and whose centres are neither on a pixel of the island
+ * nor beside one: no pixel tells that there is a source. */
+void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
+                                 struct fit_job *jobs);
+
+/* Whether the Gaussians of an island's jobs have together at most 1.5 times the island's flux,
+ * corrected for what lies below the island threshold as that of a Gaussian. True also of islands
+ * whose flux is less than ten errors, and where the island threshold is not the lower one. */
+bool flux_check_holds(const struct flux_check *check, const struct island_fit *fit,
+                      const struct fit_frame *frame, const struct fit_job *jobs);
+
+/* Makes the start of a fit with more Gaussians, each of which describes a part of the island: its
+ * peaks, and the highest of its other pixels, at most some twenty. *widest: the bound of widths, in
+ * beams. The result, which shares the owners with the fit's division, is in the arena. False where
+ * memory ran out. */
+bool flux_check_add_peaks(const struct island_fit *fit, const struct fit_frame *frame,
+                          struct arena *arena, struct deblended *more, double *widest);
+
+#endif
