@@ -15,6 +15,9 @@ NEEDLE = 0.8                   # beams, to which nothing long is narrower
 BETTER = 0.8                   # chi^2 of a free shape / of the beam's
 WORSE = 20                     # beam areas of chi^2 a component, by which steps 4 and 5 may fit all pixels worse
 WIDER, NARROWER = 2, 3         # errors, between which a width is the beam's
+ISLAND = 3                     # rms above the background that an island's pixels pass
+LEAST_ERRORS, MOST_FLUX = 10, 1.5  # of an island, from which on it is checked, and which its Gaussians may have
+APART, AN_AREA, WIDEST = 2, 16, 1.5  # beams between peaks, squares of it in an island at most, widths / it
 
 
 class Island:
@@ -148,10 +151,37 @@ def step_5(island, sources, free, most):
     return narrow if island.chi2(narrow) <= most else improve(island, sources, free)
 
 
+def has_too_much_flux(island, sources):
+    own, beam = island.data[island.inside], 2 * np.pi / island.pixel_area
+    flux = sum(s[0] * beam / np.sqrt(s[3] * s[5] - s[4]**2) for s in sources)
+    return own.sum() >= LEAST_ERRORS * np.sqrt(len(own) * min(len(own), max(beam, 1))) and \
+        flux > MOST_FLUX * own.sum() / (1 - ISLAND / own.max())
+
+
+def more_peaks(island, start, apart):
+    """The start of the second fit: the peaks, and the highest of the pixels that are not near those before."""
+    peaks = list(start)
+    for k in np.argsort(-island.data, kind="stable"):
+        at = island.u[k], island.v[k]
+        if island.inside[k] and min(np.hypot(*(p[1:3] - at)) for p in peaks) > apart * recipe.FWHM:
+            peaks.append(np.array([island.data[k], *at, 1, 0, 1]))
+    return np.array(peaks)
+
+
 def fit_island(u, v, data, inside, start):
-    if len(start) > recipe.GROUP:  # where the recipe has other groups
-        return original(u, v, data, inside, start)
     island = Island(u, v, data, inside)
+    sources, free = fit_from(island, start)
+    if not has_too_much_flux(island, sources):
+        return sources, free
+    apart = max(APART, np.sqrt(inside.sum() / AN_AREA * island.pixel_area) / recipe.FWHM)
+    island.wide = min(island.wide, WIDEST * apart)
+    sources, free = fit_from(island, more_peaks(island, start, apart))
+    return (sources[:0], []) if has_too_much_flux(island, sources) else (sources, free)
+
+
+def fit_from(island, start):
+    if len(start) > recipe.GROUP:  # where the recipe has other groups
+        return original(island.u, island.v, island.data, island.inside, start)
     sources, free, chi2, most = step_1(island, start)
     if len(sources):
         sources, free, chi2 = step_2(island, sources, free, chi2)
