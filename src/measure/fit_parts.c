@@ -6,16 +6,19 @@
 enum {
     CROWD = 128,        /* sources of an island, more than which are a crowd; */
     CROWDED_PIXELS = 8, /* its pixels a source, fewer than which make one of a few, too */
-    GROUP_OF_CROWD = 4
+    SMALL_GROUP = 4     /* of a crowd, and of second fits */
 };
 
 struct fit_effort fit_parts_effort(const struct island_fit *f) {
+    const struct fit_limits few = {12, FIT_LIMITS.tolerance};
+    const struct fit_limits fewest = {3, FIT_LIMITS.tolerance};
     const int64_t n = f->deblended->n;
-    if (n <= FIT_GROUP)
-        return (struct fit_effort){FIT_GROUP, FIT_LIMITS};
-    if (n > CROWD || f->n_own < CROWDED_PIXELS * n)
-        return (struct fit_effort){GROUP_OF_CROWD, {3, FIT_LIMITS.tolerance}};
-    return (struct fit_effort){FIT_GROUP, {12, FIT_LIMITS.tolerance}};
+    if (n > FIT_GROUP && (n > CROWD || f->n_own < CROWDED_PIXELS * n))
+        return (struct fit_effort){SMALL_GROUP, fewest};
+    if (f->deblended->n_added > 0)
+        return (struct fit_effort){SMALL_GROUP, few};
+    return n <= FIT_GROUP ? (struct fit_effort){FIT_GROUP, FIT_LIMITS}
+                          : (struct fit_effort){FIT_GROUP, few};
 }
 
 /* --- dividing --- */

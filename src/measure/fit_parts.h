@@ -7,7 +7,8 @@
 /* How the sources of an island are fitted. The work is that of the normal equations, and grows with
  * the squares of a group's sources and with the iterations. In crowded islands, of nebulae and of
  * noise above a wrong threshold, fits do not converge, and would take milliseconds a source: there
- * more iterations describe the island no better. */
+ * more iterations describe the island no better. The same holds for second fits (flux_check.h):
+ * with groups of 4 they take half as long, and their residuals are 7% higher. */
 struct fit_effort {
     int64_t group; /* most sources that are fitted together */
     struct fit_limits limits;

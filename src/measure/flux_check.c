@@ -11,9 +11,9 @@ static const double MOST_FLUX = 1.5;   /* of the Gaussians / of the island, corr
 static const double BESIDE = 1.5;      /* pixels, from a centre to that of an island's pixel */
 
 /* Starts of the second fit. With these numbers no island of 944 with rings, discs, arcs, jets,
- * exponentials, bubbles and haloes stays without a fit, and the residual is a fifth lower than that
- * of the first fit. Closer peaks leave no less, and have half as many faint points, which take the
- * shape of the beam and lose flux. */
+ * exponentials, bubbles and haloes stays without a fit, and residuals are a tenth lower than those
+ * of the first fits. Peaks 1.5 beams apart are fainter, take the shape of the beam, and leave more.
+ */
 static const double APART = 2;    /* beams between them, */
 static const double AN_AREA = 16; /* or more: the island is not more than so many squares of that */
 static const double WIDEST = 1.5; /* width of a Gaussian / the distance between them */
