@@ -431,6 +431,56 @@ class Components(t.Case):
             for name, value in (("PA", pa), ("DC_PA", angle)):
                 self.assertLess(abs((row[name] - value + 90) % 180 - 90), 5 * row["E_" + name] + 0.05, name)
 
+    def shapes(self, peak, random):
+        """Rings, discs, arcs, jets, exponentials, haloes and bubbles in noise of 1 that the beam of 5 pixels made."""
+        side, beam = 128, 5 / FWHM
+        y, x = np.mgrid[:side, :side] - side / 2 + 0.3
+        r = np.hypot(x, y)
+        kinds = [(r > 15) & (r < 18), (np.hypot(x, 2 * y) > 24) & (np.hypot(x, 2 * y) < 28), r < 15, (abs(r - 20) < 2) & (y > abs(x)),
+                 (abs(x) < 30) & (abs(y - x / 2) < 2), np.exp(-r / 6), np.exp(-r / 15), np.exp(-r**2 / 800) + 30 * (r < 1),
+                 (r < 45) & (np.hypot(x - 15, y) > 12)]
+        image = np.empty((3 * side, 3 * side))
+        for k, kind in enumerate(kinds):
+            smooth = ndimage.gaussian_filter(kind.astype(float), beam)
+            image[k // 3 * side:(k // 3 + 1) * side, k % 3 * side:(k % 3 + 1) * side] = smooth * (peak / smooth.max())
+        noise = ndimage.gaussian_filter(random.normal(size=image.shape), beam)
+        return (image + noise / noise.std()).astype(np.float32)
+
+    def flux_ratios(self, image, rows, island):
+        """Of islands of ten errors: flux of the Gaussians / of the island, corrected for what lies below the island threshold."""
+        for parts in grouped(rows).values():
+            flux, error = parts[0]["Isl_Total_flux"], parts[0]["E_Isl_Total_flux"]
+            if flux >= 10 * error:
+                peak = max(float(image[row["Ypeak"], row["Xpeak"]]) for row in parts if row["N_pix"] is not None)
+                fitted = sum(row["Total_flux"] for row in parts if not row["Flags"] & NOT_FITTED)
+                yield fitted / flux * (1 - island / peak)
+
+    def test_no_flux_out_of_nothing(self):
+        """No island of ten errors has Gaussians of more than 1.5 times its flux; without its second fit a fifth of these would."""
+        header, random = t.sky_header(BMAJ=2.5e-3, BMIN=2.5e-3, BPA=0.0), np.random.default_rng(3)
+        options = ("-i", "3", "--rms", "1", "--background", "zero", "--fit")
+        ratios, flags = [], []
+        for peak in (6, 12, 20, 50):
+            image = self.shapes(peak, random)
+            path = self.write("shapes.fits", image, header)
+            rows = self.json(path, *options)
+            ratios += self.flux_ratios(image, rows, 3)
+            flags += [row["Flags"] for row in rows]
+            self.assertEqual(self.text(path, *options, "-j", "1"), self.text(path, *options, "-j", "7"))
+        self.assertGreater(len(ratios), 30)
+        self.assertLess(max(ratios), 1.501)
+        self.assertLess(sum(bool(flag & NOT_FITTED) for flag in flags), 0.02 * len(flags))
+
+    def test_too_small_for_its_flux(self):
+        """No Gaussian has as little flux as a lone pixel: it keeps its moments, but where the island threshold is the lower one."""
+        image = np.zeros((40, 50), np.float32)
+        image[20, 30] = 12
+        path = self.write("pixel.fits", image, t.sky_header(BMAJ=None, BMIN=None, BPA=None))
+        for island, is_fitted in (("3", False), ("5", True)):
+            row, = self.json(path, "--rms", "1", "--background", "zero", "--fit", "-i", island)
+            self.assertEqual(bool(row["Flags"] & NOT_FITTED), not is_fitted)
+            self.assertEqual(row["N_Gaus"], 1)
+
     def test_nothing_runs_away(self):
         """On crowded skies, and at blank borders, no component is where no pixel tells how high it is: it does not go deep below
         the image, nor is there more flux than in the island."""

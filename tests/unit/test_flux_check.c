@@ -9,8 +9,9 @@
 
 enum { SIDE = 130, MOST = SIDE * SIDE };
 
-static const struct fit_frame FRAME = {0.471, 0, 0.471, true}; /* a beam of 5 pixels */
-static const struct flux_check CHECK = {5, 3, 28.3};           /* and its area */
+static const struct fit_frame FRAME = {
+    .ux = 0.471, .vy = 0.471, .has_beam = true};     /* a beam of 5 pixels */
+static const struct flux_check CHECK = {5, 3, 28.3}; /* and its area */
 
 /* --- shapes --- */
 
