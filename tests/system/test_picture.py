@@ -11,7 +11,7 @@ from scipy import ndimage
 import srcfind_test as t
 import sky  # which that finds
 
-LEFT, TOP = 125, 56  # of the map on the picture
+LEFT, TOP = 125, 74  # of the map on the picture
 MOST, LEAST = 2000, 600  # pixels of a picture, and of an enlarged map
 MAPS = os.path.join(t.SOURCE_ROOT, "data", "maps")
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")

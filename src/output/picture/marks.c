@@ -3,47 +3,39 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/arrays.h"
 #include "measure/jacobian.h"
 
 /* --- ellipses --- */
 
-/* An ellipse in pixels of the image: semi-axes, and the angle of the major axis from x towards y.
- */
-struct mark {
-    double x, y, major, minor, angle; /* the angle in radians */
-};
-
-/* Sets the shape of a mark from that of the sky. False where it is not known. */
-static bool shape_mark(const struct jacobian *to_pixels, double major, double minor, double angle,
-                       struct mark *mark) {
+/* Sets semi-axes in pixels of the image, and the angle, of half a shape of the sky. False where
+ * they are not known. */
+static bool shape_outline(const struct jacobian *to_pixels, double major, double minor,
+                          double angle, struct outline *outline) {
     const struct tensor sky = jacobian_ellipse(major / 2, minor / 2, isfinite(angle) ? angle : 0);
     const struct tensor shape = jacobian_apply(to_pixels, &sky);
     const struct axes axes = tensor_axes(&shape);
-    mark->major = sqrt(axes.major);
-    mark->minor = sqrt(fmax(axes.minor, 0));
-    mark->angle = atan2(axes.sine, axes.cosine) / 2;
-    return isfinite(mark->major);
+    outline->major = sqrt(axes.major);
+    outline->minor = sqrt(fmax(axes.minor, 0));
+    outline->angle = atan2(axes.sine, axes.cosine) / 2;
+    return isfinite(outline->major);
 }
 
-/* Traces the ellipse, whose semi-axes are at least `least` pixels of the picture. */
-static void trace(const struct view *v, const struct mark *mark, double least) {
+/* An ellipse in pixels of the image as one on the sheet, where its semi-axes are at least `least`.
+ */
+static struct outline on_sheet(const struct view *v, const struct outline *o, double least) {
+    return (struct outline){view_x(v, o->x), view_y(v, o->y), fmax(o->major * v->scale, least),
+                            fmax(o->minor * v->scale, least), o->angle};
+}
+
+static void trace(const struct view *v, const struct outline *o) {
     const struct cairo *c = v->cairo;
     c->cairo_save(v->sheet);
-    c->cairo_translate(v->sheet, view_x(v, mark->x), view_y(v, mark->y));
-    c->cairo_rotate(v->sheet, -mark->angle);
-    c->cairo_scale(v->sheet, fmax(mark->major * v->scale, least),
-                   fmax(mark->minor * v->scale, least));
+    c->cairo_translate(v->sheet, o->x, o->y);
+    c->cairo_rotate(v->sheet, -o->angle);
+    c->cairo_scale(v->sheet, o->major, o->minor);
     c->cairo_arc(v->sheet, 0, 0, 1, 0, 2 * M_PI);
     c->cairo_restore(v->sheet); /* so that the line has the same width all round */
-}
-
-/* A light line below that of the ellipse, which is then seen on dark pixels, too. */
-static void draw_halo(const struct view *v) {
-    const struct cairo *c = v->cairo;
-    c->cairo_set_line_width(v->sheet, 2.4);
-    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
-    c->cairo_stroke_preserve(v->sheet);
-    c->cairo_set_line_width(v->sheet, 1.2);
 }
 
 /* The Jacobian from the sky to pixels at a point. */
@@ -60,55 +52,77 @@ static enum srcfind_status jacobian_to_pixels(struct wcs *wcs, const struct srcf
 /* --- sources --- */
 
 /* An ellipse around the pixels of a source; around its position if it has none. */
-static struct mark mark_box(const struct srcfind_source *s) {
+static struct outline outline_of_pixels(const struct srcfind_source *s) {
     if (s->x_min == SRCFIND_EMPTY)
-        return (struct mark){s->x, s->y, M_SQRT1_2, M_SQRT1_2, 0};
+        return (struct outline){s->x, s->y, M_SQRT1_2, M_SQRT1_2, 0};
     const double width = (double)(s->x_max - s->x_min + 1),
                  height = (double)(s->y_max - s->y_min + 1);
     const bool is_high = height > width;
-    return (struct mark){(double)(s->x_min + s->x_max) / 2, (double)(s->y_min + s->y_max) / 2,
-                         fmax(width, height) / M_SQRT2, fmin(width, height) / M_SQRT2,
-                         is_high ? M_PI / 2 : 0};
+    return (struct outline){(double)(s->x_min + s->x_max) / 2, (double)(s->y_min + s->y_max) / 2,
+                            fmax(width, height) / M_SQRT2, fmin(width, height) / M_SQRT2,
+                            is_high ? M_PI / 2 : 0};
 }
 
-/* Sets the ellipse of a source: by its own shape, the beam's, or its pixels. */
-static enum srcfind_status mark_of_source(struct wcs *wcs, const struct srcfind_image *image,
-                                          const struct srcfind_source *s, struct mark *mark,
-                                          struct error *error) {
+/* Sets the ellipse of a source in pixels of the image: by its own shape, the beam's, or its pixels;
+ * and which of these it is. */
+static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfind_image *image,
+                                             const struct srcfind_source *s,
+                                             struct outline *outline, unsigned *kind,
+                                             struct error *error) {
     const bool has_shape = isfinite(s->major) && isfinite(s->minor);
     const double major = has_shape ? s->major : image->beam.major;
     const double minor = has_shape ? s->minor : image->beam.minor;
     const double angle = has_shape ? s->angle : image->beam.angle;
     struct jacobian to_pixels;
     double x = s->x, y = s->y;
-    *mark = mark_box(s);
+    *outline = outline_of_pixels(s);
+    *kind = MARK_PIXELS;
     if (!wcs || !isfinite(s->lon))
         return SRCFIND_OK;
     if (!has_shape)
         wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined */
     const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
-    struct mark shaped = {.x = s->x, .y = s->y};
-    if (status == SRCFIND_OK && shape_mark(&to_pixels, 2 * major, 2 * minor, angle, &shaped))
-        *mark = shaped;
+    struct outline shaped = {.x = s->x, .y = s->y};
+    if (status == SRCFIND_OK && shape_outline(&to_pixels, 2 * major, 2 * minor, angle, &shaped)) {
+        *outline = shaped;
+        *kind = has_shape ? MARK_FWHM : MARK_BEAM;
+    }
     return status;
 }
 
-static enum srcfind_status draw_source(const struct view *v, struct wcs *wcs,
-                                       const struct srcfind_image *image,
-                                       const struct srcfind_source *s, struct error *error) {
+static enum srcfind_status make_mark(const struct view *v, struct wcs *wcs,
+                                     const struct srcfind_catalogue *c,
+                                     const struct srcfind_source *s, struct mark *mark,
+                                     struct error *error) {
     enum { LEAST = 4 };
-    struct mark mark;
-    const enum srcfind_status status = mark_of_source(wcs, image, s, &mark, error);
+    struct outline outline;
+    const bool has_fit = options_fit(&c->options);
+    const enum srcfind_status status =
+        outline_of_source(wcs, &c->image, s, &outline, &mark->kinds, error);
     if (status != SRCFIND_OK)
         return status;
-    trace(v, &mark, LEAST);
-    draw_halo(v);
+    mark->source = s;
+    mark->outline = on_sheet(v, &outline, LEAST);
+    if (mark->kinds == MARK_FWHM && !has_fit)
+        mark->kinds = MARK_MOMENTS;
+    if (has_fit && s->flags & SRCFIND_FLAG_NOT_FITTED)
+        mark->kinds |= MARK_NOT_FITTED;
     if (s->flags & SRCFIND_FLAG_NEGATIVE)
-        v->cairo->cairo_set_source_rgb(v->sheet, 0.1, 0.35, 0.85);
-    else
-        v->cairo->cairo_set_source_rgb(v->sheet, 0.85, 0.1, 0.1);
-    v->cairo->cairo_stroke(v->sheet);
+        mark->kinds |= MARK_NEGATIVE;
     return SRCFIND_OK;
+}
+
+/* Makes the ellipse of one of the Gaussians of a source. It is half as large as one of a source, so
+ * that it is inside of that. */
+static enum srcfind_status make_part(const struct view *v, struct wcs *wcs,
+                                     const struct srcfind_catalogue *c,
+                                     const struct srcfind_source *part, struct mark *mark,
+                                     struct error *error) {
+    const enum srcfind_status status = make_mark(v, wcs, c, part, mark, error);
+    mark->outline.major /= 2;
+    mark->outline.minor /= 2;
+    mark->kinds = MARK_GAUSSIAN | (mark->kinds & MARK_NEGATIVE);
+    return status;
 }
 
 static int by_falling_value(const void *a, const void *b) {
@@ -132,60 +146,132 @@ static bool choose_marks(const struct srcfind_catalogue *c, double *least) {
     return true;
 }
 
-enum srcfind_status marks_draw_sources(const struct view *v, struct wcs *wcs,
-                                       const struct srcfind_catalogue *catalogue,
-                                       struct error *error) {
+enum srcfind_status marks_make(struct marks *marks, const struct view *v, struct wcs *wcs,
+                               const struct srcfind_catalogue *c, struct error *error) {
     double least;
+    int64_t n_parts = 0;
     enum srcfind_status status = SRCFIND_OK;
-    if (!choose_marks(catalogue, &least))
+    *marks =
+        (struct marks){.marks = arrays_allocate(c->n_sources + c->n_parts, sizeof *marks->marks)};
+    if (!marks->marks || !choose_marks(c, &least))
         return error_memory(error, "drawing a picture");
-    for (int64_t i = 0; status == SRCFIND_OK && i < catalogue->n_sources; i++) {
-        const struct srcfind_source *s = &catalogue->sources[i];
-        if (!(fabs(s->snr) < least) && !(s->flags & SRCFIND_FLAG_OUTSIDE))
-            status = draw_source(v, wcs, &catalogue->image, s, error);
+    for (int64_t i = 0; status == SRCFIND_OK && i < c->n_sources; i++) {
+        const struct srcfind_source *s = &c->sources[i], *parts = c->parts + n_parts;
+        const int64_t n = s->n_gaussians > 1 ? s->n_gaussians : 0;
+        n_parts += n;
+        if (fabs(s->snr) < least || s->flags & SRCFIND_FLAG_OUTSIDE)
+            continue;
+        status = make_mark(v, wcs, c, s, &marks->marks[marks->n++], error);
+        for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
+            status = make_part(v, wcs, c, &parts[k], &marks->marks[marks->n++], error);
     }
     return status;
 }
 
+void marks_clear(struct marks *marks) {
+    free(marks->marks);
+}
+
+static void draw_mark(const struct view *v, const struct mark *mark) {
+    static const double dashes[] = {4, 3};
+    const struct cairo *c = v->cairo;
+    const double width = mark->kinds & MARK_GAUSSIAN ? 0.6 : 1.2;
+    trace(v, &mark->outline);
+    c->cairo_set_line_width(v->sheet, 2 * width); /* a light line, seen on dark pixels, below */
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_stroke_preserve(v->sheet);
+    c->cairo_set_line_width(v->sheet, width);
+    if (mark->kinds & MARK_NEGATIVE)
+        c->cairo_set_source_rgb(v->sheet, 0.1, 0.35, 0.85);
+    else
+        c->cairo_set_source_rgb(v->sheet, 0.85, 0.1, 0.1);
+    c->cairo_set_dash(v->sheet, dashes, mark->kinds & MARK_NOT_FITTED ? 2 : 0, 0);
+    c->cairo_stroke(v->sheet);
+    c->cairo_set_dash(v->sheet, dashes, 0, 0);
+}
+
+void marks_draw(const struct marks *marks, const struct view *v) {
+    for (int64_t i = 0; i < marks->n; i++)
+        draw_mark(v, &marks->marks[i]);
+}
+
 /* --- the beam --- */
 
+enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
+
+/* Moves the beam and its box to a corner: 0 is the lower left one, 3 the upper right one. */
+static void move_beam(struct beam_mark *beam, const struct view *v, int corner, double radius) {
+    struct outline *o = &beam->outline;
+    o->x = corner % 2 ? v->left + v->width - GAP - radius : v->left + GAP + radius;
+    o->y = corner < 2 ? v->top + v->height - GAP - radius : v->top + GAP + radius;
+    beam->box = (struct box){o->x - radius, o->y - radius, o->x + radius, o->y + radius};
+}
+
+static int64_t count_touched(const struct marks *marks, const struct box *box) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < marks->n; i++) {
+        const struct box around = outline_box(&marks->marks[i].outline);
+        n += boxes_overlap(&around, box);
+    }
+    return n;
+}
+
+enum srcfind_status marks_make_beam(struct beam_mark *beam, const struct marks *marks,
+                                    const struct view *v, struct wcs *wcs,
+                                    const struct srcfind_image *image, struct error *error) {
+    enum { CORNERS = 4 };
+    struct outline outline = {0};
+    struct jacobian to_pixels;
+    double x, y;
+    *beam = (struct beam_mark){0};
+    if (!wcs || !isfinite(image->beam.major))
+        return SRCFIND_OK;
+    wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined; in pixels it is constant */
+    const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
+    if (status != SRCFIND_OK || !shape_outline(&to_pixels, image->beam.major, image->beam.minor,
+                                               image->beam.angle, &outline))
+        return status;
+    beam->is_there = true;
+    beam->outline = on_sheet(v, &outline, 1);
+    const double radius = beam->outline.major + GAP;
+    beam->has_box = 2 * radius < fmin(v->width, v->height) / 3; /* else it would hide the map */
+    move_beam(beam, v, 0, radius);
+    const struct beam_mark first = *beam;
+    int64_t fewest = count_touched(marks, &first.box);
+    for (int corner = 1; beam->has_box && corner < CORNERS; corner++) {
+        struct beam_mark other = first;
+        move_beam(&other, v, corner, radius);
+        const int64_t n = count_touched(marks, &other.box);
+        if (n < fewest) {
+            fewest = n;
+            *beam = other;
+        }
+    }
+    return status;
+}
+
 /* A white square behind the beam. */
-static void draw_box(const struct view *v, const struct mark *mark, double radius) {
+static void draw_box(const struct view *v, const struct box *box) {
     const struct cairo *c = v->cairo;
-    c->cairo_rectangle(v->sheet, view_x(v, mark->x) - radius, view_y(v, mark->y) - radius,
-                       2 * radius, 2 * radius);
+    c->cairo_rectangle(v->sheet, box->left, box->top, box->right - box->left,
+                       box->bottom - box->top);
     c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
     c->cairo_fill_preserve(v->sheet);
     c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
     c->cairo_stroke(v->sheet);
 }
 
-enum srcfind_status marks_draw_beam(const struct view *v, struct wcs *wcs,
-                                    const struct srcfind_image *image, struct error *error) {
-    enum { GAP = 6 }; /* between the beam and its box, and between the box and the frame */
+void marks_draw_beam(const struct beam_mark *beam, const struct view *v) {
     const struct cairo *c = v->cairo;
-    struct mark mark;
-    struct jacobian to_pixels;
-    double x, y;
-    if (!wcs || !isfinite(image->beam.major))
-        return SRCFIND_OK;
-    wcs_reference_pixel(wcs, &x, &y); /* where the beam is defined; in pixels it is constant */
-    const enum srcfind_status status = jacobian_to_pixels(wcs, image, x, y, &to_pixels, error);
-    if (status != SRCFIND_OK ||
-        !shape_mark(&to_pixels, image->beam.major, image->beam.minor, image->beam.angle, &mark))
-        return status;
-    const double radius = fmax(mark.major * v->scale, 1) + GAP;
-    mark.x = (GAP + radius) / v->scale - 0.5;
-    mark.y = mark.x;
+    if (!beam->is_there)
+        return;
     c->cairo_set_line_width(v->sheet, 1);
     c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
-    if (2 * radius < fmin(v->width, v->height) / 3) {
-        draw_box(v, &mark, radius);
-        trace(v, &mark, 1);
+    if (beam->has_box)
+        draw_box(v, &beam->box);
+    trace(v, &beam->outline);
+    if (beam->has_box)
         c->cairo_fill(v->sheet);
-    } else { /* it would hide the map */
-        trace(v, &mark, 1);
+    else
         c->cairo_stroke(v->sheet);
-    }
-    return SRCFIND_OK;
 }

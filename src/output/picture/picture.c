@@ -10,7 +10,9 @@
 #include "common/utf8.h"
 #include "measure/jacobian.h"
 #include "output/picture/block_means.h"
+#include "output/picture/legend.h"
 #include "output/picture/marks.h"
+#include "output/picture/numbers.h"
 #include "output/picture/png.h"
 #include "output/picture/stretch.h"
 #include "output/picture/ticks.h"
@@ -21,7 +23,7 @@
 enum {
     LEFT = 125,
     RIGHT = 150,
-    TOP = 56,
+    TOP = 74,
     BOTTOM = 56,
     MOST_MAP = 1720,
     LEAST_MAP = 600,
@@ -45,6 +47,7 @@ struct sheet {
     int width, height;
     uint32_t *pixels;
     struct view view;
+    unsigned kinds; /* of the marks that are drawn */
 };
 
 /* What draws texts for cairo needs a few MiB, and ends the process where they are not there. */
@@ -295,12 +298,29 @@ static void draw_bar(const struct sheet *s) {
               v->top + height + TICK + 2 * (GAP + FONT), unit);
 }
 
+/* The baseline of a line of text above the map; 0 is the lowest one. */
+static double title_baseline(const struct view *v, int line) {
+    return v->top - GAP - FONT / 2.0 - line * 1.5 * FONT;
+}
+
+/* What the ellipses are; in a smaller font where the sheet is narrow. */
+static void draw_legend(const struct sheet *s) {
+    const struct view *v = &s->view;
+    char text[LEGEND_TEXT];
+    legend_text(s->kinds, text);
+    const double room = s->width - v->left - GAP, width = text_width(v, text);
+    if (width > room)
+        v->cairo->cairo_set_font_size(v->sheet, FONT * room / width);
+    draw_text(v, v->left, title_baseline(v, 0), text);
+    v->cairo->cairo_set_font_size(v->sheet, FONT);
+}
+
 static void draw_titles(const struct sheet *s) {
     const struct view *v = &s->view;
     const struct srcfind_catalogue *c = s->catalogue;
     char text[512], name[512], threshold[FORMAT_TEXT];
     copy_utf8(c->image.path + path_directory(c->image.path), name, sizeof name);
-    draw_text(v, v->left, v->top - GAP - 2 * FONT, name);
+    draw_text(v, v->left, title_baseline(v, 2), name);
     format_double(c->options.threshold, threshold);
     int n = snprintf(text, sizeof text, "%lld source%s above %s rms", (long long)c->n_sources,
                      c->n_sources == 1 ? "" : "s", threshold);
@@ -315,30 +335,48 @@ static void draw_titles(const struct sheet *s) {
     if (c->n_sources > MOST_MARKS)
         snprintf(text + n, sizeof text - (size_t)n, "; the %d of highest SNR are marked",
                  MOST_MARKS);
-    draw_text(v, v->left, v->top - GAP - FONT / 2.0, text);
+    draw_text(v, v->left, title_baseline(v, 1), text);
 }
 
 /* --- the whole --- */
 
-static enum srcfind_status draw_marks(const struct sheet *s, struct error *error) {
+static enum srcfind_status draw_made_marks(struct sheet *s, struct marks *marks,
+                                           struct error *error) {
     const struct view *v = &s->view;
+    struct beam_mark beam;
+    enum srcfind_status status =
+        marks_make_beam(&beam, marks, v, s->wcs, &s->catalogue->image, error);
+    if (status != SRCFIND_OK)
+        return status;
+    marks_draw(marks, v);
+    marks_draw_beam(&beam, v);
+    status = numbers_draw(marks, &beam, v, error);
+    for (int64_t i = 0; i < marks->n; i++)
+        s->kinds |= marks->marks[i].kinds;
+    return status;
+}
+
+static enum srcfind_status draw_marks(struct sheet *s, struct error *error) {
+    const struct view *v = &s->view;
+    struct marks marks;
     v->cairo->cairo_save(v->sheet);
     v->cairo->cairo_rectangle(v->sheet, v->left, v->top, v->width, v->height);
     v->cairo->cairo_clip(v->sheet);
-    enum srcfind_status status = marks_draw_sources(v, s->wcs, s->catalogue, error);
+    enum srcfind_status status = marks_make(&marks, v, s->wcs, s->catalogue, error);
     if (status == SRCFIND_OK)
-        status = marks_draw_beam(v, s->wcs, &s->catalogue->image, error);
+        status = draw_made_marks(s, &marks, error);
+    marks_clear(&marks);
     v->cairo->cairo_restore(v->sheet);
     return status;
 }
 
-static enum srcfind_status draw(const struct sheet *s, struct error *error) {
+static enum srcfind_status draw(struct sheet *s, struct error *error) {
     const struct view *v = &s->view;
     const struct cairo *c = v->cairo;
-    enum srcfind_status status = draw_marks(s, error);
-    c->cairo_set_line_width(v->sheet, 1);
     c->cairo_select_font_face(v->sheet, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
                               CAIRO_FONT_WEIGHT_NORMAL);
+    enum srcfind_status status = draw_marks(s, error);
+    c->cairo_set_line_width(v->sheet, 1);
     c->cairo_set_font_size(v->sheet, FONT);
     set_black(v);
     if (status == SRCFIND_OK)
@@ -346,6 +384,7 @@ static enum srcfind_status draw(const struct sheet *s, struct error *error) {
     draw_frame(v);
     draw_bar(s);
     draw_titles(s);
+    draw_legend(s);
     if (status == SRCFIND_OK && c->cairo_status(v->sheet) != CAIRO_STATUS_SUCCESS)
         status = error_set(error, SRCFIND_ERROR_OUTPUT, "the picture cannot be drawn: %s",
                            c->cairo_status_to_string(c->cairo_status(v->sheet)));

@@ -1,0 +1,153 @@
+#include "output/picture/numbers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/arrays.h"
+
+/* --- places --- */
+
+enum { GAP = 2 }; /* between an ellipse and its number */
+
+/* Whether a number at a place would cover an ellipse, or seem to be that of one it does not belong
+ * to, being inside. */
+static bool is_in_the_way(const struct outline *outline, const struct outline *own,
+                          const struct box *box) {
+    return outline_touches(outline, box) || (outline_contains(outline, box->left, box->top) &&
+                                             !outline_contains(outline, own->x, own->y));
+}
+
+static bool is_free(const struct box *box, const struct outline *own, const struct number *placed,
+                    int64_t n, const struct obstacles *o) {
+    if (box->left < o->map.left || box->right > o->map.right || box->top < o->map.top ||
+        box->bottom > o->map.bottom || boxes_overlap(box, &o->taken))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (placed[i].is_placed && boxes_overlap(box, &placed[i].box))
+            return false;
+    for (int64_t i = 0; i < o->n_outlines; i++)
+        if (is_in_the_way(&o->outlines[i], own, box))
+            return false;
+    return true;
+}
+
+/* The box of a number on one side of its ellipse; right and down: -1, 0 or 1. */
+static struct box box_beside(const struct number *number, const struct outline *outline, int right,
+                             int down) {
+    const double share = right && down ? M_SQRT1_2 : 1; /* where a circle's line is */
+    const struct box around = outline_box(outline);
+    const double x = outline->x + right * (share * (around.right - outline->x) + GAP);
+    const double y = outline->y + down * (share * (around.bottom - outline->y) + GAP);
+    const double left = x + (right - 1) * number->width / 2;
+    const double top = y + (down - 1) * number->height / 2;
+    return (struct box){left, top, left + number->width, top + number->height};
+}
+
+void numbers_place(struct number *numbers, int64_t n, const struct obstacles *obstacles) {
+    static const struct {
+        int right, down;
+    } sides[] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}};
+    enum { SIDES = sizeof sides / sizeof *sides };
+    for (int64_t i = 0; i < n; i++) {
+        struct number *number = &numbers[i];
+        const struct outline *outline = &obstacles->outlines[number->outline];
+        number->is_placed = false;
+        for (int k = 0; k < SIDES && !number->is_placed; k++) {
+            number->box = box_beside(number, outline, sides[k].right, sides[k].down);
+            number->is_placed = is_free(&number->box, outline, numbers, i, obstacles);
+        }
+    }
+}
+
+/* --- texts --- */
+
+static const double FONT = 11;
+
+static void format_number(const struct mark *mark, char text[32]) {
+    snprintf(text, 32, "%" PRId64, mark->source->id);
+}
+
+/* A number with the brightness that decides when it is placed. */
+struct ranked {
+    double snr;
+    int64_t outline;
+};
+
+static int by_falling_snr(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    return x->snr != y->snr ? (x->snr < y->snr) - (x->snr > y->snr)
+                            : (x->outline > y->outline) - (x->outline < y->outline);
+}
+
+/* Lists the sources of marks, the brightest first, and copies all outlines. Returns how many
+ * of the sources may have a number. */
+static int64_t rank(const struct marks *marks, struct ranked *ranked, struct outline *outlines) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < marks->n; i++) {
+        const struct mark *mark = &marks->marks[i];
+        outlines[i] = mark->outline;
+        if (!(mark->kinds & MARK_GAUSSIAN)) /* 0 for NaN, which has no order */
+            ranked[n++] = (struct ranked){fmax(fabs(mark->source->snr), 0), i};
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, by_falling_snr);
+    return n < MOST_NUMBERS ? n : MOST_NUMBERS;
+}
+
+static void measure(const struct marks *marks, const struct ranked *ranked, int64_t n,
+                    const struct view *v, struct number *numbers) {
+    char text[32];
+    cairo_text_extents_t extents;
+    for (int64_t i = 0; i < n; i++) {
+        format_number(&marks->marks[ranked[i].outline], text);
+        v->cairo->cairo_text_extents(v->sheet, text, &extents);
+        numbers[i] = (struct number){
+            ranked[i].outline, extents.x_advance + 1, 0.75 * FONT + 1, {0, 0, 0, 0}, false};
+    }
+}
+
+/* Black with a light line around it, which is then seen on dark pixels, too. */
+static void draw_number(const struct view *v, const struct number *number,
+                        const struct mark *mark) {
+    const struct cairo *c = v->cairo;
+    char text[32];
+    format_number(mark, text);
+    c->cairo_move_to(v->sheet, number->box.left + 0.5, number->box.bottom - 0.5);
+    c->cairo_text_path(v->sheet, text);
+    c->cairo_set_line_width(v->sheet, 2.4);
+    c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
+    c->cairo_stroke_preserve(v->sheet);
+    c->cairo_set_source_rgb(v->sheet, 0, 0, 0);
+    c->cairo_fill(v->sheet);
+}
+
+enum srcfind_status numbers_draw(struct marks *marks, const struct beam_mark *beam,
+                                 const struct view *v, struct error *error) {
+    struct ranked *ranked = arrays_allocate(marks->n, sizeof *ranked);
+    struct outline *outlines = arrays_allocate(marks->n, sizeof *outlines);
+    struct number *numbers = arrays_allocate(marks->n, sizeof *numbers);
+    const bool has_memory = ranked && outlines && numbers;
+    if (has_memory) {
+        const int64_t n = rank(marks, ranked, outlines);
+        const struct obstacles obstacles = {
+            {v->left, v->top, v->left + v->width, v->top + v->height},
+            beam->box,
+            outlines,
+            marks->n};
+        v->cairo->cairo_set_font_size(v->sheet, FONT);
+        measure(marks, ranked, n, v, numbers);
+        numbers_place(numbers, n, &obstacles);
+        for (int64_t i = 0; i < n; i++) {
+            struct mark *mark = &marks->marks[numbers[i].outline];
+            if (!numbers[i].is_placed)
+                continue;
+            mark->kinds |= MARK_NUMBER;
+            draw_number(v, &numbers[i], mark);
+        }
+    }
+    free(ranked);
+    free(outlines);
+    free(numbers);
+    return has_memory ? SRCFIND_OK : error_memory(error, "drawing a picture");
+}
