@@ -91,6 +91,11 @@ class Picture(t.Case):
         """They are those of the Gaussians."""
         self.check_sizes("-i", "3", "--fit")
 
+    def half_sides(self, row, place):
+        """Half the sides of the box around an ellipse of the sample; east is at the left, north above."""
+        angle, axes = np.radians(row["PA"] or 0), np.array([row["Maj"] or 9 / 3600, row["Min"] or 9 / 3600]) * 3600 / 2 * place[0]  # 2" pixels
+        return np.hypot(axes[0] * np.sin(angle), axes[1] * np.cos(angle)), np.hypot(axes[0] * np.cos(angle), axes[1] * np.sin(angle))
+
     def check_sizes(self, *options):
         rows, boxes, place = self.check_ellipses(SAMPLE, *options)
         self.assertEqual([len(boxes), len(rows)], [24, 24])
@@ -99,10 +104,7 @@ class Picture(t.Case):
             box = min(boxes, key=lambda b: abs((b[0].start + b[0].stop) / 2 - y) + abs((b[1].start + b[1].stop) / 2 - x))
             self.assertLess(abs((box[0].start + box[0].stop) / 2 - y), 1.5)
             self.assertLess(abs((box[1].start + box[1].stop) / 2 - x), 1.5)
-            # half the sides of the box around an ellipse; east is at the left, north above
-            angle, axes = np.radians(row["PA"]), np.array([row["Maj"], row["Min"]]) * 3600 / 2 * place[0]  # 2" pixels
-            half_x = np.hypot(axes[0] * np.sin(angle), axes[1] * np.cos(angle)) * 2 / 2
-            half_y = np.hypot(axes[0] * np.cos(angle), axes[1] * np.sin(angle)) * 2 / 2
+            half_x, half_y = self.half_sides(row, place)
             self.assertLess(abs((box[1].stop - box[1].start) / 2 - half_x), 1.6)
             self.assertLess(abs((box[0].stop - box[0].start) / 2 - half_y), 1.6)
 
@@ -245,6 +247,115 @@ class Picture(t.Case):
         x, y = self.ticks(pixels, (200, 310))
         np.testing.assert_allclose(x, np.arange(len(x)) * (x[1] - x[0]), atol=0.51)
         self.assertEqual([round(n, 3) for n in (y[0] - y[1], x[1] - x[0])], [50, 100])
+
+    def black(self, pixels, left, top, right, bottom):
+        """The black pixels of a part of the picture."""
+        return (pixels[int(top):int(bottom), int(left):int(right)] < 60).all(axis=2)
+
+    def check_numbers(self, *options):
+        """Whether each source of the sample, which stand apart, has a number of as many digits as its Source_id."""
+        pixels, rows = self.picture(SAMPLE, *options)
+        place = self.map_place(fits.getdata(SAMPLE), pixels)
+        for row in rows:
+            x, y = self.pixel_of(place, row["Xposn"], row["Yposn"])
+            half = self.half_sides(row, place)[0]
+            columns = np.nonzero(self.black(pixels, x + half + 1, y - 6, x + half + 22, y + 6).any(axis=0))[0]
+            digits = 1 if columns[-1] - columns[0] < 7 else 2
+            self.assertEqual(digits, len(str(int(row["Source_id"]))), row)
+            self.assertFalse(self.black(pixels, x - half - 22, y - 6, x - half - 1, y + 6).any())
+        self.assertEqual(len(rows), 24)
+
+    def test_numbers(self):
+        """They are at the right of sources, and of positions of --at."""
+        self.check_numbers("-i", "3", "--fit")
+        shutil.copy(self.path("c.csv"), self.path("first.csv"))
+        self.check_numbers("--at", self.path("first.csv"))
+
+    def test_most_numbers(self):
+        """The 500 sources of highest SNR have numbers, and no other."""
+        image = np.random.default_rng(1).normal(0, 1, (1000, 1000)).astype(np.float32)
+        image[20::40, 20:960:40] = 100
+        image[20::40, 20:180:40] = 15  # 100 of 600
+        image[980, 940] = 1e5  # the only one that is drawn black
+        pixels, rows = self.picture(self.write("image.fits", image), "-n", "8")
+        self.assertEqual(len(rows), 600)
+        digits = self.black(pixels, LEFT + 2, TOP, LEFT + 998, TOP + 1000)
+        digits[16:23, 935:942] = False
+        _, n = ndimage.label(ndimage.binary_dilation(digits, np.ones((5, 11))))
+        self.assertEqual(self.black(pixels, LEFT + 2, TOP, LEFT + 160, TOP + 1000).sum(), 0)
+        self.assertEqual(n, 500)
+
+    def gaussian(self, shape, peak, x, y, fwhm):
+        rows, columns = np.mgrid[:shape[0], :shape[1]]
+        return peak * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm ** 2)
+
+    def check_ring(self, pixels, place, x, y, semi_axis, least):
+        """Red pixels along a circle, whose sizes are in pixels of the image."""
+        reddish = pixels[:, :, 0] > pixels[:, :, 1] + 25
+        reddish = ndimage.binary_dilation(reddish, np.ones((3, 3)))
+        x, y = self.pixel_of(place, x, y)
+        angles = np.linspace(0, 2 * np.pi, 60)
+        ring = reddish[(y + semi_axis * place[0] * np.sin(angles)).astype(int), (x + semi_axis * place[0] * np.cos(angles)).astype(int)]
+        (self.assertGreater if least else self.assertLess)(ring.mean(), least or 0.3)
+
+    def test_gaussians_of_a_source(self):
+        """A core in a halo: the ellipse of both, and thin ones of FWHM inside."""
+        image = ndimage.gaussian_filter(t.noise(200, 200, n_sources=0), 6 / 2.355) * 9
+        image += self.gaussian(image.shape, 150, 100, 90, 6) + self.gaussian(image.shape, 60, 100, 90, 30)
+        path = self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0))
+        for options, is_thin in ((["--fit"], True), (["--fit", "--group", "0"], False)):
+            pixels, rows = self.picture(path, "-i", "3", "--save", "picture,gaussians", *options)
+            parts, place = t.read_csv(self.path("c.gaussians.csv")), self.map_place(image, pixels)
+            self.assertEqual([len(rows), len(parts)], [1 if is_thin else 2, 2])
+            for row in rows:
+                self.check_ring(pixels, place, row["Xposn"], row["Yposn"], row["Maj"] * 3600, 0.9)
+            for part in parts:
+                self.check_ring(pixels, place, part["Xposn"], part["Yposn"], part["Maj"] * 1800, 0.8 if is_thin else 0)
+
+    def length_of_line(self, pixels):
+        """How far the line that says what the ellipses are goes."""
+        columns = np.nonzero((pixels[TOP - 20:TOP - 6, LEFT:] < 128).all(axis=2).any(axis=0))[0]
+        return columns[-1] if len(columns) else 0
+
+    def test_line_of_ellipses(self):
+        """It is there with ellipses, and longer where there are more kinds; a narrow sheet has it whole."""
+        image, lengths = t.noise(200, 200, n_sources=0), []
+        header = t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0)
+        for peak, x, y, fwhm in ((0, 0, 0, 1), (100, 50, 50, 6), (-100, 150, 50, 6), (60, 50, 50, 30)):
+            image += self.gaussian(image.shape, peak, x, y, fwhm).astype(np.float32)
+            pixels, rows = self.picture(self.write("image.fits", image, header), "-i", "3", "--fit", "--negative")
+            lengths.append(self.length_of_line(pixels))
+        self.assertEqual(lengths[0], 0)
+        self.assertEqual(lengths, sorted(set(lengths)))
+        pixels, _ = self.picture(self.write("image.fits", image[:, 40:60], header), "-i", "3", "--fit")
+        self.assertLess(self.length_of_line(pixels), pixels.shape[1] - LEFT - 2)
+        self.assertGreater(self.length_of_line(pixels), 400)
+
+    def test_dashed(self):
+        """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak is blank."""
+        image = t.noise(200, 200, n_sources=0)
+        image += self.gaussian(image.shape, 600, 100, 100, 23.5)
+        flank = image[109:116, 109:116].copy()
+        image[40:161, 40:161] = np.nan
+        image[109:116, 109:116] = flank
+        path = self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0))
+        for options, is_fitted in (([], True), (["--fit"], False)):
+            pixels, rows = self.picture(path, "-i", "3", *options)
+            x, y = self.pixel_of(self.map_place(image, pixels), rows[0]["Xposn"], rows[0]["Yposn"])
+            filled = ndimage.binary_fill_holes(pixels[:, :, 0] > pixels[:, :, 1] + 60)
+            self.assertEqual([len(rows), int(rows[0]["Flags"]) & 64 == 0, filled[int(y), int(x)]], [1, is_fitted, is_fitted])
+
+    def test_corner_of_the_beam(self):
+        """It covers no source where there is a corner without one."""
+        image = t.noise(200, 200, n_sources=0)
+        for n, (x, y) in enumerate(((6, 6), (193, 6), (6, 193), (193, 193))):
+            image += self.gaussian(image.shape, 40, x, y, 6).astype(np.float32)
+            pixels, rows = self.picture(self.write("image.fits", image, t.sky_header(CDELT1=-1 / 3600, CDELT2=1 / 3600, BMAJ=6 / 3600, BMIN=6 / 3600, BPA=0.0)))
+            self.assertEqual(len(rows), n + 1)
+            found, _ = ndimage.label((pixels[TOP + 1:TOP + 599, LEFT + 1:LEFT + 599] == 0).all(axis=2))
+            y, x = ndimage.center_of_mass(found == 1 + np.argmax(np.bincount(found.ravel())[1:]))
+            corner = int(x > 300) + 2 * int(y < 300)
+            self.assertEqual(corner, (1, 2, 3, 0)[n])
 
     def test_many_sources(self):
         """Those of highest SNR are marked."""

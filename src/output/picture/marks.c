@@ -119,10 +119,12 @@ static enum srcfind_status make_part(const struct view *v, struct wcs *wcs,
                                      const struct srcfind_source *part, struct mark *mark,
                                      struct error *error) {
     const enum srcfind_status status = make_mark(v, wcs, c, part, mark, error);
+    if (status != SRCFIND_OK)
+        return status;
     mark->outline.major /= 2;
     mark->outline.minor /= 2;
     mark->kinds = MARK_GAUSSIAN | (mark->kinds & MARK_NEGATIVE);
-    return status;
+    return SRCFIND_OK;
 }
 
 static int by_falling_value(const void *a, const void *b) {
