@@ -327,9 +327,12 @@ class Picture(t.Case):
             lengths.append(self.length_of_line(pixels))
         self.assertEqual(lengths[0], 0)
         self.assertEqual(lengths, sorted(set(lengths)))
-        pixels, _ = self.picture(self.write("image.fits", image[:, 40:60], header), "-i", "3", "--fit")
-        self.assertLess(self.length_of_line(pixels), pixels.shape[1] - LEFT - 2)
-        self.assertGreater(self.length_of_line(pixels), 400)
+        narrow = t.noise(200, 20, n_sources=0) + self.gaussian((200, 20), 100, 10, 50, 6).astype(np.float32)
+        narrow[150, 10] = 60
+        pixels, rows = self.picture(self.write("image.fits", narrow, header), "-i", "3")
+        self.assertEqual([row["Maj"] is None for row in rows], [False, True])
+        self.assertLess(self.length_of_line(pixels), pixels.shape[1] - LEFT - 3)
+        self.assertGreater(self.length_of_line(pixels), 450)
 
     def test_dashed(self):
         """With a fit, the ellipse of a source that was not fitted has gaps: of a flank, whose peak is blank."""

@@ -305,12 +305,13 @@ static double title_baseline(const struct view *v, int line) {
 
 /* What the ellipses are; in a smaller font where the sheet is narrow. */
 static void draw_legend(const struct sheet *s) {
+    enum { LEAST_FONT = 6 };
     const struct view *v = &s->view;
+    const double room = s->width - v->left - GAP;
     char text[LEGEND_TEXT];
     legend_text(s->kinds, text);
-    const double room = s->width - v->left - GAP, width = text_width(v, text);
-    if (width > room)
-        v->cairo->cairo_set_font_size(v->sheet, FONT * room / width);
+    for (int size = FONT - 1; text_width(v, text) > room && size >= LEAST_FONT; size--)
+        v->cairo->cairo_set_font_size(v->sheet, size); /* widths do not scale with it */
     draw_text(v, v->left, title_baseline(v, 0), text);
     v->cairo->cairo_set_font_size(v->sheet, FONT);
 }
