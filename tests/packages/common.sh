@@ -6,6 +6,7 @@ set -eu -o pipefail
 [ $# = 1 ] || { echo "usage: $0 COMMAND" >&2; exit 2; }
 reference=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+tree=$PWD
 
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
@@ -44,6 +45,13 @@ version() {
 # Fails unless a version that a package states is that of the command.
 same_version() {
     [ "$1" = "$(version)" ] || fail "the package has version $1, and the command $(version)"
+}
+
+# Fails if a file of what was installed in a directory has the name of an environment variable that only tests read.
+no_test_hooks() {
+    local names
+    names=$(grep -rhoP '\bhook\("\K\w+' "$tree/src" "$tree/cuda")
+    ! grep -rlF "$names" "$1" || fail "this was installed with a test hook"
 }
 
 # Searches in the directory of images with a command, and compares.
