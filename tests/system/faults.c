@@ -8,6 +8,8 @@
  *                        and memory
  *               signals  every second read is interrupted
  *               shorts   every second read is not given all
+ *               where:KIND  nothing fails; FAULT_MARK gets MOST_CALLERS addresses for each call
+ *                        of a kind, those of its callers; in the program, from its beginning
  * FAULT_MARK    a file that is made when it does
  *
  * Allocations are those of nearly all libraries, too, unless a sanitizer watches over them:
@@ -15,6 +17,7 @@
 #define _GNU_SOURCE /* asprintf, dl_iterate_phdr */
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <locale.h>
@@ -30,14 +33,36 @@
 #include <threads.h>
 #include <unistd.h>
 
+enum { MOST_CALLERS = 32 };
+
 static _Thread_local bool lucky; /* nothing fails */
 
-/* Whether this call of a kind is the one. Nothing in here allocates. */
+/* Appends where a call comes from. What looks for that may allocate. */
+static void note_place(const char *path) {
+    extern const char __executable_start, etext; /* of the linker */
+    const uintptr_t from = (uintptr_t)&__executable_start, to = (uintptr_t)&etext;
+    uintptr_t callers[MOST_CALLERS] = {0};
+    lucky = true;
+    const int n = backtrace((void **)callers, MOST_CALLERS);
+    for (int i = 0; i < n; i++)
+        callers[i] -= callers[i] >= from && callers[i] < to ? from : 0;
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (write(file, callers, sizeof callers) != sizeof callers)
+        abort();
+    close(file);
+    lucky = false;
+}
+
+/* Whether this call of a kind is the one. Nothing in here allocates, if one is to fail. */
 static bool fails(const char *kind, int code) {
     static atomic_llong calls;
     const char *fault = getenv("FAULT"), *mark = getenv("FAULT_MARK");
     const size_t length = strlen(kind);
-    if (lucky || !fault || strncmp(fault, kind, length) != 0 || fault[length] != ':' ||
+    if (lucky || !fault)
+        return false;
+    if (strncmp(fault, "where:", 6) == 0 && strcmp(fault + 6, kind) == 0)
+        note_place(mark);
+    if (strncmp(fault, kind, length) != 0 || fault[length] != ':' ||
         atomic_fetch_add(&calls, 1) + 1 != atoll(fault + length + 1))
         return false;
     if (mark)
