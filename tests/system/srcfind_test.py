@@ -1,7 +1,7 @@
 """What the system tests share: running the command, and reading what it writes.
 
 SRCFIND            the command under test
-SRCFIND_SANITIZED  set where the command is slowed down by sanitizers: large images are left out
+SRCFIND_SANITIZED  set (to threads with ThreadSanitizer) where the command is slowed down by sanitizers: large images are left out
 SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for test_references,
                    which is skipped where it is not set
 """
@@ -28,6 +28,7 @@ from astropy.io import fits
 
 COMMAND = os.environ.get("SRCFIND", "srcfind")
 SANITIZED = bool(os.environ.get("SRCFIND_SANITIZED"))
+THREADS_WATCHED = os.environ.get("SRCFIND_SANITIZED") == "threads"  # by ThreadSanitizer: it is far slower, and one image shows a race
 SHARED = os.environ.get("SRCFIND_TEST_DATA", "")
 HANG = 600  # seconds: only a process that hangs takes so long, on whichever machine
 warnings.simplefilter("ignore")  # the headers of real images are seldom faultless

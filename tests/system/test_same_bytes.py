@@ -23,8 +23,10 @@ class SameBytes(t.Case):
         with_blanks = t.noise(700, 900, seed=2)
         with_blanks[:60, :] = np.nan
         with_blanks[300:310, 400:420] = np.nan
-        yield "small", t.noise(60, 50, seed=1)
         yield "blanks", with_blanks
+        if t.THREADS_WATCHED:
+            return
+        yield "small", t.noise(60, 50, seed=1)
         yield "integers", np.round(3 * t.noise(500, 600, seed=3))
         yield "faint tail", (t.noise(400, 500, seed=4) * 1e-5 + 3).astype(np.float32)
 
@@ -36,7 +38,7 @@ class SameBytes(t.Case):
             for threads in (2, 7):
                 with self.subTest(name, threads=threads):
                     self.assertEqual(catalogue(path, "--threads", threads), expected)
-            for variant in ("SSE2", "plain"):
+            for variant in () if t.THREADS_WATCHED else ("SSE2", "plain"):
                 with self.subTest(name, variant=variant):
                     self.assertEqual(catalogue(path, SRCFIND_SIMD=variant), expected)
 
@@ -49,7 +51,7 @@ class SameBytes(t.Case):
             for threads in (2, 7):
                 with self.subTest(name, threads=threads):
                     self.assertEqual(catalogue(path, "--threads", threads, *options), expected)
-            for variant in ("AVX2", "SSE2", "plain"):
+            for variant in () if t.THREADS_WATCHED else ("AVX2", "SSE2", "plain"):
                 with self.subTest(name, variant=variant):
                     self.assertEqual(catalogue(path, *options, SRCFIND_SIMD=variant), expected)
             fits.HDUList([fits.PrimaryHDU(), t.tiled(image, "GZIP_1", (100, 7), t.sky_header(),

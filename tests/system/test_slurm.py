@@ -84,6 +84,7 @@ def wait_for(condition, what):
     raise AssertionError("%s: not after %d s" % (what, t.HANG))
 
 
+@t.unittest.skipIf(t.SANITIZED, "what the scripts run is tested with sanitizers by itself")
 class Surveys(t.Case):
 
     def setUp(self):

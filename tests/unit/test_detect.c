@@ -90,7 +90,7 @@ static void small_pictures(void **state) {
 static void thin_pictures(void **state) {
     struct random r = {2};
     (void)state;
-    for (int i = 0; i < 40 * PICTURE_KINDS; i++) {
+    for (int i = 0; i < 40 * PICTURE_KINDS / UNIT_FEWER; i++) {
         const int length = 1 + random_below(&r, 300);
         check_picture(i % PICTURE_KINDS, i % 3 ? length : 1, i % 3 ? 1 : length, (uint64_t)i,
                       false);
@@ -109,7 +109,7 @@ static void histograms(void **state) {
 static void planned_pictures(void **state) {
     struct random r = {4};
     (void)state;
-    for (int i = 0; i < 12 * PICTURE_KINDS; i++)
+    for (int i = 0; i < 12 * PICTURE_KINDS / (UNIT_FEWER > 1 ? 6 : 1); i++)
         check_picture(i % PICTURE_KINDS, 190 + random_below(&r, 200), 180 + random_below(&r, 200),
                       (uint64_t)i + 1000, false);
 }
