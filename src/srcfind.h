@@ -408,7 +408,8 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
 /* --- merging --- */
 
 /* One catalogue of those of many images, in which a source that several images have is there once:
- * what the command does with --merge and as srcfind-merge, whose manuals describe the rows.
+ * what the command does with --merge and as srcfind-merge, whose manuals describe the rows. Merged
+ * tables of Gaussians are the commands' alone.
  *
  *     struct srcfind_merge_settings settings = {.size = sizeof settings, .path = "survey.fits"};
  *     const struct srcfind_merge_counts *counts;

@@ -62,7 +62,8 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
               add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
               add_use(u, cli->report, NULL, "report", true) &&
               add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",
-                      true);
+                      true) &&
+              add_use(u, t->merged_gaussians, NULL, "merged table of Gaussians", true);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false) &&
@@ -219,7 +220,7 @@ int conflicts_check(const struct cli *cli, const struct targets *t) {
 }
 
 int conflicts_check_existing(const struct cli *cli, const struct targets *t) {
-    int status = cli->merge ? merged_file_check(cli->merge) : EXIT_OK;
+    int status = cli->merge ? merged_file_check(cli->merge, t->merged_gaussians) : EXIT_OK;
     if (status == EXIT_OK)
         status = check_maps(t);
     return status == EXIT_OK ? check_catalogues(t) : status;

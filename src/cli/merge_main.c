@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/exit_status.h"
 #include "cli/image_list.h"
@@ -129,33 +130,67 @@ static bool names_gaussians(const char *path) {
     return strstr(name ? name : path, ".gaussians.");
 }
 
-/* Leaves out the maps and tables of --save, which stand beside catalogues and have their suffix. */
-static void drop_what_is_beside(const struct arguments *a, struct image_list *list) {
-    const struct messages messages = messages_for(&a->cli);
-    int64_t n = 0;
-    for (int64_t i = 0; i < list->n; i++) {
-        const bool is_beside =
-            list->n > 1 && (is_srcfind_map(list->paths[i]) || names_gaussians(list->paths[i]));
+/* Leaves out the maps and tables of --save, which stand beside catalogues and have their suffix.
+ * Returns how many tables these are; *n_maps: how many maps. */
+static int64_t drop_what_is_beside(struct image_list *list, int64_t *n_maps) {
+    const int64_t n_listed = list->n;
+    int64_t n = 0, n_tables = 0;
+    *n_maps = 0;
+    for (int64_t i = 0; n_listed > 1 && i < n_listed; i++) {
         char *path = list->paths[i];
+        const bool is_table = names_gaussians(path), is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
-        n += !is_beside;
+        n += !is_table && !is_map;
+        n_tables += is_table;
+        *n_maps += is_map;
     }
     if (n == 0) /* the first one is refused, as no catalogue */
-        return;
-    const int64_t n_beside = list->n - n;
-    if (n_beside > 0)
-        messages_note(&messages, "%lld map%s or table%s of --save %s left out", (long long)n_beside,
-                      plural(n_beside), plural(n_beside), n_beside == 1 ? "is" : "are");
+        return 0;
     while (list->n > n)
         free(list->paths[--list->n]);
+    return n_tables;
+}
+
+/* Whether all catalogues have the table of their Gaussians beside them. *ok: false where memory ran
+ * out. */
+static bool have_gaussians(const struct image_list *list, bool *ok) {
+    bool have = true;
+    for (int64_t i = 0; have && i < list->n; i++) {
+        char *path = merge_gaussians_path(list->paths[i]);
+        *ok = *ok && path;
+        have = path && access(path, F_OK) == 0;
+        free(path);
+    }
+    return have;
+}
+
+/* Names the merged table of Gaussians, if there is one; to be freed. Says what is left out. Returns
+ * the exit status. */
+static int choose_gaussians(const struct arguments *a, struct image_list *list, char **path) {
+    const struct messages messages = messages_for(&a->cli);
+    const bool is_file = merged_file_path(a->output) && !path_is_stream(a->output);
+    int64_t n_maps;
+    const int64_t n_tables = drop_what_is_beside(list, &n_maps);
+    bool ok = true;
+    *path = NULL;
+    if (is_file && have_gaussians(list, &ok))
+        ok = (*path = merge_gaussians_path(a->output));
+    if (!ok)
+        return messages_no_memory("merging catalogues");
+    const int64_t n = n_maps + (*path ? 0 : n_tables);
+    if (n > 0)
+        messages_note(&messages, "%lld map%s or table%s of --save %s left out", (long long)n,
+                      plural(n), plural(n), n == 1 ? "is" : "are");
+    return EXIT_OK;
 }
 
 /* --- the output --- */
 
 /* Checks the format, and that nothing is replaced that should stay. */
 static int check_output(const struct arguments *a, const struct image_list *list,
-                        const char *path) {
+                        const struct merge_options *options) {
+    const char *path = options->path;
     struct error error;
     int status = merged_file_check_path(a->output, NULL);
     if (status == EXIT_OK && path && a->cli.files_from &&
@@ -166,7 +201,7 @@ static int check_output(const struct arguments *a, const struct image_list *list
     for (int64_t i = 0; status == EXIT_OK && i < list->n; i++)
         if (merge_check_input(path, list->paths[i], &error) != SRCFIND_OK)
             status = messages_usage("%s", error.text);
-    return status == EXIT_OK ? merged_file_check(a->output) : status;
+    return status == EXIT_OK ? merged_file_check(a->output, options->gaussians) : status;
 }
 
 /* --- merging --- */
@@ -202,8 +237,8 @@ static bool read_all(struct merge_inputs *r, struct threads *threads,
     return ok;
 }
 
-static int finish(const struct arguments *a, struct merge *merge, struct threads *threads,
-                  const struct messages *messages) {
+static int finish(const struct arguments *a, struct merge *merge, const char *gaussians,
+                  struct threads *threads, const struct messages *messages) {
     struct srcfind_merge_counts counts;
     struct error error;
     const bool is_held = signals_hold_for(merged_file_path(a->output));
@@ -214,6 +249,8 @@ static int finish(const struct arguments *a, struct merge *merge, struct threads
         messages_error(messages, "%s", error.text);
     else
         merged_file_say(messages, a->output, &counts, a->keep, "catalogue", "--radius");
+    if (status == SRCFIND_OK && gaussians)
+        messages_note(messages, "%s: the Gaussians of these rows", gaussians);
     return status == SRCFIND_OK              ? EXIT_OK
            : status == SRCFIND_ERROR_OPTIONS ? EXIT_USAGE
                                              : EXIT_IMAGE;
@@ -235,7 +272,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
         messages_error(&messages, "%s: not written, since not all catalogues could be read",
                        a->output);
     else
-        status = finish(a, r.merge, threads, &messages);
+        status = finish(a, r.merge, options->gaussians, threads, &messages);
     merge_destroy(r.merge);
     threads_destroy(threads);
     free(r.errors);
@@ -244,21 +281,24 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
 
 static int run(const struct arguments *a) {
     struct image_list list;
-    const struct merge_options options = {
+    char *gaussians = NULL;
+    struct merge_options options = {
         .path = merged_file_path(a->output), .radius = a->radius, .keep_duplicates = a->keep};
     signals_watch();
     int status = image_list_read(&a->cli, "catalogue", &list);
     if (status == EXIT_OK)
         status = image_list_check_unique(&list);
     if (status == EXIT_OK)
-        drop_what_is_beside(a, &list);
+        status = choose_gaussians(a, &list, &gaussians);
+    options.gaussians = gaussians;
     if (status == EXIT_OK)
-        status = check_output(a, &list, options.path);
+        status = check_output(a, &list, &options);
     if (status == EXIT_OK && options.path)
         save_clean(options.path);
     if (status == EXIT_OK)
         status = merge_list(a, &list, &options);
     image_list_clear(&list);
+    free(gaussians);
     return status;
 }
 

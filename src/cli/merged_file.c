@@ -18,9 +18,9 @@ int merged_file_check_path(const char *path, const char *made) {
     return merged_file_path(path) ? directory_check_for(path, "merged catalogue", made) : EXIT_OK;
 }
 
-int merged_file_check(const char *path) {
+int merged_file_check(const char *path, const char *gaussians) {
     struct error error;
-    return merge_check_output(merged_file_path(path), &error) == SRCFIND_OK
+    return merge_check_output(merged_file_path(path), gaussians, &error) == SRCFIND_OK
                ? EXIT_OK
                : messages_usage("%s", error.text);
 }

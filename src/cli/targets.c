@@ -164,26 +164,15 @@ static int name_catalogues(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-/* The length of a path without its suffix, or without both of .csv.gz. */
-static int length_of_stem(const char *path) {
-    const size_t gz = path_ends_with(path, ".gz") ? strlen(".gz") : 0;
-    char *rest = strndup(path, strlen(path) - gz);
-    const int length = !rest                   ? -1
-                       : path_has_suffix(rest) ? (int)(strrchr(rest, '.') - rest)
-                                               : (int)strlen(rest);
-    free(rest);
-    return length;
-}
-
 /* A path for a map or table: STEM.rms.fits or STEM.picture.png, where STEM is the catalogue's path
  * without its suffix or, where the catalogue is no file, the name of the outputs. To be freed; NULL
  * where memory ran out. */
 static char *name_beside(const struct target *t, const char *name, const char *suffix) {
     const bool is_beside = t->catalogue && !path_is_stream(t->catalogue);
     const char *stem = is_beside ? t->catalogue : t->name;
-    const int length = is_beside ? length_of_stem(stem) : (int)strlen(stem);
+    const int length = is_beside ? path_before_suffix(stem) : (int)strlen(stem);
     char *path;
-    return length < 0 || asprintf(&path, "%.*s.%s%s", length, stem, name, suffix) < 0 ? NULL : path;
+    return asprintf(&path, "%.*s.%s%s", length, stem, name, suffix) < 0 ? NULL : path;
 }
 
 static int name_maps(const struct cli *cli, struct targets *t) {
@@ -207,11 +196,23 @@ static int name_gaussians(const struct cli *cli, struct targets *t) {
         const bool has_format = writer_named(t->format->name)->is_table;
         const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
         if (has_format && target->catalogue && path_has_suffix(target->catalogue))
-            suffix = target->catalogue + length_of_stem(target->catalogue);
+            suffix = target->catalogue + path_before_suffix(target->catalogue);
         if (!(target->gaussians = name_beside(target, "gaussians", suffix)))
             return messages_no_memory(NAMING);
     }
     return EXIT_OK;
+}
+
+/* Names the table of the Gaussians of the merged catalogue. */
+static int name_merged_gaussians(const struct cli *cli, struct targets *t) {
+    if (!cli->merge || !(cli->save & SAVE_GAUSSIANS))
+        return EXIT_OK;
+    if (!merged_file_path(cli->merge) || path_is_stream(cli->merge))
+        return messages_usage("--merge %s with --save gaussians: their merged table is to stand "
+                              "beside a file: name one",
+                              cli->merge);
+    t->merged_gaussians = merge_gaussians_path(cli->merge);
+    return t->merged_gaussians ? EXIT_OK : messages_no_memory(NAMING);
 }
 
 /* --- mask and maps of the noise --- */
@@ -384,6 +385,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
     if (status == EXIT_OK)
         status = name_gaussians(cli, t);
     if (status == EXIT_OK)
+        status = name_merged_gaussians(cli, t);
+    if (status == EXIT_OK)
         status = name_user_maps(cli, t);
     if (status == EXIT_OK)
         status = conflicts_check(cli, t);
@@ -406,5 +409,6 @@ void targets_free(struct targets *t) {
     for (int64_t i = 0; i < t->n; i++)
         clear_target(&t->target[i]);
     free(t->target);
+    free(t->merged_gaussians);
     *t = (struct targets){0};
 }

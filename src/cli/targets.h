@@ -21,8 +21,9 @@ struct target {
 struct targets {
     struct target *target;
     int64_t n;
-    int64_t n_listed; /* with the images that other shards take */
-    bool several;     /* or there may be several: outputs need a directory */
+    int64_t n_listed;       /* with the images that other shards take */
+    bool several;           /* or there may be several: outputs need a directory */
+    char *merged_gaussians; /* the table of Gaussians beside the merged catalogue; else NULL */
     const struct srcfind_format *format;
     bool to_stdout; /* the catalogue goes to standard output */
 };

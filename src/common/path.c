@@ -29,6 +29,15 @@ bool path_ends_with(const char *path, const char *end) {
     return n >= m && ascii_same(path + n - m, end);
 }
 
+int path_before_suffix(const char *path) {
+    const int directory = path_directory(path);
+    const int length = (int)strlen(path) - (path_ends_with(path, ".gz") ? (int)strlen(".gz") : 0);
+    for (int i = length - 1; i > directory; i--)
+        if (path[i] == '.')
+            return i;
+    return length;
+}
+
 bool path_is_same_file(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&

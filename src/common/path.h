@@ -17,6 +17,9 @@ static inline bool path_has_suffix(const char *path) {
     return point && point > name;
 }
 
+/* The length of a path without its suffix, or without both of .csv.gz. */
+int path_before_suffix(const char *path);
+
 /* Whether a path ends with a text, in letters of any case. */
 bool path_ends_with(const char *path, const char *end);
 

@@ -1,10 +1,13 @@
+#define _GNU_SOURCE /* asprintf */
 #include "merge/merge.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "common/arrays.h"
 #include "common/json_tree.h"
@@ -13,7 +16,7 @@
 #include "common/texts.h"
 #include "input/image.h"
 #include "merge/candidates.h"
-#include "merge/merged_rows.h"
+#include "merge/merged_gaussians.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
 #include "output/json.h"
@@ -67,8 +70,20 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
 
 /* --- files that should stay --- */
 
-enum srcfind_status merge_check_output(const char *path, struct error *error) {
-    return path ? save_check(path, "merged catalogue", error) : SRCFIND_OK;
+char *merge_gaussians_path(const char *catalogue) {
+    const int stem = path_before_suffix(catalogue);
+    const char *suffix = catalogue[stem] ? catalogue + stem : ".csv";
+    char *path;
+    return asprintf(&path, "%.*s.gaussians%s", stem, catalogue, suffix) < 0 ? NULL : path;
+}
+
+enum srcfind_status merge_check_output(const char *path, const char *gaussians,
+                                       struct error *error) {
+    const enum srcfind_status status =
+        path ? save_check(path, "merged catalogue", error) : SRCFIND_OK;
+    return status == SRCFIND_OK && gaussians
+               ? save_check(gaussians, "merged table of Gaussians", error)
+               : status;
 }
 
 enum srcfind_status merge_check_input(const char *path, const char *catalogue,
@@ -98,7 +113,7 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
         .options = *options, .spool = {.descriptor = -1}, .metadata = {.path = options->path}};
     enum srcfind_status status = merge_choose_writer(options->path, &m->writer, error);
     if (status == SRCFIND_OK)
-        status = merge_check_output(options->path, error);
+        status = merge_check_output(options->path, options->gaussians, error);
     if (status != SRCFIND_OK)
         return status;
     m->has_lock = mtx_init(&m->lock, mtx_plain) == thrd_success;
@@ -161,6 +176,18 @@ static bool keep_entry(struct merge *m, const struct merge_input *input,
     return ok;
 }
 
+/* Keeps the rows, and those of its Gaussians. False with errno. */
+static bool keep_rows(struct merge *m, const struct srcfind_catalogue *c,
+                      struct merged_image *image) {
+    const size_t size = sizeof *c->sources;
+    const struct srcfind_catalogue *gaussians = m->options.gaussians ? c->gaussian_rows : NULL;
+    image->n = c->n_sources;
+    image->n_gaussians = gaussians ? gaussians->n_sources : 0;
+    return spool_add(&m->spool, c->sources, (size_t)image->n * size, &image->at) &&
+           (!gaussians || spool_add(&m->spool, gaussians->sources,
+                                    (size_t)image->n_gaussians * size, &image->gaussians_at));
+}
+
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
                                       struct merged_image *image, struct error *error) {
     const char *of_catalogue = image->other_name; /* which the user named */
@@ -185,7 +212,6 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
     struct merged_image image = {.name = clean_name(input->name),
                                  .other_name =
                                      input->other_name ? clean_name(input->other_name) : NULL,
-                                 .n = c->n_sources,
                                  .width = (int32_t)c->image.width,
                                  .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
@@ -193,8 +219,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         clear_names(&image);
         return error_memory(error, MERGING);
     }
-    if (!spool_add(&m->spool, c->sources, (size_t)image.n * sizeof *c->sources, &image.at) ||
-        !keep_entry(m, input, &image))
+    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image))
         status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
@@ -206,6 +231,21 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
     return status;
 }
 
+/* Reads the table of Gaussians beside a catalogue, if they are merged. */
+static enum srcfind_status read_gaussians(const struct merge *m, const char *path,
+                                          struct read_catalogue *read, struct error *error) {
+    if (!m->options.gaussians)
+        return SRCFIND_OK;
+    char *beside = merge_gaussians_path(path);
+    if (!beside)
+        return error_memory(error, MERGING);
+    enum srcfind_status status = merge_check_input(m->options.gaussians, beside, error);
+    if (status == SRCFIND_OK)
+        status = read_catalogue_gaussians(beside, read, error);
+    free(beside);
+    return status;
+}
+
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
                                    struct error *error) {
     struct read_catalogue read;
@@ -213,6 +253,8 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
     if (status != SRCFIND_OK)
         return status;
     status = read_catalogue(path, &read, error);
+    if (status == SRCFIND_OK)
+        status = read_gaussians(m, path, &read, error);
     if (status == SRCFIND_OK) {
         const char *image = read.catalogue.image.path;
         const struct merge_input input = {.catalogue = &read.catalogue,
@@ -261,10 +303,37 @@ static bool make_names_differ(struct merge *m) {
 
 /* --- writing --- */
 
+/* Writes the Gaussians of the rows of a merged catalogue. */
+static enum srcfind_status write_gaussians(const struct merge *m, const struct merged_rows *rows,
+                                           const struct srcfind_catalogue *of,
+                                           struct threads *threads, struct error *error) {
+    struct merged_rows gaussians;
+    struct srcfind_catalogue *c = malloc(sizeof *c);
+    if (!c)
+        return error_memory(error, MERGING);
+    enum srcfind_status status =
+        merged_gaussians_make(rows, &gaussians) ? SRCFIND_OK : spool_error(m, error);
+    if (status == SRCFIND_OK) {
+        const struct row_store store = merged_rows_store(&gaussians);
+        *c = *of;
+        c->of_sources = of;
+        c->store = &store;
+        c->n_sources = gaussians.n;
+        catalogue_name_columns(c);
+        status = save_file(c, m->writer, threads, m->options.gaussians, error);
+    }
+    merged_gaussians_clear(&gaussians);
+    free(c);
+    return status;
+}
+
+/* A table of Gaussians goes where the catalogue cannot be written, as beside those of images. */
 static enum srcfind_status write_rows(const struct merge *m, struct merged_rows *rows,
                                       struct threads *threads, struct error *error) {
     struct srcfind_catalogue *c = calloc(1, sizeof *c);
     const struct row_store store = merged_rows_store(rows);
+    const char *gaussians = m->options.gaussians;
+    enum srcfind_status status = SRCFIND_OK;
     if (!c)
         return error_memory(error, MERGING);
     metadata_describe(&m->metadata, c);
@@ -273,9 +342,15 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     c->store = &store;
     c->n_sources = rows->n;
     catalogue_name_columns(c);
-    const enum srcfind_status status =
-        m->options.path ? save_file(c, m->writer, threads, m->options.path, error)
-                        : save_stream(c, m->writer, threads, stdout, "standard output", error);
+    if (gaussians)
+        status = write_gaussians(m, rows, c, threads, error);
+    const bool has_gaussians = gaussians && status == SRCFIND_OK;
+    if (status == SRCFIND_OK)
+        status = m->options.path
+                     ? save_file(c, m->writer, threads, m->options.path, error)
+                     : save_stream(c, m->writer, threads, stdout, "standard output", error);
+    if (status != SRCFIND_OK && has_gaussians)
+        unlink(gaussians);
     free(c);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Merges the catalogues of images into one: all rows, with the image of each, in the order of the
- * images, and without those that another image has better. The rows wait in a temporary file beside
+ * images, and without those that another image has better; and, if it is to be, the table of their
+ * Gaussians. The rows wait in a temporary file beside
  * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most. */
 #ifndef MERGE_H
 #define MERGE_H
@@ -8,9 +9,10 @@
 #include "output/writer.h"
 
 struct merge_options {
-    const char *path;     /* of the merged catalogue, which outlives it; NULL: standard output */
-    double radius;        /* degrees, within which rows are one source; 0: half a beam */
-    bool keep_duplicates; /* they get flag 256, and stay */
+    const char *path;      /* of the merged catalogue, which outlives it; NULL: standard output */
+    const char *gaussians; /* of the merged table of Gaussians, which outlives it; NULL: none */
+    double radius;         /* degrees, within which rows are one source; 0: half a beam */
+    bool keep_duplicates;  /* they get flag 256, and stay */
 };
 
 struct merge;
@@ -20,9 +22,15 @@ struct merge;
 enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,
                                         struct error *error);
 
-/* Checks that a merged catalogue at this path replaces no FITS file but a catalogue of srcfind, and
- * that it is not the file of a catalogue that it is made of. NULL: standard output. */
-enum srcfind_status merge_check_output(const char *path, struct error *error);
+/* The table of Gaussians of a catalogue, single or merged: STEM.gaussians.EXT beside STEM.EXT; to
+ * be freed. NULL where memory ran out. */
+char *merge_gaussians_path(const char *catalogue);
+
+/* Checks that a merged catalogue at this path, and the table of its Gaussians, replace no FITS file
+ * but a catalogue of srcfind, and that it is not the file of a catalogue that it is made of. NULL:
+ * standard output, and no table. */
+enum srcfind_status merge_check_output(const char *path, const char *gaussians,
+                                       struct error *error);
 enum srcfind_status merge_check_input(const char *path, const char *catalogue, struct error *error);
 
 /* Begins a merged catalogue. *merge is to be destroyed, also after an error. */
@@ -32,6 +40,7 @@ void merge_destroy(struct merge *merge);
 
 /* A catalogue that is added as that of an image. */
 struct merge_input {
+    /* With its gaussian_rows, if they are merged, too. */
     const struct srcfind_catalogue *catalogue;
     const char *name;       /* what stands in the column Image, */
     const char *other_name; /* or this, if two images have that name; NULL: the same */
@@ -45,12 +54,14 @@ struct merge_input {
 enum srcfind_status merge_add(struct merge *merge, int64_t i, const struct merge_input *input,
                               struct error *error);
 
-/* The same for a catalogue in a file. name: what stands in the column Image; NULL: the path of the
+/* The same for a catalogue in a file, with the table of Gaussians beside it, if they are merged,
+ * too. name: what stands in the column Image; NULL: the path of the
  * image, if the catalogue tells it and no other has that one; else the path of the catalogue. */
 enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *path,
                                    const char *name, struct error *error);
 
-/* Finds the duplicates, and writes what was added; to be called once. Texts of `counts` belong to
+/* Finds the duplicates, and writes what was added: first the Gaussians of the rows that stay, then
+ * these; to be called once. Texts of `counts` belong to
  * the merge. Errors: images of different units, frames or
  * columns, or without a beam where it is needed; writing. */
 enum srcfind_status merge_finish(struct merge *merge, struct threads *threads,

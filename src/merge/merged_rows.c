@@ -12,14 +12,14 @@ struct row_mark {
     int64_t image, row;
 };
 
-static bool is_duplicate(const struct merged_rows *m, const struct merged_image *image,
-                         int64_t row) {
+bool merged_rows_is_duplicate(const struct merged_rows *m, const struct merged_image *image,
+                              int64_t row) {
     const int64_t number = image->first + row;
-    return m->duplicates[number / 64] >> number % 64 & 1;
+    return m->duplicates && m->duplicates[number / 64] >> number % 64 & 1;
 }
 
-static bool stays(const struct merged_rows *m, const struct merged_image *image, int64_t row) {
-    return m->keep_duplicates || !is_duplicate(m, image, row);
+bool merged_rows_stays(const struct merged_rows *m, const struct merged_image *image, int64_t row) {
+    return m->keep_duplicates || !merged_rows_is_duplicate(m, image, row);
 }
 
 bool merged_rows_make(struct merged_rows *m) {
@@ -28,7 +28,7 @@ bool merged_rows_make(struct merged_rows *m) {
     m->marks = NULL;
     for (int64_t i = 0; i < m->n_images; i++) {
         for (int64_t row = 0; row < m->images[i].n; row++) {
-            if (!stays(m, &m->images[i], row) || m->n++ % ROWS_A_MARK != 0)
+            if (!merged_rows_stays(m, &m->images[i], row) || m->n++ % ROWS_A_MARK != 0)
                 continue;
             if (!GROW(m->marks, capacity, n_marks + 1))
                 return false;
@@ -40,7 +40,8 @@ bool merged_rows_make(struct merged_rows *m) {
 
 /* Goes to the next row that stays, from the one that `at` is at on. */
 static void find_next(const struct merged_rows *m, struct row_mark *at) {
-    while (at->row >= m->images[at->image].n || !stays(m, &m->images[at->image], at->row)) {
+    while (at->row >= m->images[at->image].n ||
+           !merged_rows_stays(m, &m->images[at->image], at->row)) {
         if (++at->row < m->images[at->image].n)
             continue;
         at->image++;
@@ -52,9 +53,15 @@ static void find_next(const struct merged_rows *m, struct row_mark *at) {
 static int64_t count_together(const struct merged_rows *m, const struct row_mark *at, int64_t n) {
     const struct merged_image *image = &m->images[at->image];
     int64_t count = 1;
-    while (count < n && at->row + count < image->n && stays(m, image, at->row + count))
+    while (count < n && at->row + count < image->n && merged_rows_stays(m, image, at->row + count))
         count++;
     return count;
+}
+
+static void number_source(const struct merged_rows *m, const struct merged_image *image,
+                          int64_t row, int64_t number, struct srcfind_source *source) {
+    source->id = number;
+    source->flags |= merged_rows_is_duplicate(m, image, row) ? SRCFIND_FLAG_DUPLICATE : 0;
 }
 
 static bool read_rows(void *context, int64_t first, int64_t n, struct srcfind_source *sources,
@@ -74,8 +81,10 @@ static bool read_rows(void *context, int64_t first, int64_t n, struct srcfind_so
             return false;
         for (int64_t i = 0; i < count; i++, done++, at.row++) {
             images[done] = image->name;
-            sources[done].id = first + done + 1;
-            sources[done].flags |= is_duplicate(m, image, at.row) ? SRCFIND_FLAG_DUPLICATE : 0;
+            if (m->are_gaussians)
+                sources[done].gaussian_id = first + done + 1;
+            else
+                number_source(m, image, at.row, first + done + 1, &sources[done]);
         }
     }
     return true;

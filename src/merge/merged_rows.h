@@ -15,16 +15,19 @@ struct merged_image {
     int64_t first;         /* the number of the first of them among all rows that were added */
     int64_t entry;         /* of its JSON in the spool */
     size_t entry_bytes;
+    int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
 };
 
 /* Rows of images, in their order. A set bit of `duplicates` is that of a row that goes or, if they
- * are kept, gets a flag. */
+ * are kept, gets a flag;
+ * NULL: there is none. */
 struct merged_rows {
     const struct spool *spool;
     const struct merged_image *images;
     int64_t n_images;
     const uint64_t *duplicates;
     bool keep_duplicates;
+    bool are_gaussians;     /* which have their flags, and the numbers of their sources */
     struct row_mark *marks; /* where each 512th row is */
     int64_t n;              /* rows that stay */
 };
@@ -32,6 +35,11 @@ struct merged_rows {
 /* Counts the rows that stay, and finds where they are. False where memory ran out. The caller frees
  * `marks`, also then. */
 bool merged_rows_make(struct merged_rows *m);
+
+/* Whether a row of an image is a duplicate, and whether it stays. */
+bool merged_rows_is_duplicate(const struct merged_rows *m, const struct merged_image *image,
+                              int64_t row);
+bool merged_rows_stays(const struct merged_rows *m, const struct merged_image *image, int64_t row);
 
 /* Their store, for writers. `m` must outlive it. */
 struct row_store merged_rows_store(struct merged_rows *m);

@@ -127,11 +127,6 @@ static bool copy_column(const struct table_file_column *from, const struct colum
 static enum srcfind_status copy_columns(const char *path, const struct table_file *table,
                                         struct srcfind_catalogue *c, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
-    if (table_file_column(table, "Gaus_id"))
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: a table of Gaussians, which are not merged: name the catalogue of "
-                         "their sources",
-                         path);
     for (int i = 0; i < c->n_columns; i++) {
         const char *name = c->columns[i].shown.name;
         const struct table_file_column *from = table_file_column(table, name);
@@ -181,6 +176,11 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     if (status == SRCFIND_OK && strcmp(table.columns[0].name, "Image") == 0)
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: this is a merged catalogue: merge those of the images", path);
+    if (status == SRCFIND_OK && table_file_column(&table, "Gaus_id"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of Gaussians, which goes with the catalogue of their "
+                           "sources: name that one",
+                           path);
     if (status == SRCFIND_OK) {
         take_image(&table, read);
         take_options(&table, read);
@@ -196,7 +196,54 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     return status;
 }
 
+/* Whether each source has as many Gaussians as it says, one at least, in its place. */
+static bool go_together(const struct srcfind_catalogue *sources,
+                        const struct srcfind_catalogue *gaussians) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < sources->n_sources; i++) {
+        if (sources->sources[i].id != i + 1 || sources->sources[i].n_gaussians < 1)
+            return false;
+        for (int64_t k = 0; k < sources->sources[i].n_gaussians; k++, n++)
+            if (n == gaussians->n_sources || gaussians->sources[n].id != i + 1)
+                return false;
+    }
+    return n == gaussians->n_sources;
+}
+
+/* Makes a catalogue of Gaussians without rows. NULL where memory ran out. */
+static struct srcfind_catalogue *begin_gaussians(const struct srcfind_catalogue *of) {
+    struct srcfind_catalogue *c = malloc(sizeof *c);
+    if (!c)
+        return NULL;
+    *c = *of;
+    c->of_sources = of;
+    c->sources = NULL;
+    c->n_sources = c->n_negative = 0;
+    return c;
+}
+
+enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
+                                             struct error *error) {
+    struct table_file table;
+    struct srcfind_catalogue *of = &read->catalogue, *c = of->gaussian_rows = begin_gaussians(of);
+    if (!c)
+        return error_memory(error, "reading a table of Gaussians");
+    enum srcfind_status status = table_file_read(path, &table, error);
+    if (status == SRCFIND_OK)
+        status = take_rows(path, &table, c, error);
+    if (status == SRCFIND_OK && !go_together(of, c))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: these are not the Gaussians of the sources in the catalogue beside "
+                           "it: make both again, or remove this table",
+                           path);
+    table_file_clear(&table);
+    return status;
+}
+
 void read_catalogue_clear(struct read_catalogue *read) {
+    if (read->catalogue.gaussian_rows)
+        free(read->catalogue.gaussian_rows->sources);
+    free(read->catalogue.gaussian_rows);
     image_clear_metadata(&read->catalogue.image);
     free(read->catalogue.sources);
     free(read->entry);

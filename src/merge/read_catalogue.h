@@ -16,6 +16,12 @@ struct read_catalogue {
  * catalogue. Clear it also after an error. */
 enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
                                    struct error *error);
+
+/* Reads the table of the Gaussians of a catalogue that was read, to its gaussian_rows. Errors: the
+ * file has no such rows, or those of other sources. */
+enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
+                                             struct error *error);
+
 void read_catalogue_clear(struct read_catalogue *read);
 
 #endif

@@ -24,7 +24,11 @@ void spool_close(struct spool *spool) {
 
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset) {
     *offset = atomic_fetch_add(&spool->size, (int64_t)n);
-    return file_bytes_write(spool->descriptor, bytes, (int64_t)n, *offset);
+    return spool_write(spool, bytes, n, *offset);
+}
+
+bool spool_write(const struct spool *spool, const void *bytes, size_t n, int64_t offset) {
+    return file_bytes_write(spool->descriptor, bytes, (int64_t)n, offset);
 }
 
 bool spool_read(const struct spool *spool, void *bytes, size_t n, int64_t offset) {

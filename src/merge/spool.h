@@ -22,6 +22,9 @@ void spool_close(struct spool *spool);
  * and the next one at the same time. */
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset);
 
+/* Writes n bytes over those at an offset, which were added. False with errno. */
+bool spool_write(const struct spool *spool, const void *bytes, size_t n, int64_t offset);
+
 /* Reads n bytes that were added. False with errno. */
 bool spool_read(const struct spool *spool, void *bytes, size_t n, int64_t offset);
 

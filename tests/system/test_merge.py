@@ -244,6 +244,14 @@ class Merge(t.Case):
 
     # --- files ---
 
+    def assert_cells(self, table, rows):
+        """A table has the cells of a CSV."""
+        self.assertEqual([len(table), table.colnames], [len(rows), list(rows[0])])
+        for column in rows[0]:
+            cells = ["" if cell is np.ma.masked or cell is None or cell != cell else cell for cell in table[column].tolist()]
+            for cell, row in zip(cells, rows):
+                self.assertEqual(type(cell)(row[column]), cell, column)
+
     def test_formats(self):
         """All have the cells of the CSV; --merge goes by its suffix, not by --format."""
         text = self.merge_images(*self.images)
@@ -265,11 +273,7 @@ class Merge(t.Case):
                     continue
                 else:
                     table = Table.read(path)
-                self.assertEqual(len(table), len(rows))
-                for column in rows[0]:
-                    cells = ["" if cell is np.ma.masked or cell is None or cell != cell else cell for cell in table[column].tolist()]
-                    for cell, row in zip(cells, rows):
-                        self.assertEqual(type(cell)(row[column]), cell, column)
+                self.assert_cells(table, rows)
         self.assertEqual(len(os.listdir(self.out)), 6)
 
     def test_json_entries(self):
@@ -417,7 +421,7 @@ class Merge(t.Case):
         self.assertEqual([result.returncode, result.stdout], [0, self.merge_images(*self.images, "--fit")])
         self.assertTrue(result.stderr.startswith("srcfind-merge: 18 maps or tables of --save are left out\n"))
         alone = merge(os.path.join(self.out, "0.gaussians.fits"), "-o", "-")
-        self.assertIn("a table of Gaussians, which are not merged: name the catalogue of their sources", alone.stderr)
+        self.assertIn("a table of Gaussians, which goes with the catalogue of their sources: name that one", alone.stderr)
         self.assertEqual(merge(os.path.join(self.out, "0.rms.fits"), "-o", "-").returncode, 1)
 
     def test_measured_positions(self):
@@ -586,6 +590,177 @@ class Merge(t.Case):
             result = merge(text("h.csv", stream.getvalue()), "--radius", "5", "-o", self.path("out.csv"))
             self.assertEqual([result.returncode, result.stdout], [1, ""], name)
             self.assertIn("the column %s has other cells than srcfind writes" % name, result.stderr)
+
+    # --- Gaussians ---
+
+    FIT = ["--fit", "--shapes", "free", "--negative", "--save", "gaussians"]
+
+    def make_composites(self):
+        """Images of cores in haloes, which are sources of several Gaussians, some of them negative."""
+        random = np.random.default_rng(8)
+        places = random.uniform((5, 5), (245, 325), (40, 2))
+        self.crowd([source for i, (x, y) in enumerate(places) for source in
+                    ((x, y, 5, 40 * (-1) ** (i % 4 == 3)), (x + 1, y, 1.8, 90 * (-1) ** (i % 4 == 3)))])
+        self.images = [self.cut("%d.fits" % i, top, left) for i, (top, left) in enumerate(itertools.product((0, 110, 190), (0, 120)))]
+
+    def read(self, path):
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt") as stream:
+            return rows_of(stream.read())
+
+    def expected_gaussians(self, keep):
+        """The merged table: the Gaussians of each image, with the numbers and flags of the merged sources."""
+        catalogues, gaussians, merged, n_sources = [], [], [], 0
+        for image in self.images:
+            t.run(image, "-q", *self.FIT, "-o", self.path("one.csv"), check=True)
+            catalogues.append((self.read(self.path("one.csv")), (140, 130), 2.5e-3))
+            gaussians.append(self.read(self.path("one.gaussians.csv")))
+        duplicates = find_duplicates(catalogues)
+        self.assertGreater(len(duplicates), 10)
+        for image, (rows, _, _) in enumerate(catalogues):
+            for number, row in enumerate(rows):
+                is_duplicate = (image, number) in duplicates
+                n_sources += keep or not is_duplicate
+                own = [one for one in gaussians[image] if one["Source_id"] == row["Source_id"]]
+                self.assertEqual(len(own), int(row["N_Gaus"]))
+                for one in own if keep or not is_duplicate else []:
+                    merged.append({"Image": self.images[image], **one, "Source_id": str(n_sources), "Gaus_id": str(len(merged) + 1),
+                                   "Flags": str(int(one["Flags"]) + DUPLICATE * is_duplicate)})
+        return merged
+
+    def test_gaussians(self):
+        """Those of the sources that stay, in all formats, beside the same merged catalogue."""
+        self.make_composites()
+        for keep in (False, True):
+            expected = self.expected_gaussians(keep)
+            words = [*self.images, *self.FIT[:-2], "--merge-duplicates", "keep" if keep else "drop"]
+            catalogue = self.merge_images(*words)
+            sources = rows_of(catalogue)
+            self.assertEqual(len(expected), sum(int(row["N_Gaus"]) for row in sources))
+            self.assertGreater(sum(row["S_Code"] == "M" for row in sources), 20)
+            self.assertTrue(any(int(row["Flags"]) & NEGATIVE for row in expected))
+            for name in ("csv", "csv.gz", "json", "vot", "fits", "ecsv", ""):
+                with self.subTest(name, keep=keep):
+                    path = self.path("m" + ("." + name) * (name != ""))
+                    table = self.path("m.gaussians." + (name or "csv"))
+                    t.run(*words, *self.FIT[-2:], "-q", "-o", self.out, "--merge", path, check=True)
+                    if name in ("csv", "csv.gz", ""):
+                        self.assertEqual(self.read(table), expected)
+                        self.assertEqual(self.read(path), sources)
+                    elif name == "json":
+                        with open(table) as stream:
+                            text = stream.read()
+                        t.check_json(text)
+                        document = json.loads(text)
+                        self.assertEqual([entry["image"]["path"] for entry in document["images"]], self.images)
+                        self.assert_cells(Table(document["gaussians"]), expected)
+                    else:
+                        self.assert_cells(Table.read(table), expected)
+                        self.assert_cells(Table.read(path), sources)
+                    os.remove(table)
+
+    def test_gaussians_of_catalogues_that_are_there(self):
+        """The tables have the same bytes from one run, from shards, from catalogues that were there, and by srcfind-merge."""
+        self.make_composites()
+        for name in ("csv", "fits", "ecsv", "json"):
+            with self.subTest(name):
+                shutil.rmtree(self.out, ignore_errors=True)
+                merged, table = self.path("m." + name), self.path("m.gaussians." + name)
+                words = [*self.images, *self.FIT, "-o", self.out, "-f", name]
+                found = set()
+
+                def take():
+                    files = []
+                    for path in (merged, table):
+                        with open(path, "rb") as stream:
+                            files.append(stream.read())
+                        os.remove(path)
+                    found.add(tuple(files))
+
+                for shard in ("1/2", "2/2"):
+                    t.run(*words, "--shard", shard, "-q", check=True)
+                self.assertIn("6 skipped", t.run(*words, "--merge", merged, "--skip-existing", check=True).stderr)
+                take()
+                os.remove(os.path.join(self.out, "2.gaussians." + name))
+                self.assertIn("5 skipped", t.run(*words, "--merge", merged, "--skip-existing", check=True).stderr)
+                self.assertTrue(os.path.exists(os.path.join(self.out, "2.gaussians." + name)))
+                take()
+                if name != "csv":
+                    result = merge(*(os.path.join(self.out, one) for one in sorted(os.listdir(self.out))), "-o", merged)
+                    self.assertRegex(result.stderr, r"\Asrcfind-merge: .*m.%s: .*\nsrcfind-merge: .*m.gaussians.%s: the Gaussians of these rows\n\Z" % (name, name))
+                    take()
+                else:  # which tells neither the images nor their sizes
+                    result = merge(*(os.path.join(self.out, "%d.csv" % i) for i in range(6)), "--radius", "4.5", "-q", "-o", merged)
+                    self.assertEqual([result.returncode, result.stderr], [0, ""])
+                    ids = [row["Source_id"] for row in self.read(merged)]
+                    self.assertEqual([row for row, _ in itertools.groupby(self.read(table), lambda row: row["Source_id"])], ids)
+                self.assertEqual(len(found), 1)
+
+    def test_many_gaussians(self):
+        """More than are read and written at a time."""
+        options = ["-n", "1.2", "--fit", "--min-pixels", "1", "--save", "gaussians"]
+        expected, n_sources = [], 0
+        for image in self.images:
+            t.run(image, "-q", *options, "-o", self.path("one.csv"), check=True)
+            expected += [{"Image": image, **row, "Source_id": str(int(row["Source_id"]) + n_sources)} for row in self.read(self.path("one.gaussians.csv"))]
+            n_sources += len(self.read(self.path("one.csv")))
+        kept = []
+        for keep in ("keep", "drop"):
+            t.run(*self.images, "-q", *options, "-o", self.out, "--merge", self.merged, "--merge-duplicates", keep, check=True)
+            found = self.read(self.path("merged.gaussians.csv"))
+            self.assertTrue([row["Gaus_id"] for row in found] == [str(i + 1) for i in range(len(found))])
+            kept.append([{**row, "Flags": int(row["Flags"]), "Gaus_id": 0} for row in found])
+        self.assertGreater(len(expected), 3000)
+        is_alike = [{**row, "Flags": row["Flags"] & ~DUPLICATE} == {**one, "Flags": int(one["Flags"]), "Gaus_id": 0} for row, one in zip(kept[0], expected)]
+        self.assertTrue(all(is_alike) and len(is_alike) == len(expected) == len(kept[0]))
+        stay = [row for row in kept[0] if not row["Flags"] & DUPLICATE]
+        numbers = {number: str(i + 1) for i, number in enumerate(dict.fromkeys(row["Source_id"] for row in stay))}
+        self.assertTrue(len(stay) < len(kept[0]) and [{**row, "Source_id": numbers[row["Source_id"]]} for row in stay] == kept[1])
+
+    def test_gaussians_that_some_lack(self):
+        """srcfind-merge leaves them out, as for standard output; tables of other sources are an error."""
+        self.make_composites()
+        t.run(*self.images, "-q", *self.FIT, "-o", self.out, "-f", "fits", check=True)
+        files = [os.path.join(self.out, name) for name in sorted(os.listdir(self.out))]
+        merged, table, one = self.path("m.fits"), self.path("m.gaussians.fits"), os.path.join(self.out, "1.gaussians.fits")
+        self.assertIn("6 maps or tables of --save are left out", merge(*files, "-o", "-").stderr)
+        shutil.copy(os.path.join(self.out, "2.gaussians.fits"), one)
+        for result in (merge(*files, "-o", merged), t.run(*self.images, *self.FIT, "-q", "-o", self.out, "-f", "fits", "--skip-existing", "--merge", self.path("n.csv"))):
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("%s: these are not the Gaussians of the sources in the catalogue beside it" % one, result.stderr)
+        self.assertEqual([os.path.exists(merged), os.path.exists(table)], [False, False])
+        os.remove(one)
+        files.remove(one)
+        self.assertIn("5 maps or tables of --save are left out", merge(*files, "-o", merged).stderr)
+        self.assertEqual([os.path.exists(merged), os.path.exists(table)], [True, False])
+
+    def test_gaussians_that_cannot_be_written(self):
+        """Wrong usage where there is no name, or something else has it; where the catalogue cannot be written, no table stays."""
+        words = [*self.images[:2], "-q", "--fit", "--save", "gaussians", "-o", self.out]
+        foreign = self.path("m.gaussians.fits")
+        shutil.copy(self.images[0], foreign)
+        for arguments, message in ((["-f", "fits", "--merge", "-"], "--merge - with --save gaussians: their merged table is to stand beside a file"),
+                                   (["--merge", "/dev/null"], "--merge /dev/null with --save gaussians"),
+                                   (["--merge", self.path("m.fits")], "m.gaussians.fits: the merged table of Gaussians would replace this file"),
+                                   (["--merge", os.path.join(self.out, "0.gaussians.csv")], "would both write"),
+                                   (["--merge", self.path("out/0.csv")], "would both write"),
+                                   ([foreign, "--merge", self.path("m.fits")], "the merged table of Gaussians would replace an image")):
+            with self.subTest(arguments):
+                result = t.run(*words[:-2], *arguments, *words[-2:])
+                self.assertEqual([result.returncode, result.stdout], [2, ""])
+                self.assertIn(message, result.stderr)
+        with open(foreign, "rb") as stream, open(self.images[0], "rb") as image:
+            self.assertEqual(stream.read(), image.read())
+        t.run(*words, "-f", "fits", check=True)
+        result = merge(os.path.join(self.out, "0.fits"), os.path.join(self.out, "1.fits"), "-o", self.path("m.fits"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("m.gaussians.fits: the merged table of Gaussians would replace this file", result.stderr)
+        os.symlink(os.path.join(self.out, "0.gaussians.fits"), self.path("n.gaussians.fits"))
+        result = merge(os.path.join(self.out, "0.fits"), os.path.join(self.out, "1.fits"), "-o", self.path("n.fits"))
+        self.assertIn("n.gaussians.fits: the merged catalogue would replace one of those that it is made of", result.stderr)
+        os.symlink(self.path("none/a.csv"), self.path("link.csv"))
+        result = t.run(*words, "--merge", self.path("link.csv"))
+        self.assertEqual([result.returncode, os.path.exists(self.path("link.gaussians.csv"))], [1, False])
+        self.assertRegex(result.stderr, "link.csv: .*No such file or directory")
 
     # --- runs that go wrong ---
 
