@@ -52,7 +52,7 @@ struct components {
     int64_t n_gaussians;
     struct composite *composite;
     int64_t n_composites, n_of_composites; /* and the Gaussians that they have */
-    int32_t *source_of_pixel; /* the index of the component; NULL if it is not kept */
+    int32_t *source_of_pixel;              /* the index of the component; NULL if it is not kept */
 };
 
 /* The first island of the batch that ends before island `end`: batches limit the memory. */
