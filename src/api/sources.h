@@ -10,8 +10,8 @@
 #include "options/options.h"
 #include "output/catalogue.h"
 
-/* Rows of a catalogue, and with a fit the Gaussians, and rows of those of sources that have several,
- * both in the order of the rows. */
+/* Rows of a catalogue, and with a fit the Gaussians, and rows of those of sources that have
+ * several, both in the order of the rows. */
 struct sources {
     struct srcfind_source *rows;
     int64_t n;

@@ -304,11 +304,10 @@ static enum srcfind_status fill_sky(const struct forced *f, const struct tensor 
     struct pixel_shape shapes[AT_ONCE] = {0};
     for (int i = 0; i < n; i++) {
         const bool has_beam_shape = rows[first + i].flags & SRCFIND_FLAG_BEAM_SHAPE;
-        shapes[i] =
-            (struct pixel_shape){.position = unknown,
-                                 .second = has_beam_shape ? *beam : unknown,
-                                 .x_highest = NAN,
-                                 .y_highest = NAN};
+        shapes[i] = (struct pixel_shape){.position = unknown,
+                                         .second = has_beam_shape ? *beam : unknown,
+                                         .x_highest = NAN,
+                                         .y_highest = NAN};
     }
     const enum srcfind_status status =
         world_columns_fill(f->wcs, f->metadata, beam, n, shapes, rows + first, error);

@@ -1,5 +1,6 @@
-/* JSON as srcfind writes it: an object with `columns`, `sources` (or `gaussians`) and others. cJSON would take a
- * hundred bytes for each cell: it reads the small members, and the code here the sources. */
+/* JSON as srcfind writes it: an object with `columns`, `sources` (or `gaussians`) and others. cJSON
+ * would take a hundred bytes for each cell: it reads the small members, and the code here the
+ * sources. */
 #include <cjson/cJSON.h>
 #include <ctype.h>
 #include <math.h>
