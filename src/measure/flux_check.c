@@ -43,11 +43,13 @@ static bool is_supported(const struct island_fit *fit, const struct fit_frame *f
     return n > 0;
 }
 
-/* Copies component `from` of a set to `to`. */
-static void copy_component(struct fit_set *set, int from, int to) {
+/* Copies component `from` of a job to `to`. */
+static void copy_component(struct fit_job *job, int from, int to) {
+    struct fit_set *const set = &job->set;
     memmove(set->value[to], set->value[from], sizeof set->value[to]);
     set->is_free[to] = set->is_free[from];
     set->source[to] = set->source[from];
+    job->flux_before[to] = job->flux_before[from];
 }
 
 void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
@@ -60,7 +62,7 @@ void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_
             if (island_fit_divided(fit, &fit->parts[k], set->source[i]) < 0 &&
                 !is_supported(fit, frame, set->value[i]))
                 continue;
-            copy_component(set, i, n_kept++);
+            copy_component(&jobs[k], i, n_kept++);
         }
         if (n > 0)
             set->n = n_kept;
