@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import srcfind
 import srcfind_test as t
+import sky  # which that finds
 from astropy import units
 from astropy.io import fits
 from astropy.table import QTable
@@ -90,7 +91,7 @@ def test_columns_of_options(path):
 
 def test_gaussians(path):
     """Those of --save gaussians; they outlive the catalogue, and a pickle has them."""
-    t.sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])
+    sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])
     for negative in (False, True):
         found = srcfind.find(path("sky.fits"), fit=True, group=2, negative=negative)
         t.run(path("sky.fits"), "-q", "--group", "2", *["--negative"] * negative, "--save", "gaussians", "-o", path("c.ecsv"), check=True)

@@ -69,6 +69,8 @@ class Components(t.Case):
     def ways(self, path):
         """Sets of options with which a sky is searched."""
         given = self.with_maps(path)
+        if t.SANITIZED:
+            return ["--rms-box", "60,20", "-i", "3", "--connectivity", "8"], ["-i", "2.5", "--mask", given[-1], "--negative"], []
         return ([], ["-i", "3"], ["--local", "-i", "3"], ["--rms-box", "60,20", "-i", "3", "--connectivity", "8"],
                 ["-i", "3", *given], ["--local", *given[:2], "-i", "3"], ["-i", "2.5", "--mask", given[-1], "--negative"],
                 ["-i", "3", "--min-pixels", "9"], ["--contrast", "0.2", "-i", "2"], ["--contrast", "5", "-i", "2", "--connectivity", "8"],
@@ -143,8 +145,8 @@ class Components(t.Case):
                 self.assertNotIn("E_Maj", self.json(path, *deblend)[0])
                 self.assertNotIn("S_Code", islands[0])
         print("%d islands divided, %d sources fitted" % (n_divided, n_fitted))
-        self.assertGreater(n_divided, 50)
-        self.assertGreater(n_fitted, 500)
+        self.assertGreater(n_divided, 12 if t.SANITIZED else 50)
+        self.assertGreater(n_fitted, 100 if t.SANITIZED else 500)
 
     def test_only_source_of_its_island(self):
         """Has the row that it has without --deblend, but for S_Code and Source_id; with --fit the columns of its pixels."""
@@ -338,7 +340,7 @@ class Components(t.Case):
         beam = (5.0, 5.0, 0.0)
         shape, area = sky.covariance(beam), math.pi * beam[0] * beam[1] / (4 * math.log(2))
         halo, random = tuple(4 * moment for moment in shape), np.random.default_rng(8)
-        for snr in (100, 300, 1000):
+        for snr in (300,) if t.SANITIZED else (100, 300, 1000):
             places = [(40 + 60 * (k % 7) + random.uniform(0, 1), 40 + 60 * (k // 7) + random.uniform(0, 1)) for k in range(49)]
             sources = [source for place in places for source in ((*place, snr, shape), (*place, 0.15 * snr, halo))]
             path = self.points(sources, side=440, seed=snr, beam=beam)
@@ -731,6 +733,7 @@ class Components(t.Case):
 
     # --- the recipe's own program ---
 
+    @t.unittest.skipIf(t.SANITIZED, "numbers are the same with sanitizers")
     @t.unittest.skipUnless(os.path.exists(os.path.join(t.SHARED, "tools", "fit_prototype.py")), "needs SRCFIND_TEST_DATA")
     def test_against_the_recipe(self):
         """recipe.py, which is tools/fit_prototype.py with what is done beyond it. It has float64 sums in NumPy's order, and
