@@ -93,7 +93,7 @@ def test_gaussians(path):
     """Those of --save gaussians; they outlive the catalogue, and a pickle has them."""
     sky.make(["700", path("sky.fits"), "--density", "900", "--seed", "5"])
     for negative in (False, True):
-        found = srcfind.find(path("sky.fits"), fit=True, group=2, negative=negative)
+        found = srcfind.find(path("sky.fits"), group=2, negative=negative)
         t.run(path("sky.fits"), "-q", "--group", "2", *["--negative"] * negative, "--save", "gaussians", "-o", path("c.ecsv"), check=True)
         expected = QTable.read(path("c.gaussians.ecsv"), format="ascii.ecsv")
         gaussians = found.gaussians
