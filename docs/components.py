@@ -6,7 +6,7 @@ usage: docs/components.py SKY.fits CATALOGUE.csv PICTURE.png X0,X1,Y0,Y1
 Ellipses are as wide as the FWHM of the sources, crosses are the true sources above 5 times the noise, and lines on the model
 surround the pixels of each source. Beside the catalogue are its maps:
 
-srcfind -i 3 --fit SKY.fits -o CATALOGUE.csv --save sources,model,residual
+srcfind -i 3 --group 0 SKY.fits -o CATALOGUE.csv --save sources,model,residual
 
 docs/components.png is tests/sky.py 400 sky.fits --seed 4 --density 2500 --elongated --beam 6,4,30, the part 166,222,198,254
 
