@@ -133,7 +133,7 @@ static double share_with_residual(const struct srcfind_catalogue *catalogue) {
 /* What fits tell, if there are any. */
 static void compare_fits(const struct srcfind_catalogue *catalogue,
                          struct srcfind_quality *quality) {
-    if (!catalogue->options.fit || *catalogue->options.at)
+    if (!options_fit(&catalogue->options) || *catalogue->options.at)
         return;
     quality->high_residual = share_with_residual(catalogue);
     if (isfinite(catalogue->image.beam.major))

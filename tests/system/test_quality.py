@@ -210,7 +210,8 @@ class Quality(t.Case):
         path = self.sources(*[BEAM / 2] * 3, *[BEAM] * 7)
         self.assert_note(path, "3 of 10 sources are narrower than the beam of 9 x 9 arcsec, which may not be the image's: "
                          "--beam gives another one", "--fit", "-i", "3")
-        self.assertEqual(self.quality(path, "--fit", "-i", "3")["narrow"], 0.3)
+        for options in (["--fit"], ["--group", "1"], ["--shapes", "auto"]):
+            self.assertEqual(self.quality(path, *options, "-i", "3")["narrow"], 0.3)
         self.assertEqual(self.notes(path), [])
         self.assertEqual(self.notes(path, "--deblend", "-i", "3"), [])
         self.assertEqual(self.notes(path, "--fit", "-i", "3", "--beam", "4.5"), [])
