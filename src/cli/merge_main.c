@@ -124,10 +124,16 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
 
-/* Whether a path is that of a table of Gaussians, as of c.csv: c.gaussians.csv. */
-static bool names_gaussians(const char *path) {
-    const char *name = strrchr(path, '/');
-    return strstr(name ? name : path, ".gaussians.");
+/* Whether a path is that of a table of Gaussians, as c.gaussians.csv where c.csv is in the list. */
+static bool names_gaussians(const char *path, const struct image_list *list, int64_t n) {
+    static const char part[] = ".gaussians";
+    const char *name = strrchr(path, '/'), *at = strstr(name ? name : path, ".gaussians.");
+    const size_t before = at ? (size_t)(at - path) : 0;
+    for (int64_t i = 0; at && i < n; i++)
+        if (strncmp(list->paths[i], path, before) == 0 &&
+            strcmp(list->paths[i] + before, at + strlen(part)) == 0)
+            return true;
+    return false;
 }
 
 /* Leaves out the maps and tables of --save, which stand beside catalogues and have their suffix.
@@ -138,7 +144,8 @@ static int64_t drop_what_is_beside(struct image_list *list, int64_t *n_maps) {
     *n_maps = 0;
     for (int64_t i = 0; n_listed > 1 && i < n_listed; i++) {
         char *path = list->paths[i];
-        const bool is_table = names_gaussians(path), is_map = !is_table && is_srcfind_map(path);
+        const bool is_table = names_gaussians(path, list, n_listed);
+        const bool is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
         n += !is_table && !is_map;

@@ -196,16 +196,24 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     return status;
 }
 
-/* Whether each source has as many Gaussians as it says, one at least, in its place. */
+/* Whether each source has as many Gaussians as it says, one at least, in its place, with its flux:
+ * else the table is of another search. */
 static bool go_together(const struct srcfind_catalogue *sources,
                         const struct srcfind_catalogue *gaussians) {
     int64_t n = 0;
     for (int64_t i = 0; i < sources->n_sources; i++) {
-        if (sources->sources[i].id != i + 1 || sources->sources[i].n_gaussians < 1)
+        const struct srcfind_source *source = &sources->sources[i];
+        double total = 0;
+        if (source->id != i + 1 || source->n_gaussians < 1)
             return false;
-        for (int64_t k = 0; k < sources->sources[i].n_gaussians; k++, n++)
-            if (n == gaussians->n_sources || gaussians->sources[n].id != i + 1)
+        for (int64_t k = 0; k < source->n_gaussians; k++, n++) {
+            if (n == gaussians->n_sources || gaussians->sources[n].id != i + 1 ||
+                gaussians->sources[n].island_id != source->island_id)
                 return false;
+            total += gaussians->sources[n].total_flux;
+        }
+        if (fabs(total - source->total_flux) > 1e-9 * fabs(source->total_flux))
+            return false;
     }
     return n == gaussians->n_sources;
 }

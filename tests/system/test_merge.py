@@ -424,6 +424,15 @@ class Merge(t.Case):
         self.assertIn("a table of Gaussians, which goes with the catalogue of their sources: name that one", alone.stderr)
         self.assertEqual(merge(os.path.join(self.out, "0.rms.fits"), "-o", "-").returncode, 1)
 
+    def test_catalogue_that_is_named_as_a_table_of_gaussians(self):
+        """It is one only where the catalogue is there that it would be beside."""
+        os.mkdir(self.out)
+        paths = [os.path.join(self.out, name) for name in ("a.gaussians.csv", "b.csv")]
+        for image, path in zip(self.images, paths):
+            t.run(image, "-q", "-o", path, check=True)
+        result = merge(*paths, "-o", "-", "--radius", "4.5")
+        self.assertEqual(len(rows_of(result.stdout)), len(rows_of(self.merge_images(*self.images[:2]))))
+
     def test_measured_positions(self):
         """Measurements of --at are no duplicates, also from CSV, which does not tell the options."""
         with open(self.path("at.csv"), "w") as stream:
