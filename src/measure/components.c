@@ -192,8 +192,9 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     (void)island;
     if (!item->is_due)
         return true;
-    flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
-    item->is_due = !flux_check_holds(&check, &item->fit, &d->frame, jobs);
+    const bool is_changed = flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
+    const bool holds = flux_check_holds(&check, &item->fit, &d->frame, jobs);
+    item->is_due = !holds || (is_changed && !item->is_second);
     if (item->is_due && !item->is_second)
         return true;
     for (int64_t k = 0; item->is_due && k < item->fit.n_parts; k++)

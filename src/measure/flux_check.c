@@ -52,8 +52,9 @@ static void copy_component(struct fit_job *job, int from, int to) {
     job->flux_before[to] = job->flux_before[from];
 }
 
-void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
+bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
                                  struct fit_job *jobs) {
+    bool is_any = false;
     for (int64_t k = 0; k < fit->n_parts; k++) {
         struct fit_set *set = &jobs[k].set;
         const int n = jobs[k].is_fitted ? set->n : 0;
@@ -64,9 +65,11 @@ void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_
                 continue;
             copy_component(&jobs[k], i, n_kept++);
         }
+        is_any = is_any || n_kept < n;
         if (n > 0)
             set->n = n_kept;
     }
+    return is_any;
 }
 
 /* The sum over the island's own pixels, in units of the rms, as that of the Gaussians is. */

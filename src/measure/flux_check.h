@@ -13,8 +13,9 @@ struct flux_check {
 };
 
 /* Leaves out the Gaussians that fits added and whose centres are neither on a pixel of the island
- * nor beside one: no pixel tells that there is a source. */
-void flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
+ * nor beside one: no pixel tells that there is a source. Returns whether there were any: the others
+ * were fitted together with them. */
+bool flux_check_drop_unsupported(const struct island_fit *fit, const struct fit_frame *frame,
                                  struct fit_job *jobs);
 
 /* Whether the Gaussians of an island's jobs have together at most 1.5 times the island's flux,
@@ -24,9 +25,9 @@ bool flux_check_holds(const struct flux_check *check, const struct island_fit *f
                       const struct fit_frame *frame, const struct fit_job *jobs);
 
 /* Makes the start of a fit with more Gaussians, each of which describes a part of the island: its
- * peaks, and the highest of its other pixels, at most some twenty. *widest: the bound of widths, in
- * beams. The result, which shares the owners with the fit's division, is in the arena. False where
- * memory ran out. */
+ * peaks, and the highest of its other pixels, some twenty in a round one. *widest: the bound of
+ * widths, in beams. The result, which shares the owners with the fit's division, is in the arena.
+ * False where memory ran out. */
 bool flux_check_add_peaks(const struct island_fit *fit, const struct fit_frame *frame,
                           struct arena *arena, struct deblended *more, double *widest);
 

@@ -198,10 +198,25 @@ static struct shape_error shape_error_of(const struct composite *c, double rms) 
                                 .minor_mixed = c->shape[1][2] * square};
 }
 
-/* Replaces what was measured of the pixels by several Gaussians. */
-static void measure_composite(const struct composite *c, double rms, const struct setting *s,
-                              struct srcfind_source *row, struct pixel_shape *shape) {
-    const double square = rms * rms;
+/* What the choice of the beam's shape may have cost the flux of several Gaussians, in units of the
+ * map x pixels: that of each in quadrature (see uncertainty.h). */
+static double cost_of_shapes(const struct component_gaussian *gaussians, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const struct gaussian *g = &gaussians[i].gaussian;
+        const double determinant = g->form.xx * g->form.yy - g->form.xy * g->form.xy;
+        const double total = 2 * M_PI * g->peak / sqrt(determinant);
+        const double cost = UNCERTAIN_LOSS * gaussians[i].lost * total;
+        sum += cost * cost;
+    }
+    return sqrt(sum);
+}
+
+/* Replaces what was measured of the pixels by several Gaussians. cost: of their shapes. */
+static void measure_composite(const struct composite *c, double cost, double rms,
+                              const struct setting *s, struct srcfind_source *row,
+                              struct pixel_shape *shape) {
+    const double square = rms * rms, e_total = c->e_total * rms;
     row->x = c->x;
     row->y = c->y;
     row->e_x = sqrt(c->position.xx) * rms;
@@ -209,7 +224,7 @@ static void measure_composite(const struct composite *c, double rms, const struc
     row->peak_flux = c->peak;
     row->e_peak_flux = c->e_peak * rms;
     row->total_flux = c->total * s->to_flux;
-    row->e_total_flux = c->e_total * rms * s->to_flux;
+    row->e_total_flux = sqrt(e_total * e_total + cost * cost) * s->to_flux;
     row->snr = c->peak / rms;
     *shape = (struct pixel_shape){
         .position = {c->position.xx * square, c->position.yy * square, c->position.xy * square},
@@ -237,7 +252,8 @@ static void measure_fit(const struct component *c, const struct component_gaussi
         return;
     }
     if (c->composite)
-        measure_composite(c->composite, c->noise.rms, s, row, shape);
+        measure_composite(c->composite, cost_of_shapes(gaussians, c->n_gaussians), c->noise.rms, s,
+                          row, shape);
     else
         measure_gaussian(gaussians, c->noise.rms, s, row, shape);
     row->flags &= ~(int64_t)(SRCFIND_FLAG_NO_SHAPE | SRCFIND_FLAG_UNCERTAIN_TOTAL);

@@ -32,7 +32,6 @@ struct srcfind_source setting_empty_row(int64_t id) {
         &row.minor,      &row.angle,       &row.e_major,     &row.e_minor,     &row.e_angle,
         &row.dc_major,   &row.dc_minor,    &row.dc_angle,    &row.e_dc_major,  &row.e_dc_minor,
         &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle, &row.resid_isl_rms,
-        &row.e_dc_angle, &row.pixel_major, &row.pixel_minor, &row.pixel_angle, &row.resid_isl_rms,
         &row.lon_max,    &row.lat_max,     &row.pix_snr};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         *cells[i] = NAN;
