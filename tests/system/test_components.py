@@ -278,7 +278,7 @@ class Components(t.Case):
                         ["--fit", "-i", "3", "--negative", *self.with_maps(path)]):
                 expected = self.text(path, "-j", "1", *way)
                 self.assertGreater(expected.count("\n"), 10)
-                for threads in (2, 7):
+                for threads in (7,) if t.SANITIZED else (2, 7):
                     self.assertEqual(self.text(path, "-j", threads, *way), expected)
                 for variant in ("AVX2", "SSE2", "plain"):
                     self.assertEqual(self.text(path, *way, environment={"SRCFIND_SIMD": variant}), expected)
@@ -462,14 +462,14 @@ class Components(t.Case):
         header, random = t.sky_header(BMAJ=2.5e-3, BMIN=2.5e-3, BPA=0.0), np.random.default_rng(3)
         options = ("-i", "3", "--rms", "1", "--background", "zero", "--fit")
         ratios, flags = [], []
-        for peak in (6, 12, 20, 50):
+        for peak in (20, 50) if t.SANITIZED else (6, 12, 20, 50):
             image = self.shapes(peak, random)
             path = self.write("shapes.fits", image, header)
             rows = self.json(path, *options)
             ratios += self.flux_ratios(image, rows, 3)
             flags += [row["Flags"] for row in rows]
             self.assertEqual(self.text(path, *options, "-j", "1"), self.text(path, *options, "-j", "7"))
-        self.assertGreater(len(ratios), 30)
+        self.assertGreater(len(ratios), 15 if t.SANITIZED else 30)
         self.assertLess(max(ratios), 1.501)
         self.assertLess(sum(bool(flag & NOT_FITTED) for flag in flags), 0.02 * len(flags))
 

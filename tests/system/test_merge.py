@@ -647,7 +647,7 @@ class Merge(t.Case):
             self.assertEqual(len(expected), sum(int(row["N_Gaus"]) for row in sources))
             self.assertGreater(sum(row["S_Code"] == "M" for row in sources), 20)
             self.assertTrue(any(int(row["Flags"]) & NEGATIVE for row in expected))
-            for name in ("csv", "csv.gz", "json", "vot", "fits", "ecsv", ""):
+            for name in ("csv", "json", "fits") if t.SANITIZED else ("csv", "csv.gz", "json", "vot", "fits", "ecsv", ""):
                 with self.subTest(name, keep=keep):
                     path = self.path("m" + ("." + name) * (name != ""))
                     table = self.path("m.gaussians." + (name or "csv"))
@@ -670,7 +670,7 @@ class Merge(t.Case):
     def test_gaussians_of_catalogues_that_are_there(self):
         """The tables have the same bytes from one run, from shards, from catalogues that were there, and by srcfind-merge."""
         self.make_composites()
-        for name in ("csv", "fits", "ecsv", "json"):
+        for name in ("csv", "fits") if t.SANITIZED else ("csv", "fits", "ecsv", "json"):
             with self.subTest(name):
                 shutil.rmtree(self.out, ignore_errors=True)
                 merged, table = self.path("m." + name), self.path("m.gaussians." + name)
