@@ -230,6 +230,7 @@ struct srcfind_source {
      * against the clock. That of the beam where the source has no shape. In no column. */
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr; /* with the option fit */
+    double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
 };
 
 enum srcfind_flags {
@@ -350,6 +351,11 @@ struct srcfind_quality {
     /* With the option fit: the share of the sources that are narrower than the beam, by their flag,
      * and of those whose resid_isl_rms is above 2 isl_rms; else NaN. */
     double narrow, high_residual;
+    /* Of local noise: the 10th and the 90th percentile of the background; else NaN. */
+    double background_p10, background_p90;
+    /* With the option scales: the widest one that was left out, in beams, since its kernel is wider
+     * than half of the image's shorter side; 0 where none was. */
+    double widest_left_out;
 };
 
 SRCFIND_API const struct srcfind_quality *
@@ -373,6 +379,7 @@ struct srcfind_timings {
     double transfer; /* reading the pixels and copying them to a device; 0 if the scan reads them */
     double scan, clip, islands, measure;
     const char *clip_method; /* the method of the clip: "one read", "histogram", ... */
+    double smooth; /* with the option scales */
 };
 
 SRCFIND_API const struct srcfind_timings *

@@ -100,7 +100,8 @@ class Quality:
     zeros: share of the pixels that are exactly 0. rms_p10, rms_p90: percentiles of the rms from place to place.
     single_pixel, edge: share of the sources with this flag; edge_or_single: with one of them. narrow, high_residual: with fit,
     share of the sources that are narrower than the beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels:
-    FWHM of the beam's minor axis, in pixels.
+    FWHM of the beam's minor axis, in pixels. background_p10, background_p90: percentiles of the local background.
+    widest_left_out: with scales, the widest one that is too wide for the image, in beams; 0 if there is none.
     """
 
     zeros: float
@@ -111,6 +112,9 @@ class Quality:
     edge_or_single: float
     narrow: float
     high_residual: float
+    background_p10: float
+    background_p90: float
+    widest_left_out: float
     beam_pixels: float
 
 

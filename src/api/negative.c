@@ -30,53 +30,17 @@ static void turn_back(struct srcfind_source *row) {
     row->flags |= SRCFIND_FLAG_NEGATIVE;
 }
 
-/* Adds the Gaussians, whose peaks are negative in the image. */
-static bool add_gaussians(struct srcfind_catalogue *catalogue, const struct sources *sources) {
-    const int64_t n_before = catalogue->n_gaussians, n = sources->n_gaussians;
-    struct gaussian *all = realloc(catalogue->gaussians, (size_t)(n_before + n + 1) * sizeof *all);
-    if (!all)
-        return false;
-    catalogue->gaussians = all;
-    for (int64_t i = 0; i < n; i++) {
-        all[n_before + i] = sources->gaussians[i];
-        all[n_before + i].peak = 0 - all[n_before + i].peak;
-    }
-    catalogue->n_gaussians += n;
-    return true;
+/* Turns back what was found in the negated image. */
+static void turn_back_all(struct sources *s) {
+    for (int64_t i = 0; i < s->n_gaussians; i++)
+        s->gaussians[i].peak = 0 - s->gaussians[i].peak;
+    for (int64_t i = 0; i < s->n_parts; i++)
+        turn_back(&s->parts[i]);
+    for (int64_t i = 0; i < s->n; i++)
+        turn_back(&s->rows[i]);
 }
 
-/* Appends rows, of which there may be none, and turns them back. n_sources, n_islands: those that
- * the catalogue has before. False where memory ran out. */
-static bool add_rows(struct srcfind_source **rows, int64_t *n_rows,
-                     const struct srcfind_source *more, int64_t n, int64_t n_sources,
-                     int64_t n_islands) {
-    struct srcfind_source *all = realloc(*rows, (size_t)(*n_rows + n + 1) * sizeof *all);
-    if (!all)
-        return false;
-    *rows = all;
-    for (int64_t i = 0; i < n; i++) {
-        struct srcfind_source *row = &all[(*n_rows)++];
-        *row = more[i];
-        row->id += n_sources;
-        row->island_id += n_islands;
-        turn_back(row);
-    }
-    return true;
-}
-
-bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources) {
-    const int64_t n_before = catalogue->n_sources;
-    const int64_t n_islands = n_before > 0 ? catalogue->sources[n_before - 1].island_id : 0;
-    if (!add_gaussians(catalogue, sources) ||
-        !labels_append(&catalogue->labels[LABEL_ISLANDS], &sources->labels[LABEL_ISLANDS],
-                       n_islands) ||
-        !labels_append(&catalogue->labels[LABEL_SOURCES], &sources->labels[LABEL_SOURCES],
-                       n_before) ||
-        !add_rows(&catalogue->parts, &catalogue->n_parts, sources->parts, sources->n_parts,
-                  n_before, n_islands) ||
-        !add_rows(&catalogue->sources, &catalogue->n_sources, sources->rows, sources->n, n_before,
-                  n_islands))
-        return false;
-    catalogue->n_negative = sources->n;
-    return true;
+bool negative_add(struct sources *sources, struct sources *negative) {
+    turn_back_all(negative);
+    return sources_append(sources, negative);
 }

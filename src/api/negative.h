@@ -22,8 +22,8 @@ struct negated_image {
 void negative_make(struct negated_image *negative, const struct pixel_source *source,
                    const struct detection *detection);
 
-/* Adds the sources of the negated image to the catalogue, after its own, as sources of the image
- * itself. False where memory ran out. */
-bool negative_add(struct srcfind_catalogue *catalogue, const struct sources *sources);
+/* Adds the sources of the negated image to those of the image, after them, as sources of the image
+ * itself: `negative` is turned back. False where memory ran out. */
+bool negative_add(struct sources *sources, struct sources *negative);
 
 #endif

@@ -84,3 +84,17 @@ bool noise_describe(const struct detection *detection, const struct noise_map *m
     free(rms);
     return true;
 }
+
+bool noise_background_range(const struct noise_map *map, double *p10, double *p90) {
+    const int64_t n = map->n_x * map->n_y;
+    double *values = map->nodes ? malloc((size_t)n * sizeof *values) : NULL;
+    *p10 = *p90 = NAN;
+    if (!values)
+        return !map->nodes;
+    for (int64_t i = 0; i < n; i++)
+        values[i] = map->nodes[i].background;
+    *p10 = value_of_rank(values, n, (n - 1) / 10);
+    *p90 = value_of_rank(values, n, (n - 1) * 9 / 10);
+    free(values);
+    return true;
+}

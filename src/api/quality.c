@@ -152,8 +152,12 @@ bool quality_find(const struct sampled *sample, struct srcfind_catalogue *catalo
         .beam_pixels = image->beam.minor / sqrt(image->pixel_area),
         .edge_or_single = share_with(catalogue, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
         .narrow = NAN,
-        .high_residual = NAN};
+        .high_residual = NAN,
+        .widest_left_out = quality->widest_left_out};
     compare_fits(catalogue, quality);
+    if (!noise_background_range(&catalogue->noise, &quality->background_p10,
+                                &quality->background_p90))
+        return false;
     if (!sample->bits)
         return true;
     float *values = malloc((size_t)(sample->n_rows * sample->n_columns) * sizeof *values);

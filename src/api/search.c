@@ -5,6 +5,7 @@
 #include "api/negative.h"
 #include "api/noise.h"
 #include "api/quality.h"
+#include "api/scales.h"
 #include "api/sources.h"
 #include "common/clock.h"
 #include "cpu/fit.h"
@@ -55,6 +56,7 @@ struct search {
     struct gpu_context *context; /* of the GPU that searches; NULL: the CPU does */
     struct detection_result *result;
     struct sources *sources;
+    const struct grid *grid; /* what the pixels are */
 };
 
 static struct search_work work_of(const struct search *s) {
@@ -153,6 +155,7 @@ static enum srcfind_status make_sources(struct search *s) {
                                       .image = s->input->image,
                                       .metadata = &s->catalogue->image,
                                       .detection = s->detection,
+                                      .grid = s->grid,
                                       .fitter = {fit, s},
                                       .labels = f->labels};
     if (!sources_need_pixels(&f->options, &s->detection->maps) && !*f->options.at)
@@ -160,12 +163,70 @@ static enum srcfind_status make_sources(struct search *s) {
     return sources_make(&from, s->result, f->threads, s->sources, &s->finder->error);
 }
 
-static enum srcfind_status run_search(struct search *s) {
+/* Detects islands, and makes their sources. */
+static enum srcfind_status search_pixels(struct search *s) {
     enum srcfind_status status = detect(s);
     const double start = clock_seconds();
     if (status == SRCFIND_OK)
         status = make_sources(s);
     s->catalogue->timings.measure += clock_seconds() - start;
+    return status;
+}
+
+/* --- scales --- */
+
+/* Searches the samples of a scale, and adds what is found to the sources of the search. */
+static enum srcfind_status search_samples(struct search *s, const struct scale *scale,
+                                          const struct samples *samples) {
+    const struct search_input input = {.source = &samples->source, .image = s->input->image};
+    struct detection_result result = {0};
+    struct sources sources = {0};
+    struct search of_scale = *s;
+    of_scale.input = &input;
+    of_scale.detection = &scale->detection;
+    of_scale.result = &result;
+    of_scale.sources = &sources;
+    of_scale.grid = &scale->grid;
+    enum srcfind_status status = search_pixels(&of_scale);
+    if (status == SRCFIND_OK && !sources_append(s->sources, &sources))
+        status = error_memory(&s->finder->error, "adding the sources of a scale");
+    sources_clear(&sources);
+    detection_result_clear(&result);
+    return status;
+}
+
+/* Searches the residual of what was found so far, smoothed with a kernel of so many beams. */
+static enum srcfind_status search_scale(struct search *s, double fwhm) {
+    struct srcfind *f = s->finder;
+    struct scale scale;
+    struct samples samples = {.spool.descriptor = -1};
+    int64_t n_samples = 0;
+    enum srcfind_status status = scale_make(&scale, fwhm, &f->options, s->input->image,
+                                            &s->catalogue->image, s->detection, &f->error);
+    if (status == SRCFIND_OK && scale.is_left_out) {
+        s->catalogue->quality.widest_left_out = fwhm;
+    } else if (status == SRCFIND_OK) {
+        const double start = clock_seconds();
+        status = scale_smooth(&scale, s->input->source, s->sources, f->threads, &samples,
+                              &n_samples, &f->error);
+        s->catalogue->timings.smooth += clock_seconds() - start;
+        if (status == SRCFIND_OK && n_samples > 0)
+            status = search_samples(s, &scale, &samples);
+    }
+    samples_clear(&samples);
+    scale_clear(&scale);
+    return status;
+}
+
+/* Searches the image, and then its scales. */
+static enum srcfind_status run_search(struct search *s) {
+    const struct scales_option *scales = &s->finder->options.scales;
+    const char *method;
+    enum srcfind_status status = search_pixels(s);
+    method = s->catalogue->timings.clip_method;
+    for (int i = 0; status == SRCFIND_OK && i < scales->n; i++)
+        status = search_scale(s, scales->fwhm[i]);
+    s->catalogue->timings.clip_method = method;
     return status;
 }
 
@@ -223,9 +284,9 @@ static enum srcfind_status detect_and_measure(struct search *s) {
 
 /* --- searches --- */
 
-/* Finds the sources of the negated image, and adds them to those of the image. */
+/* Finds the sources of the negated image, and adds them to those that were found in the image. */
 static enum srcfind_status find_negative(struct srcfind *finder, const struct search_input *input,
-                                         const struct detection *detection,
+                                         const struct detection *detection, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct negated_image negative;
     struct device_pixels on_device;
@@ -241,10 +302,11 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     struct detection_result result = {0};
     struct sources sources = {0};
     struct search search = {finder,  &negated_input, &negative.detection, catalogue, NULL,
-                            &result, &sources};
+                            &result, &sources,       &GRID_OF_IMAGE};
     enum srcfind_status status = detect_and_measure(&search);
-    if (status == SRCFIND_OK && !negative_add(catalogue, &sources))
+    if (status == SRCFIND_OK && !negative_add(found, &sources))
         status = error_memory(&finder->error, "adding negative sources");
+    catalogue->n_negative = sources.n;
     sources_clear(&sources);
     detection_result_clear(&result);
     return status;
@@ -258,20 +320,12 @@ static bool is_blank_by_user_maps(const struct search_input *input,
 
 /* Finds the sources of the image, and describes its noise. */
 static enum srcfind_status find_positive(struct srcfind *finder, const struct search_input *input,
-                                         const struct detection *detection,
+                                         const struct detection *detection, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct sources sources = {0};
-    struct search search = {finder, input, detection, catalogue, NULL, &result, &sources};
+    struct search search = {finder,  input, detection,     catalogue, NULL,
+                            &result, found, &GRID_OF_IMAGE};
     enum srcfind_status status = detect_and_measure(&search);
-    catalogue->sources = sources.rows;
-    catalogue->gaussians = sources.gaussians;
-    catalogue->n_gaussians = sources.n_gaussians;
-    catalogue->parts = sources.parts;
-    catalogue->n_parts = sources.n_parts;
-    memcpy(catalogue->labels, sources.labels, sizeof sources.labels);
-    catalogue->has_labels = status == SRCFIND_OK ? finder->labels : 0;
-    catalogue->n_sources = sources.n;
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
     if (status == SRCFIND_ERROR_INPUT && is_blank_by_user_maps(input, &result.background))
@@ -283,11 +337,25 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
     return status;
 }
 
+/* Gives the catalogue what was found. */
+static void give_sources(const struct sources *found, unsigned labels,
+                         struct srcfind_catalogue *catalogue) {
+    catalogue->sources = found->rows;
+    catalogue->n_sources = found->n;
+    catalogue->gaussians = found->gaussians;
+    catalogue->n_gaussians = found->n_gaussians;
+    catalogue->parts = found->parts;
+    catalogue->n_parts = found->n_parts;
+    memcpy(catalogue->labels, found->labels, sizeof found->labels);
+    catalogue->has_labels = labels;
+}
+
 enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
                                  struct srcfind_catalogue *catalogue) {
     struct detection detection =
         finder_detection(&finder->options, input->image, &catalogue->image);
     struct sampled sample = {0};
+    struct sources found = {0};
     struct pixel_source source;
     struct search_input sampled = *input;
     enum srcfind_status status = SRCFIND_OK;
@@ -299,9 +367,10 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
         status = error_memory(&finder->error, "keeping a sample");
     sampled.source = input->source ? &source : NULL;
     if (status == SRCFIND_OK)
-        status = find_positive(finder, &sampled, &detection, catalogue);
+        status = find_positive(finder, &sampled, &detection, &found, catalogue);
     if (status == SRCFIND_OK && finder->options.negative)
-        status = find_negative(finder, input, &detection, catalogue);
+        status = find_negative(finder, input, &detection, &found, catalogue);
+    give_sources(&found, status == SRCFIND_OK ? finder->labels : 0, catalogue);
     if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
         status = error_memory(&finder->error, "comparing the noise from place to place");
     sampled_clear(&sample);

@@ -22,6 +22,7 @@ struct source_blocks {
     struct segments *segments;
     const struct measurer *measurer;
     struct dividing dividing;
+    const struct grid *grid;
     struct threads *threads;
     unsigned labels;
     struct block *blocks; /* in the order of the islands */
@@ -60,7 +61,7 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
                                                        m->segments, first, end, c->source_of_pixel))
         return error_memory(error, "measuring sources");
     for (int64_t i = 0; i < c->n_gaussians; i++)
-        block->sources.gaussians[i] = c->gaussian[i].gaussian;
+        block->sources.gaussians[i] = grid_gaussian(m->grid, &c->gaussian[i].gaussian);
     const enum srcfind_status status = measure_components(
         m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows, error);
     return status == SRCFIND_OK
@@ -160,7 +161,8 @@ static enum srcfind_status measure_given(const struct sources_from *from,
                                          const struct fit_frame *frame, struct threads *threads,
                                          struct sources *sources, struct error *error) {
     const struct srcfind_image *image = from->metadata;
-    const struct setting setting = setting_make(result, from->detection, from->image, image, frame);
+    const struct setting setting =
+        setting_make(result, from->detection, from->image, image, frame, &GRID_OF_IMAGE);
     struct positions positions;
     if (from->options->fit && !frame->has_beam)
         return no_beam(image, SRCFIND_ERROR_OPTIONS,
@@ -186,34 +188,41 @@ bool sources_need_pixels(const struct options *options, const struct noise_sourc
     return !*options->at && (options_deblend(options) || noise_sources_exist(maps));
 }
 
-/* The frame of the fits that the options ask for. */
-static enum srcfind_status frame_make(const struct sources_from *from, struct fit_frame *frame,
-                                      struct error *error) {
+enum srcfind_status sources_frame(const struct options *options, const struct image *image,
+                                  const struct srcfind_image *metadata, struct fit_frame *frame,
+                                  struct error *error) {
     static const enum fit_shapes shapes[] = {[SHAPES_AUTO] = FIT_SHAPES_CHOSEN,
                                              [SHAPES_FREE] = FIT_SHAPES_FREE,
                                              [SHAPES_BEAM] = FIT_SHAPES_BEAM};
-    const int choice = from->options->shapes;
-    const enum srcfind_status status = beam_frame_make(from->image, from->metadata, frame, error);
+    const int choice = options->shapes;
+    const enum srcfind_status status = beam_frame_make(image, metadata, frame, error);
     if (status != SRCFIND_OK)
         return status;
     frame->shapes = choice == SHAPES_NOT_GIVEN ? FIT_SHAPES_CHOSEN : shapes[choice];
-    return frame->shapes == FIT_SHAPES_BEAM && !frame->has_beam
-               ? no_beam(from->metadata, SRCFIND_ERROR_INPUT, "--shapes beam needs the beam",
+    if (frame->has_beam)
+        return SRCFIND_OK;
+    if (options->scales.n > 0)
+        return no_beam(metadata, SRCFIND_ERROR_INPUT, "--scales needs the beam",
+                       "leave --scales out", error);
+    return frame->shapes == FIT_SHAPES_BEAM
+               ? no_beam(metadata, SRCFIND_ERROR_INPUT, "--shapes beam needs the beam",
                          "leave --shapes out", error)
                : SRCFIND_OK;
 }
 
 static struct dividing dividing_of(const struct sources_from *from, const struct fit_frame *frame) {
     const struct options *o = from->options;
+    const struct fit_frame effective = grid_frame(from->grid, frame, 1);
     return (struct dividing){.from = &from->pixels,
                              .detection = from->detection,
                              .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
                              .fitter = options_fit(o) ? &from->fitter : NULL,
-                             .frame = *frame,
+                             .frame = effective,
+                             .noise = grid_frame(from->grid, frame, 2),
                              .group_tolerance = options_group(o),
                              .keeps_sources = from->labels >> LABEL_SOURCES & 1,
-                             .correlated = setting_correlated(from->metadata),
-                             .margin = beam_frame_margin(frame)};
+                             .correlated = setting_correlated(from->metadata, frame, from->grid),
+                             .margin = beam_frame_margin(&effective)};
 }
 
 enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
@@ -221,18 +230,20 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
                                  struct error *error) {
     struct fit_frame frame;
     *sources = (struct sources){0};
-    enum srcfind_status status = frame_make(from, &frame, error);
+    enum srcfind_status status =
+        sources_frame(from->options, from->image, from->metadata, &frame, error);
     if (status != SRCFIND_OK)
         return status;
     if (*from->options->at)
         return measure_given(from, result, &frame, threads, sources, error);
-    struct measurer *measurer =
-        measurer_make(result, from->detection, from->image, from->metadata, &frame, threads);
+    struct measurer *measurer = measurer_make(result, from->detection, from->image, from->metadata,
+                                              &frame, from->grid, threads);
     if (!measurer)
         return error_memory(error, "measuring sources");
     struct source_blocks m = {.segments = &result->segments,
                               .measurer = measurer,
                               .dividing = dividing_of(from, &frame),
+                              .grid = from->grid,
                               .threads = threads,
                               .labels = from->labels};
     sources->n = result->segments.n;
@@ -243,8 +254,53 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
         status = make_components(&m, sources, error);
     else
         status = measure_islands(measurer, &result->segments, &sources->rows, error);
+    for (int kind = 0; status == SRCFIND_OK && kind < LABEL_KINDS; kind++)
+        if (!labels_to_image(&sources->labels[kind], from->grid))
+            status = error_memory(error, "measuring sources");
     measurer_free(measurer);
     return status;
+}
+
+/* Appends n rows, whose numbers go on. False where memory ran out. */
+static bool append_rows(struct srcfind_source **rows, int64_t n_rows,
+                        const struct srcfind_source *more, int64_t n, int64_t n_sources,
+                        int64_t n_islands) {
+    struct srcfind_source *all = realloc(*rows, (size_t)(n_rows + n + 1) * sizeof *all);
+    if (!all)
+        return false;
+    *rows = all;
+    for (int64_t i = 0; i < n; i++) {
+        all[n_rows + i] = more[i];
+        all[n_rows + i].id += n_sources;
+        all[n_rows + i].island_id += n_islands;
+    }
+    return true;
+}
+
+static bool append_gaussians(struct sources *s, const struct sources *more) {
+    const int64_t n = s->n_gaussians + more->n_gaussians;
+    struct gaussian *all = realloc(s->gaussians, (size_t)(n + 1) * sizeof *all);
+    if (!all)
+        return false;
+    s->gaussians = all;
+    if (more->n_gaussians > 0)
+        memcpy(all + s->n_gaussians, more->gaussians,
+               (size_t)more->n_gaussians * sizeof *more->gaussians);
+    return true;
+}
+
+bool sources_append(struct sources *s, const struct sources *more) {
+    const int64_t n_islands = s->n > 0 ? s->rows[s->n - 1].island_id : 0;
+    if (!append_gaussians(s, more) ||
+        !labels_append(&s->labels[LABEL_ISLANDS], &more->labels[LABEL_ISLANDS], n_islands) ||
+        !labels_append(&s->labels[LABEL_SOURCES], &more->labels[LABEL_SOURCES], s->n) ||
+        !append_rows(&s->parts, s->n_parts, more->parts, more->n_parts, s->n, n_islands) ||
+        !append_rows(&s->rows, s->n, more->rows, more->n, s->n, n_islands))
+        return false;
+    s->n += more->n;
+    s->n_parts += more->n_parts;
+    s->n_gaussians += more->n_gaussians;
+    return true;
 }
 
 void sources_clear(struct sources *sources) {

@@ -6,6 +6,7 @@
 #include "input/image.h"
 #include "input/shared_table.h"
 #include "measure/components.h"
+#include "measure/grid.h"
 #include "measure/labels.h"
 #include "options/options.h"
 #include "output/catalogue.h"
@@ -30,6 +31,7 @@ struct sources_from {
     const struct image *image;
     const struct srcfind_image *metadata;
     const struct detection *detection;
+    const struct grid *grid; /* what the pixels are */
     struct fitter fitter;
     unsigned labels;
 };
@@ -44,5 +46,14 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
                                  struct threads *threads, struct sources *sources,
                                  struct error *error);
 void sources_clear(struct sources *sources);
+
+/* The frame of fits in the image, of the shapes that the options ask for. An error where an option
+ * needs a beam, and none is known. */
+enum srcfind_status sources_frame(const struct options *options, const struct image *image,
+                                  const struct srcfind_image *metadata, struct fit_frame *frame,
+                                  struct error *error);
+
+/* Appends sources whose numbers, and those of their islands, go on. False where memory ran out. */
+bool sources_append(struct sources *sources, const struct sources *more);
 
 #endif

@@ -10,6 +10,7 @@
 
 /* Above these the pixels, the noise or the sources look wrong; the beam below. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
+static const double MOST_RANGE = 2; /* of the background, in rms */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
 enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
 
@@ -155,6 +156,26 @@ static void note_one_noise(const struct messages *messages, const struct srcfind
                       c->image.path, c->background.rms, unit, q->rms_p90);
 }
 
+/* Notes where local noise may have wide emission for background. */
+static void note_background(const struct messages *messages, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    const double range = q->background_p90 - q->background_p10;
+    if (c->options.scales.n == 0 && !*c->options.at &&
+        range > MOST_RANGE * c->background.rms_median)
+        messages_note(messages,
+                      "%s: the local background differs by %.1f rms from place to place: it may "
+                      "have emission that is wider than half of a box; --scales keeps it",
+                      c->image.path, range / c->background.rms_median);
+}
+
+static void note_left_out(const struct messages *messages, const struct srcfind_catalogue *c) {
+    if (c->quality.widest_left_out > 0)
+        messages_note(messages,
+                      "%s: the scale of %g beams, and all that are wider than half of the image's "
+                      "shorter side, are left out: search a larger image for these",
+                      c->image.path, c->quality.widest_left_out);
+}
+
 static void note_negative(const struct messages *messages, const struct srcfind_catalogue *c) {
     const int64_t n_positive = c->n_sources - c->n_negative;
     const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
@@ -222,6 +243,8 @@ void notes_write(const struct messages *messages, const struct srcfind_catalogue
     note_zeros(messages, c);
     note_no_local_noise(messages, c);
     note_one_noise(messages, c);
+    note_background(messages, c);
+    note_left_out(messages, c);
     note_negative(messages, c);
     note_cut_sources(messages, c);
     note_narrow(messages, c);

@@ -37,6 +37,7 @@ struct dividing {
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
     struct fit_frame frame;
+    struct fit_frame noise; /* whose unit circle is the autocorrelation of the noise */
     double group_tolerance; /* of Gaussians that are one source: see group.h */
     double correlated;      /* area over which noise is correlated, in pixels */
     double margin;          /* of islands, in pixels */

@@ -153,8 +153,8 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
 }
 
 /* Adds the covariance of a part that Gaussians of the source are in. False where memory ran out. */
-static bool add_part(const struct island_fit *fit, const struct fit_frame *frame, int64_t part,
-                     const struct fit_set *fitted, const struct members *m,
+static bool add_part(const struct island_fit *fit, const struct fit_frame *frame,
+                     const struct fit_frame *noise, int64_t part, const struct fit_set *fitted, const struct members *m,
                      const struct frame_sum *sum, double covariance[QUANTITIES][QUANTITIES]) {
     struct fit_gradient gradients[FIT_MOST] = {0};
     struct fit_set set = *fitted;
@@ -167,7 +167,7 @@ static bool add_part(const struct island_fit *fit, const struct fit_frame *frame
         if (source->part == part)
             differentiate_moments(sum, set.value[source->place], &gradients[source->place]);
     }
-    return fit_covariance_add(fit, part, frame, &set, gradients, covariance);
+    return fit_covariance_add(fit, part, frame, noise, &set, gradients, covariance);
 }
 
 /* Whether a Gaussian before the i-th is in the same part. */
@@ -202,7 +202,7 @@ static void set_errors(const struct fit_frame *f, double unit,
 }
 
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_job *jobs, const struct fitted_sources *fitted,
+                       const struct fit_frame *noise, const struct fit_job *jobs, const struct fitted_sources *fitted,
                        const struct model *model, const int32_t *members, int64_t n,
                        struct composite *composite) {
     const struct members m = {fitted, members, n};
@@ -214,7 +214,7 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
     for (int64_t i = 0; i < n; i++) {
         const int32_t part = fitted->source[members[i]].part;
         if (!is_part_before(&m, i) &&
-            !add_part(fit, frame, part, &jobs[part].set, &m, &sum, covariance))
+            !add_part(fit, frame, noise, part, &jobs[part].set, &m, &sum, covariance))
             return false;
     }
     set_errors(frame, sum.unit, covariance, composite);

@@ -28,6 +28,7 @@ struct pixel {
 
 struct covariance {
     const struct fit_frame *frame;
+    const struct fit_frame *noise; /* whose unit circle is the autocorrelation */
     const struct fit_set *set;
     int first[FIT_MOST + 1]; /* each component's first column */
     int n_columns;
@@ -241,7 +242,7 @@ static void correlate(const struct covariance *c, const struct pixel *p,
 
 /* Chooses the pixels, and makes the autocorrelation. False where memory ran out. */
 static bool make_beam(struct covariance *c) {
-    const struct fit_frame *f = c->frame;
+    const struct fit_frame *f = c->noise;
     const double tilt = f->uy / f->vy; /* of the beam, from rows to columns */
     const double x = f->has_beam ? CORRELATED / f->ux * sqrt(1 + tilt * tilt) : 0;
     const double y = f->has_beam ? CORRELATED / f->vy : 0;
@@ -261,12 +262,13 @@ static bool make_beam(struct covariance *c) {
 }
 
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
-                        const struct fit_set *set, const struct fit_gradient *gradients,
+                        const struct fit_frame *noise, const struct fit_set *set, const struct fit_gradient *gradients,
                         double covariance[QUANTITIES][QUANTITIES]) {
     struct covariance *c = calloc(1, sizeof *c);
     if (!c)
         return false;
     c->frame = frame;
+    c->noise = noise;
     c->set = set;
     count_columns(c);
     const bool ok = make_beam(c) && list_pixels(c, fit, &fit->parts[k]);

@@ -340,7 +340,8 @@ static struct srcfind_source row_of_entry(const struct setting *setting, int64_t
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
         *empty[i] = NAN;
     setting_empty_pixels(&row);
-    setting_size_in_pixels(setting, &unknown, &row);
+    const struct tensor beam = beam_frame_moments(&setting->frame);
+    setting_size_in_pixels(&beam, &unknown, &row);
     return row;
 }
 

@@ -47,7 +47,7 @@ static struct model_box box_of(const struct fitted_gaussians *list) {
 
 struct grouping {
     const struct island_fit *fit;
-    const struct fit_frame *frame;
+    const struct fit_frame *frame, *noise;
     const struct fit_job *jobs;
     struct fitted_sources *fitted;
     struct model model;
@@ -106,7 +106,7 @@ static bool measure_composites(struct grouping *g, struct arena *arena) {
             continue;
         source->composite = arena_take(arena, 1, sizeof *source->composite);
         if (!source->composite ||
-            !composite_measure(g->fit, g->frame, g->jobs, g->fitted, &g->model,
+            !composite_measure(g->fit, g->frame, g->noise, g->jobs, g->fitted, &g->model,
                                all->members + source->first, source->n, source->composite))
             return false;
         source->peak = source->composite->peak;
@@ -133,7 +133,8 @@ static void sort_sources(struct grouping *g) {
 }
 
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
-                          const struct fit_job *jobs, struct fitted_sources *fitted,
+                          const struct fit_frame *noise, const struct fit_job *jobs,
+                          struct fitted_sources *fitted,
                           const struct group_rule *rule, struct arena *arena,
                           struct grouped_sources *grouped) {
     const size_t n = (size_t)fitted->n;
@@ -141,6 +142,7 @@ bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *
                                         .members = arena_take(arena, n, sizeof *grouped->members)};
     struct grouping g = {.fit = fit,
                          .frame = frame,
+                         .noise = noise,
                          .jobs = jobs,
                          .fitted = fitted,
                          .grouped = grouped,

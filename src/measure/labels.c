@@ -47,6 +47,25 @@ bool labels_append(struct labels *labels, const struct labels *more, int64_t bef
     return ok;
 }
 
+bool labels_to_image(struct labels *labels, const struct grid *g) {
+    struct labels pixels = {0};
+    bool ok = true;
+    if (g->scale == 0)
+        return true;
+    for (int64_t i = 0; ok && i < labels->n; i++) {
+        const struct run *run = &labels->runs[i].run;
+        const int64_t end = grid_last(g, run->y, g->height);
+        for (int64_t y = grid_first(g, run->y); ok && y <= end; y++) {
+            const struct run in_image = {(int32_t)y, (int32_t)grid_first(g, run->x0),
+                                         (int32_t)grid_last(g, run->x1, g->width)};
+            ok = add(&pixels, &in_image, labels->runs[i].label);
+        }
+    }
+    labels_clear(labels);
+    *labels = pixels;
+    return ok;
+}
+
 void labels_clear(struct labels *labels) {
     free(labels->runs);
     *labels = (struct labels){0};

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "backend/segments.h"
+#include "measure/grid.h"
 
 /* A label is the number of an island or a source, from 1; 0: none. */
 struct labelled_run {
@@ -27,6 +28,10 @@ bool labels_add_sources(struct labels *labels, const struct segments *segments, 
 
 /* Adds labels whose numbers follow `before` others. False where memory ran out. */
 bool labels_append(struct labels *labels, const struct labels *more, int64_t before);
+
+/* Replaces runs of samples by those of the pixels of the image that they stand for. False where
+ * memory ran out. */
+bool labels_to_image(struct labels *labels, const struct grid *grid);
 void labels_clear(struct labels *labels);
 
 #endif

@@ -6,9 +6,8 @@
 #include "backend/double_double.h"
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
-#include "measure/setting.h"
+#include "measure/scale_row.h"
 #include "measure/uncertainty.h"
-#include "measure/world_columns.h"
 
 /* Background and noise at the peak of a source. */
 struct peak_noise {
@@ -158,7 +157,7 @@ static int64_t flags_of_all(const struct component_gaussian *gaussians, int64_t 
     int64_t flags = SRCFIND_FLAG_BEAM_SHAPE | SRCFIND_FLAG_NARROW;
     for (int64_t i = 0; i < n && flags; i++) {
         const struct fit_uncertainty u = uncertainty_of(&gaussians[i], rms, s);
-        const bool is_narrow = s->frame.has_beam && u.area + 3 * u.e_area < 0.8;
+        const bool is_narrow = s->frame.has_beam && u.area + 3 * u.e_area < 0.8 * s->beam_area;
         flags &= (gaussians[i].has_beam_shape ? SRCFIND_FLAG_BEAM_SHAPE : 0) |
                  (is_narrow ? SRCFIND_FLAG_NARROW : 0);
     }
@@ -360,8 +359,10 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
     const int64_t first = b->first + threads_part(n, n_workers, i);
     const int64_t end = b->first + threads_part(n, n_workers, i + 1);
     for (int64_t k = first; k < end; k++) {
-        measure_row(b, k, &w->shapes[k - first]);
-        setting_size_in_pixels(&b->measurer->setting, &w->shapes[k - first].second, &b->rows[k]);
+        struct pixel_shape *shape = &w->shapes[k - first];
+        measure_row(b, k, shape);
+        scale_row(&b->measurer->setting, &b->rows[k], shape);
+        setting_size_in_pixels(&b->measurer->beam, &shape->second, &b->rows[k]);
     }
     return w->wcs ? world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
                                        end - first, w->shapes, b->rows + first, error)
@@ -395,11 +396,11 @@ static struct worker *make_workers(int n, const struct image *image) {
 struct measurer *measurer_make(const struct detection_result *result,
                                const struct detection *detection, const struct image *image,
                                const struct srcfind_image *metadata, const struct fit_frame *frame,
-                               struct threads *threads) {
+                               const struct grid *grid, struct threads *threads) {
     struct measurer *m = malloc(sizeof *m);
     if (!m)
         return NULL;
-    *m = (struct measurer){.setting = setting_make(result, detection, image, metadata, frame),
+    *m = (struct measurer){.setting = setting_make(result, detection, image, metadata, frame, grid),
                            .beam = beam_frame_moments(frame),
                            .metadata = metadata,
                            .threads = threads,

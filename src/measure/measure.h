@@ -6,16 +6,17 @@
 #include "backend/backend.h"
 #include "input/image.h"
 #include "measure/components.h"
+#include "measure/grid.h"
 
 /* Makes the rows of one image, on several threads. */
 struct measurer;
 
-/* frame: of fits, see beam_frame.h. All arguments must outlive the measurer, but for `frame`. NULL
- * where memory ran out. */
+/* frame: of fits in the image, see beam_frame.h; grid: what the pixels of the detection are. All
+ * arguments must outlive the measurer, but for these two. NULL where memory ran out. */
 struct measurer *measurer_make(const struct detection_result *result,
                                const struct detection *detection, const struct image *image,
                                const struct srcfind_image *metadata, const struct fit_frame *frame,
-                               struct threads *threads);
+                               const struct grid *grid, struct threads *threads);
 void measurer_free(struct measurer *measurer);
 
 /* Makes one row for each island of the result, in their order. The caller frees *rows; it is NULL

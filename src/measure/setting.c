@@ -4,16 +4,21 @@
 
 struct setting setting_make(const struct detection_result *result,
                             const struct detection *detection, const struct image *image,
-                            const struct srcfind_image *metadata, const struct fit_frame *frame) {
+                            const struct srcfind_image *metadata, const struct fit_frame *frame,
+                            const struct grid *grid) {
     const bool has_beam = isfinite(metadata->beam_pixels);
+    const struct fit_frame effective = grid_frame(grid, frame, 1);
     struct setting s = {
         .detection = detection,
         .noise = &result->noise,
-        .correlated = setting_correlated(metadata),
+        .correlated = setting_correlated(metadata, frame, grid),
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
-        .frame = *frame,
+        .frame = grid_frame(grid, frame, 2),
+        .grid = *grid,
     };
+    s.beam_area = s.frame.ux * s.frame.vy / (effective.ux * effective.vy);
+    s.to_flux *= (double)(grid->step * grid->step);
     if (!frame->has_beam) /* a circle with an area of one pixel */
         s.frame.ux = s.frame.vy = sqrt(2 * M_PI);
     if (isfinite(image->jansky) && (has_beam || image->per_pixel))
@@ -21,8 +26,12 @@ struct setting setting_make(const struct detection_result *result,
     return s;
 }
 
-double setting_correlated(const struct srcfind_image *metadata) {
-    return isfinite(metadata->beam_pixels) ? fmax(metadata->beam_pixels, 1) : 1;
+double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,
+                          const struct grid *grid) {
+    const struct fit_frame noise = grid_frame(grid, frame, 2);
+    const double pixels =
+        grid->scale > 0 ? 2 * M_PI / (noise.ux * noise.vy) : metadata->beam_pixels;
+    return isfinite(pixels) ? fmax(pixels, 1) : 1;
 }
 
 struct srcfind_source setting_empty_row(int64_t id) {
@@ -38,10 +47,9 @@ struct srcfind_source setting_empty_row(int64_t id) {
     return row;
 }
 
-void setting_size_in_pixels(const struct setting *s, const struct tensor *second,
+void setting_size_in_pixels(const struct tensor *beam, const struct tensor *second,
                             struct srcfind_source *row) {
-    const struct tensor moments = isnan(second->xx) ? beam_frame_moments(&s->frame) : *second;
-    const struct axes axes = tensor_axes(&moments);
+    const struct axes axes = tensor_axes(isnan(second->xx) ? beam : second);
     const double angle = atan2(axes.sine, axes.cosine) * 90 / M_PI - 90; /* from y, not x */
     row->pixel_major = FIT_FWHM * sqrt(axes.major);
     row->pixel_minor = FIT_FWHM * sqrt(axes.minor < 0 ? 0 : axes.minor); /* a NaN is kept */

@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "backend/fit.h"
 #include "input/image.h"
-#include "measure/tensor.h"
+#include "measure/grid.h"
 
 struct setting {
     const struct detection *detection;
@@ -14,22 +14,26 @@ struct setting {
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
     struct fit_frame frame; /* of the errors of fits: its unit circle is what is correlated */
+    double beam_area;       /* of the effective beam, in unit circles of that frame */
+    struct grid grid;       /* what the pixels are: of the image, or samples of a scale */
 };
 
-/* frame: of fits, see beam_frame.h. The pointers must outlive the setting. */
+/* frame: of fits in the image, see beam_frame.h. The pointers must outlive the setting. */
 struct setting setting_make(const struct detection_result *result,
                             const struct detection *detection, const struct image *image,
-                            const struct srcfind_image *metadata, const struct fit_frame *frame);
+                            const struct srcfind_image *metadata, const struct fit_frame *frame,
+                            const struct grid *grid);
 
-/* The area over which noise is correlated, in pixels. */
-double setting_correlated(const struct srcfind_image *metadata);
+/* The area over which noise is correlated, in pixels of the grid. */
+double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,
+                          const struct grid *grid);
 
 /* A row whose columns do not apply, but for its number, which is its island's, too. */
 struct srcfind_source setting_empty_row(int64_t id);
 
 /* Sets the size of a row in pixels by second moments (pixels^2); where these are NaN, by the
  * beam's. NaN where there is no beam either. */
-void setting_size_in_pixels(const struct setting *setting, const struct tensor *second,
+void setting_size_in_pixels(const struct tensor *beam, const struct tensor *second,
                             struct srcfind_source *row);
 
 /* Empties the columns of a row's pixels, for a source that has none. */

@@ -37,6 +37,7 @@ static void add(struct candidates *c, const struct merged_image *image, int64_t 
         .image = (int32_t)i,
         .margin = margin_of(image, s),
         .row = (uint32_t)(image->first + row),
+        .scale = (uint16_t)fmin(fmax(SCALE_STEPS * s->scale + 0.5, 0), UINT16_MAX),
         .at_edge = s->flags & SRCFIND_FLAG_EDGE,
         .is_negative = s->flags & SRCFIND_FLAG_NEGATIVE,
     };

@@ -147,8 +147,15 @@ static bool is_taken(const struct search *s, const struct candidate *c) {
     return c->turn.rank == HAD_ITS_TURN && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
 }
 
+/* The effective beam of a scale / the beam. */
+static double widening(const struct candidate *c) {
+    const double scale = (double)c->scale / SCALE_STEPS;
+    return sqrt(1 + scale * scale);
+}
+
 static bool is_near(const struct search *s, const struct candidate *a, const struct candidate *b) {
-    const double radius = fmax(s->radius[a->image], s->radius[b->image]); /* ignores one NaN */
+    const double radius = /* fmax ignores one NaN */
+        widening(a) * fmax(s->radius[a->image], s->radius[b->image]);
     double square = 0;
     for (int k = 0; k < 3; k++)
         square += (a->position[k] - b->position[k]) * (a->position[k] - b->position[k]);
@@ -169,7 +176,7 @@ static bool has_better(const struct search *s, const struct candidate *c, int64_
     for (int64_t i = first; i < first + n; i++) {
         const struct candidate *other = &s->candidates[i];
         if (other->image != c->image && other->is_negative == c->is_negative &&
-            is_taken(s, other) && is_near(s, c, other))
+            other->scale == c->scale && is_taken(s, other) && is_near(s, c, other))
             return true;
     }
     return false;
@@ -206,7 +213,7 @@ static void search_all(struct search *s, int64_t n) {
 static double largest_radius(const struct candidate *candidates, int64_t n, const double *radius) {
     double most = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, radius[candidates[i].image]);
+        most = fmax(most, widening(&candidates[i]) * radius[candidates[i].image]);
     return most;
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { SCALE_STEPS = 64 }; /* a beam */
+
 /* A row with a position on the sky. In the order of preference: at_edge false first, lower rms,
  * larger margin, lower image, lower row. */
 struct candidate {
@@ -19,15 +21,16 @@ struct candidate {
     int32_t image;
     int32_t margin;   /* pixels between the source and the edge of the image */
     uint32_t row;     /* its number, 0 to n_rows - 1 of the caller */
+    uint16_t scale;   /* FWHM of the kernel in SCALE_STEPS a beam; 0: the image itself */
     bool at_edge;     /* it has flag 1 */
     bool is_negative; /* negative sources are no duplicates of positive ones */
 };
 
-/* Takes n rows in the order of preference. A row that is nearer than half a beam to one that was
- * taken, of another image and of the same sign, is a duplicate: its bit, row, is set in
- * `duplicates`; the others are taken. radius: in radians, of each image; of two images, the larger
- * counts; NaN where it is not known. At most 2^32 - 1 rows. Reorders the candidates. Uses 4 bytes a
- * row beside them. False where memory ran out. */
+/* Takes n rows in the order of preference. A row that is nearer than half a beam, or half of the
+ * effective beam of its scale, to one that was taken, of another image and of the same sign and
+ * scale, is a duplicate: its bit, row, is set in `duplicates`; the others are taken. radius: in
+ * radians, of each image; of two images, the larger counts; NaN where it is not known. At most 2^32
+ * - 1 rows. Reorders the candidates. Uses 4 bytes a row beside them. False where memory ran out. */
 bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
                      uint64_t *duplicates);
 

@@ -123,10 +123,11 @@ static void differ(struct difference *d, const char *what, const char *one, cons
 /* The options that a catalogue has its columns by. */
 static const char *columns_of(const struct options *o) {
     const bool is_divided = options_deblend(o) && !*o->at;
-    return options_fit(o) && is_divided ? "those of --fit"
-           : options_fit(o)             ? "those of --at and --fit"
-           : is_divided                 ? "those of --deblend"
-                                        : "those of neither --fit nor --deblend";
+    return o->scales.n > 0              ? "those of --scales"
+           : options_fit(o) && is_divided ? "those of --fit"
+           : options_fit(o)               ? "those of --at and --fit"
+           : is_divided                   ? "those of --deblend"
+                                          : "those of neither --fit nor --deblend";
 }
 
 /* The name of a frame, and its equinox, if it has one. */

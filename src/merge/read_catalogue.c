@@ -68,6 +68,8 @@ static void take_options(const struct table_file *table, struct read_catalogue *
         options_default(o);
     o->fit = o->fit || (!table->options && table_file_column(table, "E_Maj"));
     o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
+    if (!table->options && table_file_column(table, "Scale")) /* whichever they were */
+        o->scales = (struct scales_option){1, {1}};
     if (!table->options && o->fit && !o->deblend) /* only --at has these columns */
         snprintf(o->at, sizeof o->at, "a file");
 }

@@ -99,6 +99,40 @@ static bool parse_tolerance(void *member, const char *text) {
     return parse_real(member, text) && *(double *)member >= 0 && *(double *)member <= 5;
 }
 
+/* K,K,... in any order; without a text 2,4,8. */
+static bool parse_scales(void *member, const char *text) {
+    struct scales_option *scales = member;
+    *scales = (struct scales_option){0};
+    if (text && strcmp(text, "no") == 0)
+        return true;
+    for (const char *at = !text || strcmp(text, "yes") == 0 ? "2,4,8" : text;; at++) {
+        const size_t length = strcspn(at, ",");
+        double k;
+        if (scales->n == SCALES_MOST || !read_real(at, length, &k) || !(k >= 1 && k <= 1000))
+            return false;
+        int i = scales->n++;
+        for (; i > 0 && scales->fwhm[i - 1] >= k; i--) {
+            if (scales->fwhm[i - 1] == k)
+                return false;
+            scales->fwhm[i] = scales->fwhm[i - 1];
+        }
+        scales->fwhm[i] = k;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+static void print_scales(const void *member, char *text) {
+    const struct scales_option *scales = member;
+    for (int i = 0; i < scales->n; i++) {
+        if (i > 0)
+            *text++ = ',';
+        format_double(scales->fwhm[i], text);
+        text += strlen(text);
+    }
+}
+
 static void print_real(const void *member, char *text) {
     if (!isnan(*(const double *)member))
         format_double(*(const double *)member, text);
@@ -282,6 +316,7 @@ enum type {
     NUMBER,
     REAL,
     TOLERANCE,
+    SCALES,
     COUNT,
     CHOICE,
     BACKGROUND,
@@ -308,6 +343,7 @@ static const struct {
     [NUMBER] = {"a number above 0", parse_positive, print_positive},
     [REAL] = {"a number", parse_real, print_real},
     [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
+    [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
@@ -387,7 +423,7 @@ enum srcfind_status options_set(struct options *options, const char *name, const
     struct options changed = *options;
     if (!e)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
-    if (!value && e->shown.argument)
+    if (!value && e->shown.argument && *e->shown.argument != '[')
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
     if (parse_entry(e, value, &changed)) {
         *options = changed;
@@ -411,7 +447,8 @@ double options_contrast(const struct options *options) {
 }
 
 bool options_fit(const struct options *options) {
-    return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN;
+    return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
+           options->scales.n > 0;
 }
 
 double options_group(const struct options *options) {
@@ -429,6 +466,9 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     if (options->shapes != SHAPES_NOT_GIVEN)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: fits at given positions hold the beam's shape: leave --shapes out");
+    if (options->scales.n > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: the beam is held at each position: leave --scales out");
     if (options_deblend(options) && !options->fit)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",

@@ -13,7 +13,7 @@ enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
-enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8 };
+enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8, SCALES_MOST = 8 };
 
 /* Axes: FWHM in arcsec. Position angle: degrees from north through east. */
 struct beam_option {
@@ -23,6 +23,12 @@ struct beam_option {
 /* Boxes for local noise, in pixels. */
 struct box_option {
     int64_t size, step; /* size 0: not given */
+};
+
+/* FWHM of smoothing kernels, in beams, rising. */
+struct scales_option {
+    int n; /* 0: not given */
+    double fwhm[SCALES_MOST];
 };
 
 /* Indices, from 1, on axes 3, 4, ... */
@@ -49,6 +55,7 @@ struct options {
     double contrast;         /* 0: not given; options_contrast() has the default */
     double group;            /* NAN: not given; options_group() has the default */
     int shapes;              /* enum shapes_choice; not given: auto */
+    struct scales_option scales;
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */

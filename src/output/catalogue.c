@@ -10,9 +10,9 @@
 #include "input/image.h"
 #include "input/units.h"
 
-/* Which columns there are: of all rows, of sources alone, with --deblend, with --fit and of all
- * rows or of sources alone, and of Gaussians alone. */
-enum when { ALWAYS, SOURCES, DEBLENDED, FITTED, FITTED_SOURCES, GAUSSIANS };
+/* Which columns there are: of all rows, of sources alone, with --deblend, with --scales, with --fit
+ * and of all rows or of sources alone, and of Gaussians alone. */
+enum when { ALWAYS, SOURCES, DEBLENDED, SCALED, FITTED, FITTED_SOURCES, GAUSSIANS };
 
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
@@ -104,6 +104,8 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
         return !c->of_sources;
     case DEBLENDED:
         return options_deblend(o) && !*o->at;
+    case SCALED:
+        return o->scales.n > 0;
     case FITTED:
         return options_fit(o);
     case FITTED_SOURCES:

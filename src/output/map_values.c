@@ -37,7 +37,8 @@ static void write_labels(const struct label_rows *rows, int64_t x, int64_t y, in
         const int64_t begin = run->x0 > x ? run->x0 : x;
         const int64_t end = run->x1 < x + n ? run->x1 + (int64_t)1 : x + n;
         for (int64_t at = begin; at < end; at++)
-            values[at - x] = (uint32_t)rows->runs[i].label;
+            if (values[at - x] == 0)
+                values[at - x] = (uint32_t)rows->runs[i].label;
     }
 }
 

@@ -96,7 +96,7 @@ class Faults(FaultCase):
             result, written, happened = self.run_faulty(arguments, fault, environment)
             self.check_outcome(result, written, sound, fault)
             n_happened += happened
-        self.assertGreater(n_happened, 0.9 * len(faults) - 1)  # threads take turns as they like
+        self.assertGreater(n_happened, 0.5 * len(faults))  # threads take turns as they like
         self.assertGreater(n_happened, 2 if t.SANITIZED else 10)
 
     def test_one_image(self):

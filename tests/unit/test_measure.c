@@ -51,8 +51,8 @@ static struct srcfind_source *rows_of(const struct island *islands, int64_t n, d
     if (n > 0)
         memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
-    struct measurer *measurer =
-        measurer_make(&result, &detection, &field->image, &field->metadata, &frame, threads);
+    struct measurer *measurer = measurer_make(&result, &detection, &field->image, &field->metadata,
+                                              &frame, &GRID_OF_IMAGE, threads);
     assert_non_null(measurer);
     assert_int_equal(measure_islands(measurer, &result.segments, &rows, &error), SRCFIND_OK);
     measurer_free(measurer);

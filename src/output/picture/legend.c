@@ -14,6 +14,7 @@ static const struct {
     {MARK_PIXELS, "around the pixels of sources"},
     {MARK_GAUSSIAN, "thin: FWHM of the Gaussians of a source"},
     {MARK_NOT_FITTED, "dashed: not fitted"},
+    {MARK_SCALE, "orange, green, violet: scales"},
     {MARK_NEGATIVE, "blue: negative"},
     {MARK_NUMBER, "numbers: Source_id"},
 };

@@ -90,6 +90,20 @@ static enum srcfind_status outline_of_source(struct wcs *wcs, const struct srcfi
     return status;
 }
 
+/* Negative sources are blue, others red, and those of scales have a colour of their scale. */
+static const struct colour *colour_of(const struct srcfind_catalogue *c,
+                                      const struct srcfind_source *s) {
+    static const struct colour red = {0.85, 0.1, 0.1}, blue = {0.1, 0.35, 0.85};
+    static const struct colour of_scales[] = {{0.95, 0.55, 0}, {0, 0.6, 0.2}, {0.6, 0.15, 0.75}};
+    const struct scales_option *scales = &c->options.scales;
+    int i = 0;
+    while (i < scales->n && scales->fwhm[i] != s->scale)
+        i++;
+    if (s->flags & SRCFIND_FLAG_NEGATIVE)
+        return &blue;
+    return i < scales->n ? &of_scales[i % 3] : &red;
+}
+
 static enum srcfind_status make_mark(const struct view *v, struct wcs *wcs,
                                      const struct srcfind_catalogue *c,
                                      const struct srcfind_source *s, struct mark *mark,
@@ -109,6 +123,9 @@ static enum srcfind_status make_mark(const struct view *v, struct wcs *wcs,
         mark->kinds |= MARK_NOT_FITTED;
     if (s->flags & SRCFIND_FLAG_NEGATIVE)
         mark->kinds |= MARK_NEGATIVE;
+    else if (s->scale > 0)
+        mark->kinds |= MARK_SCALE;
+    mark->colour = colour_of(c, s);
     return SRCFIND_OK;
 }
 
@@ -123,7 +140,7 @@ static enum srcfind_status make_part(const struct view *v, struct wcs *wcs,
         return status;
     mark->outline.major /= 2;
     mark->outline.minor /= 2;
-    mark->kinds = MARK_GAUSSIAN | (mark->kinds & MARK_NEGATIVE);
+    mark->kinds = MARK_GAUSSIAN | (mark->kinds & (MARK_NEGATIVE | MARK_SCALE));
     return SRCFIND_OK;
 }
 
@@ -183,10 +200,7 @@ static void draw_mark(const struct view *v, const struct mark *mark) {
     c->cairo_set_source_rgb(v->sheet, 1, 1, 1);
     c->cairo_stroke_preserve(v->sheet);
     c->cairo_set_line_width(v->sheet, width);
-    if (mark->kinds & MARK_NEGATIVE)
-        c->cairo_set_source_rgb(v->sheet, 0.1, 0.35, 0.85);
-    else
-        c->cairo_set_source_rgb(v->sheet, 0.85, 0.1, 0.1);
+    c->cairo_set_source_rgb(v->sheet, mark->colour->red, mark->colour->green, mark->colour->blue);
     c->cairo_set_dash(v->sheet, dashes, mark->kinds & MARK_NOT_FITTED ? 2 : 0, 0);
     c->cairo_stroke(v->sheet);
     c->cairo_set_dash(v->sheet, dashes, 0, 0);

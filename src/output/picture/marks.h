@@ -20,10 +20,16 @@ enum mark_kinds {
     MARK_NOT_FITTED = 32, /* by moments or the beam, in a catalogue with a fit */
     MARK_NEGATIVE = 64,
     MARK_NUMBER = 128,
+    MARK_SCALE = 256,
+};
+
+struct colour {
+    double red, green, blue;
 };
 
 struct mark {
     struct outline outline;
+    const struct colour *colour;
     const struct srcfind_source *source; /* or the row of a Gaussian; the catalogue's */
     unsigned kinds;
 };

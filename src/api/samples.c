@@ -1,0 +1,61 @@
+#include "api/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+
+/* Those of a tile of 8192 x 8192 pixels are held: a search holds no image that is larger. */
+static const int64_t MOST_HELD = 64 << 20;
+
+static const uint32_t *read_spool(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                  struct error *error) {
+    const struct samples *s = state;
+    const size_t size = sizeof *buffer;
+    if (spool_read(&s->spool, buffer, (size_t)count * size, first * (int64_t)size))
+        return buffer;
+    error_set(error, SRCFIND_ERROR_INPUT, "reading the smoothed image from /tmp: %s",
+              strerror(errno));
+    return NULL;
+}
+
+enum srcfind_status samples_make(struct samples *s, int64_t width, int64_t height,
+                                 struct error *error) {
+    *s = (struct samples){.width = width, .height = height, .spool = {.descriptor = -1}};
+    const bool is_held = width * height * (int64_t)sizeof *s->pixels <= MOST_HELD;
+    s->memory = (struct memory){.width = width, .row_stride = width};
+    s->source = memory_source(&s->memory, height, false);
+    if (is_held) {
+        s->memory.pixels = s->pixels = arrays_allocate(width * height, sizeof *s->pixels);
+        return s->pixels ? SRCFIND_OK : error_memory(error, "smoothing the image");
+    }
+    s->source.state = s;
+    s->source.read = read_spool;
+    return spool_open(&s->spool, NULL)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OUTPUT,
+                           "making a temporary file in /tmp for the smoothed image: %s",
+                           strerror(errno));
+}
+
+enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float *values,
+                                struct error *error) {
+    const struct samples *s = samples;
+    const size_t size = (size_t)(n * s->width) * sizeof *values;
+    if (s->pixels) {
+        memcpy(s->pixels + y * s->width, values, size);
+        return SRCFIND_OK;
+    }
+    return spool_write(&s->spool, values, size, y * s->width * (int64_t)sizeof *values)
+               ? SRCFIND_OK
+               : error_set(error, SRCFIND_ERROR_OUTPUT,
+                           "writing the smoothed image to /tmp: %s: make room there",
+                           strerror(errno));
+}
+
+void samples_clear(struct samples *s) {
+    free(s->pixels);
+    s->pixels = NULL;
+    spool_close(&s->spool);
+}

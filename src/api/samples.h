@@ -1,0 +1,25 @@
+/* The samples of a smoothed image: in memory, or if they are many in a temporary file. */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include "input/memory_source.h"
+#include "merge/spool.h"
+
+struct samples {
+    int64_t width, height;
+    uint32_t *pixels;   /* NULL: they are in the file */
+    struct spool spool; /* a file in /tmp, which goes with the process */
+    struct memory memory;
+    struct pixel_source source; /* what is searched */
+};
+
+/* Makes room for samples. Clear it also after an error. It must not be moved. */
+enum srcfind_status samples_make(struct samples *samples, int64_t width, int64_t height,
+                                 struct error *error);
+
+/* Takes n rows from row y on: see smooth.h. */
+enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float *values,
+                                struct error *error);
+void samples_clear(struct samples *samples);
+
+#endif

@@ -1,0 +1,31 @@
+/* The scales of a search: emission that is wider than the beam, on the smoothed residual of what
+ * was found before. */
+#ifndef SCALES_H
+#define SCALES_H
+
+#include "api/samples.h"
+#include "api/sources.h"
+#include "backend/smoothing.h"
+
+/* A scale of an image. */
+struct scale {
+    struct grid grid;
+    struct smoothing smoothing;
+    struct detection detection; /* in the samples */
+    bool is_left_out;           /* its kernel is wider than half of the shorter side */
+};
+
+/* Chooses the grid, the kernel and the noise of a scale, whose kernel has a FWHM of so many beams.
+ * detection: of the image. Clear the scale also after an error. */
+enum srcfind_status scale_make(struct scale *scale, double fwhm, const struct options *options,
+                               const struct image *image, const struct srcfind_image *metadata,
+                               const struct detection *detection, struct error *error);
+void scale_clear(struct scale *scale);
+
+/* Smooths the image less the Gaussians of `sources`. samples->source is then what is searched;
+ * *n_samples: how many are not blank. Clear the samples also after an error. */
+enum srcfind_status scale_smooth(const struct scale *scale, const struct pixel_source *source,
+                                 const struct sources *sources, struct threads *threads,
+                                 struct samples *samples, int64_t *n_samples, struct error *error);
+
+#endif

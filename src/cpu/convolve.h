@@ -1,0 +1,30 @@
+/* The sums of a smoothed image along rows and columns, on the CPU: see backend/smoothing.h. */
+#ifndef CONVOLVE_H
+#define CONVOLVE_H
+
+#include <stdbool.h>
+
+#include "backend/smoothing.h"
+
+/* What a thread needs to convolve rows. */
+struct convolver {
+    const struct smoothing *smoothing;
+    int64_t length;     /* of a phase */
+    float *phases;      /* the pixels of a row, by their number modulo the step */
+    const float **from; /* of each pixel of the kernel: what the first sum has of it */
+};
+
+/* False where memory ran out. Clear the convolver also then. The smoothing must outlive it. */
+bool convolver_make(struct convolver *convolver, const struct smoothing *smoothing);
+void convolver_clear(struct convolver *convolver);
+
+/* Writes the sums along a row of `width` values, which are 0 where blank, to sums[0 ...
+ * smoothing->width - 1]. */
+void convolve_row(struct convolver *convolver, const float *values, int64_t width, float *sums);
+
+/* Writes the sums of n columns: rows[t] is what belongs to pixel t of the kernel; NULL is outside
+ * of the image. */
+void convolve_columns(const struct smoothing *smoothing, const float *const *rows, int64_t n,
+                      float *sums);
+
+#endif

@@ -1,0 +1,54 @@
+#include "measure/grid.h"
+
+struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_image,
+                            double times) {
+    struct fit_frame frame = *of_image;
+    if (grid->scale == 0)
+        return frame;
+    const double square = (double)(grid->step * grid->step), more = times * grid->variance;
+    const struct tensor moments = {(grid->beam.xx + more) / square, (grid->beam.yy + more) / square,
+                                   grid->beam.xy / square};
+    const struct tensor form = tensor_inverse(&moments);
+    frame.ux = sqrt(form.xx);
+    frame.uy = form.xy / frame.ux;
+    frame.vy = sqrt(form.yy - frame.uy * frame.uy);
+    return frame;
+}
+
+struct tensor grid_moments(const struct grid *grid, const struct tensor *t) {
+    if (grid->scale == 0)
+        return *t;
+    const double square = (double)(grid->step * grid->step);
+    const struct tensor *beam = &grid->beam;
+    const struct tensor own = {square * t->xx - grid->variance - beam->xx,
+                               square * t->yy - grid->variance - beam->yy,
+                               square * t->xy - beam->xy};
+    struct axes axes = tensor_axes(&own);
+    axes.major = axes.major < 0 ? 0 : axes.major; /* NaN stays */
+    axes.minor = axes.minor < 0 ? 0 : axes.minor;
+    const struct tensor without = tensor_of_axes(&axes);
+    return (struct tensor){without.xx + beam->xx, without.yy + beam->yy, without.xy + beam->xy};
+}
+
+static double area_of(const struct tensor *moments) {
+    return sqrt(moments->xx * moments->yy - moments->xy * moments->xy);
+}
+
+struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *g) {
+    if (grid->scale == 0)
+        return *g;
+    const double step = (double)grid->step;
+    const struct tensor in_samples = tensor_inverse(&g->form);
+    const struct tensor moments = grid_moments(grid, &in_samples);
+    return (struct gaussian){
+        .peak = g->peak * step * step * area_of(&in_samples) / area_of(&moments),
+        .x = step * g->x + (double)grid->offset,
+        .y = step * g->y + (double)grid->offset,
+        .form = tensor_inverse(&moments)};
+}
+
+double grid_unit(const struct grid *grid) {
+    const struct tensor effective = {grid->beam.xx + grid->variance,
+                                     grid->beam.yy + grid->variance, grid->beam.xy};
+    return grid->scale == 0 ? 1 : area_of(&effective) / area_of(&grid->beam);
+}

@@ -1,0 +1,48 @@
+/* Where what is searched lies in the image: the pixels of the image itself, or samples of the
+ * smoothed image of a scale. What is measured in samples is turned here to what the image has. */
+#ifndef GRID_H
+#define GRID_H
+
+#include "measure/gaussian.h"
+
+/* Sample (i, j) is pixel (step i + offset, step j + offset), and stands for the step x step pixels
+ * from (step i, step j) on. The kernel is a round Gaussian. */
+struct grid {
+    double scale; /* FWHM of the kernel, in beams; 0: the image itself, whose step is 1 */
+    int64_t step, offset;
+    double variance;       /* of the kernel along an axis, pixels^2 */
+    int64_t width, height; /* of the image */
+    struct tensor beam;    /* second moments of the image's beam, pixels^2; NaN without a beam */
+};
+
+static const struct grid GRID_OF_IMAGE = {.step = 1};
+
+/* The frame of fits in the samples, from that of the image, in whose beam the unit circle then is
+ * one that the kernel has smoothed `times` times: once is the effective beam; twice is the
+ * autocorrelation of the smoothed noise, since that of the image's is the beam. */
+struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_image,
+                            double times);
+
+/* The second moments in the image of what has these in samples: without the kernel, and nowhere
+ * narrower than the beam. NaN stays NaN. */
+struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samples);
+
+/* A Gaussian of the samples in the image, at the image's resolution: its flux is the same. */
+struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in_samples);
+
+/* The first and the last pixel along an axis of n pixels that samples `first` to `last` stand for.
+ */
+static inline int64_t grid_first(const struct grid *g, int64_t first) {
+    return g->step * first;
+}
+
+static inline int64_t grid_last(const struct grid *g, int64_t last, int64_t n) {
+    const int64_t end = g->step * last + g->step - 1;
+    return g->scale > 0 && end >= n ? n - 1 : end;
+}
+
+/* The area of the effective beam / that of the beam: values of the map's unit times this are per
+ * effective beam. 1 for the image itself. */
+double grid_unit(const struct grid *grid);
+
+#endif

@@ -1,0 +1,307 @@
+#include "measure/smooth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "cpu/convolve.h"
+#include "input/chunks.h"
+
+/* Samples an effective beam, along an axis: a fit needs no more. */
+static const double SAMPLES_A_BEAM = 5;
+
+enum { BAND_PIXELS = 1 << 21 }; /* that are read before they are convolved, at least */
+
+/* --- the kernel --- */
+
+/* The kernel's values, whose sum is 1. */
+static void fill_kernel(struct smoothing *s, double sigma) {
+    double sum = 0;
+    for (int64_t t = -s->radius; t <= s->radius; t++)
+        sum += exp(-0.5 * (double)(t * t) / (sigma * sigma));
+    for (int64_t t = -s->radius; t <= s->radius; t++)
+        s->kernel[t + s->radius] = (float)(exp(-0.5 * (double)(t * t) / (sigma * sigma)) / sum);
+}
+
+bool smoothing_make(struct smoothing *s, double kernel, double effective, int64_t width,
+                    int64_t height) {
+    const double sigma = kernel / FIT_FWHM;
+    const int64_t shorter = width < height ? width : height;
+    const int64_t step = (int64_t)(effective / SAMPLES_A_BEAM * (1 + 1e-6)); /* of a header's rounding */
+    *s = (struct smoothing){.step = step < 1 ? 1 : step < shorter ? step : shorter,
+                            .radius = (int64_t)ceil(SMOOTHING_REACH * sigma)};
+    s->offset = s->step / 2;
+    s->width = (width - s->offset + s->step - 1) / s->step;
+    s->height = (height - s->offset + s->step - 1) / s->step;
+    s->kernel = malloc((size_t)(2 * s->radius + 1) * sizeof *s->kernel);
+    if (s->kernel)
+        fill_kernel(s, sigma);
+    return s->kernel;
+}
+
+void smoothing_clear(struct smoothing *s) {
+    free(s->kernel);
+    *s = (struct smoothing){0};
+}
+
+/* --- bands --- */
+
+/* A part of the rows, or of the rows of samples, of a thread. */
+struct smoother_part {
+    struct convolver convolver;
+    float *values, *ones; /* of a row: 0 where blank */
+    const float **rows;   /* of each pixel of the kernel: the sums along its row; */
+    const float **weights;
+    float *column_weights; /* of a row of samples */
+    int64_t n_samples;     /* that are not blank */
+};
+
+/* Rows that are convolved along x wait in a ring until all rows that a sample needs are there. */
+struct smoother {
+    const struct smooth_work *work;
+    const struct smoothing *smoothing;
+    int64_t width, height; /* of the image */
+    struct threads *threads;
+    int n_parts;
+    struct smoother_part *parts;
+    float *pixels; /* those of numbers [first, end): NaN is blank */
+    int64_t first, end;
+    int64_t n_rows;  /* of the image, which are convolved along x: rows [0, n_rows) */
+    int64_t next_row; /* until where they are to be convolved now */
+    int64_t ring;    /* rows in the ring: row y is y % ring */
+    float *sums, *weights;
+    const float **row_weights; /* those of a row without a blank are `full` */
+    unsigned char *is_blank;   /* of the pixels of samples */
+    float *full;
+    float *samples;          /* the rows [n_done, next_done) of samples */
+    int64_t n_done, next_done;
+    int64_t band_chunks;
+};
+
+static const float *row_of(const struct smoother *m, const float *ring, int64_t y) {
+    return ring + y % m->ring * m->smoothing->width;
+}
+
+/* --- reading --- */
+
+/* Copies pixels [x, x + n) of row y, less the model. */
+static void take_pixels(const struct smoother *m, const struct chunk *chunk, int64_t at, int64_t x,
+                        int64_t y, int64_t n) {
+    enum { MOST = 512 };
+    double model[MOST];
+    float *const to = m->pixels + (chunk->first + at - m->first);
+    for (int64_t i = 0; i < n; i += MOST) {
+        const int64_t count = n - i < MOST ? n - i : MOST;
+        model_row(m->work->model, y, x + i, count, model);
+        for (int64_t k = 0; k < count; k++) {
+            const float value = pixel_value(chunk->pixels, at + i + k, m->work->source->swapped);
+            const float rest = (float)((double)value - model[k]);
+            to[i + k] = isfinite(value) && isfinite(rest) ? rest : NAN;
+        }
+    }
+}
+
+static enum srcfind_status take_chunk(void *context, int worker, const struct chunk *chunk,
+                                      struct error *error) {
+    const struct smoother *m = context;
+    (void)worker, (void)error;
+    for (int64_t i = 0; i < chunk->count;) {
+        const int64_t x = (chunk->first + i) % m->width, y = (chunk->first + i) / m->width;
+        const int64_t n = m->width - x < chunk->count - i ? m->width - x : chunk->count - i;
+        take_pixels(m, chunk, i, x, y, n);
+        i += n;
+    }
+    return SRCFIND_OK;
+}
+
+static bool is_wanted(void *context, int64_t first, int64_t count) {
+    const struct smoother *m = context;
+    (void)count;
+    return first >= m->end && first < m->end + m->band_chunks * m->work->source->chunk_pixels;
+}
+
+/* Reads the chunks that follow. */
+static enum srcfind_status read_band(struct smoother *m, struct error *error) {
+    const struct chunk_work work = {.work = take_chunk, .wanted = is_wanted, .context = m};
+    const int64_t n = m->width * m->height;
+    const int64_t end = m->end + m->band_chunks * m->work->source->chunk_pixels;
+    const enum srcfind_status status =
+        chunks_run(m->work->source, m->threads, threads_count(m->threads), &work, error);
+    m->end = end < n ? end : n;
+    return status;
+}
+
+/* --- along x --- */
+
+static void convolve_one(const struct smoother *m, struct smoother_part *p, int64_t y) {
+    const struct smoothing *s = m->smoothing;
+    const float *const pixels = m->pixels + (y * m->width - m->first);
+    const int64_t slot = y % m->ring;
+    bool has_blank = false;
+    for (int64_t x = 0; x < m->width; x++) {
+        const bool blank = isnan(pixels[x]);
+        p->values[x] = blank ? 0 : pixels[x];
+        p->ones[x] = blank ? 0 : 1;
+        has_blank = has_blank || blank;
+    }
+    for (int64_t i = 0; i < s->width; i++)
+        m->is_blank[slot * s->width + i] = p->ones[s->step * i + s->offset] == 0;
+    convolve_row(&p->convolver, p->values, m->width, m->sums + slot * s->width);
+    m->row_weights[slot] = has_blank ? m->weights + slot * s->width : m->full;
+    if (has_blank)
+        convolve_row(&p->convolver, p->ones, m->width, m->weights + slot * s->width);
+}
+
+static void convolve_rows(void *context, int i) {
+    const struct smoother *m = context;
+    const int64_t n = m->next_row - m->n_rows;
+    const int64_t end = m->n_rows + threads_part(n, m->n_parts, i + 1);
+    for (int64_t y = m->n_rows + threads_part(n, m->n_parts, i); y < end; y++)
+        convolve_one(m, &m->parts[i], y);
+}
+
+/* --- along y --- */
+
+/* Makes row j of samples. */
+static void make_samples(const struct smoother *m, struct smoother_part *p, int64_t j) {
+    const struct smoothing *s = m->smoothing;
+    const int64_t centre = s->step * j + s->offset;
+    float *const samples = m->samples + (j - m->n_done) * s->width;
+    for (int64_t t = 0; t < 2 * s->radius + 1; t++) {
+        const int64_t y = centre + t - s->radius;
+        const bool is_inside = y >= 0 && y < m->height;
+        p->rows[t] = is_inside ? row_of(m, m->sums, y) : NULL;
+        p->weights[t] = is_inside ? m->row_weights[y % m->ring] : NULL;
+    }
+    convolve_columns(s, p->rows, s->width, samples);
+    convolve_columns(s, p->weights, s->width, p->column_weights);
+    const unsigned char *is_blank = m->is_blank + centre % m->ring * s->width;
+    for (int64_t i = 0; i < s->width; i++) {
+        samples[i] = is_blank[i] ? NAN : smoothing_sample(samples[i], p->column_weights[i]);
+        p->n_samples += isfinite(samples[i]) != 0;
+    }
+}
+
+static void make_rows(void *context, int i) {
+    const struct smoother *m = context;
+    const int64_t n = m->next_done - m->n_done;
+    const int64_t end = m->n_done + threads_part(n, m->n_parts, i + 1);
+    for (int64_t j = m->n_done + threads_part(n, m->n_parts, i); j < end; j++)
+        make_samples(m, &m->parts[i], j);
+}
+
+/* --- all --- */
+
+/* How many rows of samples have all that they need, once n_rows rows are convolved. */
+static int64_t count_ready(const struct smoother *m) {
+    const struct smoothing *s = m->smoothing;
+    const int64_t most = m->n_rows - 1 - s->radius - s->offset;
+    const int64_t ready = most < 0 ? 0 : most / s->step + 1;
+    return m->n_rows == m->height || ready > s->height ? s->height : ready;
+}
+
+/* Moves the pixels of the row that is not complete to the front. */
+static void keep_rest(struct smoother *m) {
+    const int64_t done = m->n_rows * m->width;
+    memmove(m->pixels, m->pixels + (done - m->first), (size_t)(m->end - done) * sizeof *m->pixels);
+    m->first = done;
+}
+
+static enum srcfind_status smooth_band(struct smoother *m, struct error *error) {
+    const struct smooth_work *w = m->work;
+    enum srcfind_status status = read_band(m, error);
+    if (status != SRCFIND_OK)
+        return status;
+    m->next_row = m->end / m->width;
+    threads_run(m->threads, m->n_parts, convolve_rows, m);
+    m->n_rows = m->next_row;
+    keep_rest(m);
+    m->next_done = count_ready(m);
+    threads_run(m->threads, m->n_parts, make_rows, m);
+    if (m->next_done > m->n_done)
+        status = w->put(w->context, m->n_done, m->next_done - m->n_done, m->samples, error);
+    m->n_done = m->next_done;
+    return status;
+}
+
+static bool make_part(struct smoother *m, struct smoother_part *p) {
+    const size_t n_kernel = 2 * (size_t)m->smoothing->radius + 1;
+    p->values = malloc((size_t)m->width * sizeof *p->values);
+    p->ones = malloc((size_t)m->width * sizeof *p->ones);
+    p->rows = malloc(n_kernel * sizeof *p->rows);
+    p->weights = malloc(n_kernel * sizeof *p->weights);
+    p->column_weights = malloc((size_t)m->smoothing->width * sizeof *p->column_weights);
+    return convolver_make(&p->convolver, m->smoothing) && p->values && p->ones && p->rows &&
+           p->weights && p->column_weights;
+}
+
+/* The weights of a row without a blank. */
+static void fill_full(struct smoother *m) {
+    for (int64_t x = 0; x < m->width; x++)
+        m->parts[0].ones[x] = 1;
+    convolve_row(&m->parts[0].convolver, m->parts[0].ones, m->width, m->full);
+}
+
+static bool allocate(struct smoother *m) {
+    const struct smoothing *s = m->smoothing;
+    const int64_t chunk = m->work->source->chunk_pixels;
+    m->band_chunks = (BAND_PIXELS + chunk - 1) / chunk;
+    const int64_t band_rows = m->band_chunks * chunk / m->width + 2;
+    m->ring = band_rows + 2 * s->radius + s->step + 1;
+    m->ring = m->ring < m->height ? m->ring : m->height;
+    const int64_t n = m->width * m->height, band = m->band_chunks * chunk + m->width;
+    m->pixels = arrays_allocate(band < n ? band : n, sizeof *m->pixels);
+    m->sums = arrays_allocate(m->ring * s->width, sizeof *m->sums);
+    m->weights = arrays_allocate(m->ring * s->width, sizeof *m->weights);
+    m->row_weights = malloc((size_t)m->ring * sizeof *m->row_weights);
+    m->is_blank = malloc((size_t)(m->ring * s->width));
+    m->full = malloc((size_t)s->width * sizeof *m->full);
+    m->samples = arrays_allocate((m->ring / s->step + 1) * s->width, sizeof *m->samples);
+    m->parts = calloc((size_t)m->n_parts, sizeof *m->parts);
+    bool ok = m->pixels && m->sums && m->weights && m->row_weights && m->is_blank && m->full &&
+              m->samples && m->parts;
+    for (int i = 0; ok && i < m->n_parts; i++)
+        ok = make_part(m, &m->parts[i]);
+    return ok;
+}
+
+static void clear(struct smoother *m) {
+    for (int i = 0; m->parts && i < m->n_parts; i++) {
+        struct smoother_part *p = &m->parts[i];
+        convolver_clear(&p->convolver);
+        free(p->values);
+        free(p->ones);
+        free(p->rows);
+        free(p->weights);
+        free(p->column_weights);
+    }
+    free(m->parts);
+    free(m->pixels);
+    free(m->sums);
+    free(m->weights);
+    free(m->row_weights);
+    free(m->is_blank);
+    free(m->full);
+    free(m->samples);
+}
+
+enum srcfind_status smooth(const struct smooth_work *work, struct threads *threads,
+                           int64_t *n_samples, struct error *error) {
+    struct smoother m = {.work = work,
+                         .smoothing = work->smoothing,
+                         .width = work->source->width,
+                         .height = work->source->height,
+                         .threads = threads,
+                         .n_parts = threads_count(threads)};
+    enum srcfind_status status =
+        allocate(&m) ? SRCFIND_OK : error_memory(error, "smoothing the image");
+    if (status == SRCFIND_OK)
+        fill_full(&m);
+    while (status == SRCFIND_OK && m.n_done < work->smoothing->height)
+        status = smooth_band(&m, error);
+    *n_samples = 0;
+    for (int i = 0; m.parts && i < m.n_parts; i++)
+        *n_samples += m.parts[i].n_samples;
+    clear(&m);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* Smooths an image less the Gaussians that were found so far, for the search of a scale. */
+#ifndef SMOOTH_H
+#define SMOOTH_H
+
+#include "backend/smoothing.h"
+#include "common/threads.h"
+#include "input/pixel_source.h"
+#include "measure/model.h"
+
+/* The smoothing of an image with a kernel of this FWHM, whose effective beam has this one, in
+ * pixels: it is sampled as coarsely as an effective beam has five samples. False where memory ran
+ * out. The caller clears the smoothing. */
+bool smoothing_make(struct smoothing *smoothing, double kernel, double effective, int64_t width,
+                    int64_t height);
+void smoothing_clear(struct smoothing *smoothing);
+
+/* What is smoothed, and where the samples go. */
+struct smooth_work {
+    const struct smoothing *smoothing;
+    const struct pixel_source *source;
+    const struct model *model; /* is subtracted */
+    /* Takes the samples of n rows from row y on, in the order of the rows. */
+    enum srcfind_status (*put)(void *context, int64_t y, int64_t n, const float *samples,
+                               struct error *error);
+    void *context;
+};
+
+/* Reads the image once, with all threads, and makes all samples. *n_samples: how many are not
+ * blank. The image is never held: some MiB of its rows are. */
+enum srcfind_status smooth(const struct smooth_work *work, struct threads *threads,
+                           int64_t *n_samples, struct error *error);
+
+#endif
