@@ -6,12 +6,20 @@
 
 #include "backend/smoothing.h"
 
+/* Writes n sums over the kernel. from[t]: what its pixel t is multiplied with, from the first sum
+ * on; NULL: 0. */
+typedef void convolve_function(const struct smoothing *smoothing, const float *const *from,
+                               int64_t n, float *sums);
+
+convolve_function convolve_sums, convolve_sums_avx2, convolve_sums_avx512;
+
 /* What a thread needs to convolve rows. */
 struct convolver {
     const struct smoothing *smoothing;
-    int64_t length;     /* of a phase */
-    float *phases;      /* the pixels of a row, by their number modulo the step */
-    const float **from; /* of each pixel of the kernel: what the first sum has of it */
+    convolve_function *sums; /* of this processor */
+    int64_t length;          /* of a phase */
+    float *phases;           /* the pixels of a row, by their number modulo the step */
+    const float **from;      /* of each pixel of the kernel: what the first sum has of it */
 };
 
 /* False where memory ran out. Clear the convolver also then. The smoothing must outlive it. */
@@ -21,10 +29,5 @@ void convolver_clear(struct convolver *convolver);
 /* Writes the sums along a row of `width` values, which are 0 where blank, to sums[0 ...
  * smoothing->width - 1]. */
 void convolve_row(struct convolver *convolver, const float *values, int64_t width, float *sums);
-
-/* Writes the sums of n columns: rows[t] is what belongs to pixel t of the kernel; NULL is outside
- * of the image. */
-void convolve_columns(const struct smoothing *smoothing, const float *const *rows, int64_t n,
-                      float *sums);
 
 #endif

@@ -28,18 +28,21 @@ static bool always(void) {
 
 const struct cpu_variant cpu_variants[] = {
 #ifdef HAVE_AVX512
-    {"AVX-512", scan_tile_avx512, scan_sum_avx512, &key_kernels_avx512, fit_with_8, has_avx512},
+    {"AVX-512", scan_tile_avx512, scan_sum_avx512, &key_kernels_avx512, fit_with_8,
+     convolve_sums_avx512, has_avx512},
 #endif
 #ifdef HAVE_AVX2
-    {"AVX2", scan_tile_avx2, scan_sum_avx2, &key_kernels_avx2, fit_with_4, has_avx2},
+    {"AVX2", scan_tile_avx2, scan_sum_avx2, &key_kernels_avx2, fit_with_4, convolve_sums_avx2,
+     has_avx2},
 #endif
 #ifdef HAVE_SSE2
-    {"SSE2", scan_tile_sse2, scan_sum_sse2, &key_kernels_plain, fit_with_2, always},
+    {"SSE2", scan_tile_sse2, scan_sum_sse2, &key_kernels_plain, fit_with_2, convolve_sums, always},
 #endif
 #ifdef HAVE_NEON
-    {"NEON", scan_tile_neon, scan_sum_neon, &key_kernels_plain, fit_with_2, always},
+    {"NEON", scan_tile_neon, scan_sum_neon, &key_kernels_plain, fit_with_2, convolve_sums, always},
 #endif
-    {"plain", scan_tile_plain, scan_sum_plain, &key_kernels_plain, fit_with_2, always},
+    {"plain", scan_tile_plain, scan_sum_plain, &key_kernels_plain, fit_with_2, convolve_sums,
+     always},
 };
 
 const int n_cpu_variants = sizeof cpu_variants / sizeof *cpu_variants;

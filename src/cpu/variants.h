@@ -2,6 +2,7 @@
 #ifndef VARIANTS_H
 #define VARIANTS_H
 
+#include "cpu/convolve.h"
 #include "cpu/fit_kernels.h"
 #include "cpu/scan.h"
 
@@ -11,6 +12,7 @@ struct cpu_variant {
     scan_sum_function *sum;
     const struct key_kernels *keys;
     fit_kernel *fit;
+    convolve_function *convolve;
     bool (*runs)(void); /* whether this processor has the instructions */
 };
 

@@ -154,8 +154,9 @@ static void differentiate_peak(const struct frame_sum *sum, const double *value,
 
 /* Adds the covariance of a part that Gaussians of the source are in. False where memory ran out. */
 static bool add_part(const struct island_fit *fit, const struct fit_frame *frame,
-                     const struct fit_frame *noise, int64_t part, const struct fit_set *fitted, const struct members *m,
-                     const struct frame_sum *sum, double covariance[QUANTITIES][QUANTITIES]) {
+                     const struct fit_frame *noise, int64_t part, const struct fit_set *fitted,
+                     const struct members *m, const struct frame_sum *sum,
+                     double covariance[QUANTITIES][QUANTITIES]) {
     struct fit_gradient gradients[FIT_MOST] = {0};
     struct fit_set set = *fitted;
     for (int i = 0; i < set.n; i++) {
@@ -202,9 +203,9 @@ static void set_errors(const struct fit_frame *f, double unit,
 }
 
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_frame *noise, const struct fit_job *jobs, const struct fitted_sources *fitted,
-                       const struct model *model, const int32_t *members, int64_t n,
-                       struct composite *composite) {
+                       const struct fit_frame *noise, const struct fit_job *jobs,
+                       const struct fitted_sources *fitted, const struct model *model,
+                       const int32_t *members, int64_t n, struct composite *composite) {
     const struct members m = {fitted, members, n};
     double covariance[QUANTITIES][QUANTITIES] = {0};
     *composite = (struct composite){0};

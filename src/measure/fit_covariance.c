@@ -262,7 +262,8 @@ static bool make_beam(struct covariance *c) {
 }
 
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
-                        const struct fit_frame *noise, const struct fit_set *set, const struct fit_gradient *gradients,
+                        const struct fit_frame *noise, const struct fit_set *set,
+                        const struct fit_gradient *gradients,
                         double covariance[QUANTITIES][QUANTITIES]) {
     struct covariance *c = calloc(1, sizeof *c);
     if (!c)

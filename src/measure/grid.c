@@ -40,15 +40,15 @@ struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *g)
     const double step = (double)grid->step;
     const struct tensor in_samples = tensor_inverse(&g->form);
     const struct tensor moments = grid_moments(grid, &in_samples);
-    return (struct gaussian){
-        .peak = g->peak * step * step * area_of(&in_samples) / area_of(&moments),
-        .x = step * g->x + (double)grid->offset,
-        .y = step * g->y + (double)grid->offset,
-        .form = tensor_inverse(&moments)};
+    return (struct gaussian){.peak =
+                                 g->peak * step * step * area_of(&in_samples) / area_of(&moments),
+                             .x = step * g->x + (double)grid->offset,
+                             .y = step * g->y + (double)grid->offset,
+                             .form = tensor_inverse(&moments)};
 }
 
 double grid_unit(const struct grid *grid) {
-    const struct tensor effective = {grid->beam.xx + grid->variance,
-                                     grid->beam.yy + grid->variance, grid->beam.xy};
+    const struct tensor effective = {grid->beam.xx + grid->variance, grid->beam.yy + grid->variance,
+                                     grid->beam.xy};
     return grid->scale == 0 ? 1 : area_of(&effective) / area_of(&grid->beam);
 }

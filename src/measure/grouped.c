@@ -134,9 +134,8 @@ static void sort_sources(struct grouping *g) {
 
 bool grouped_sources_make(const struct island_fit *fit, const struct fit_frame *frame,
                           const struct fit_frame *noise, const struct fit_job *jobs,
-                          struct fitted_sources *fitted,
-                          const struct group_rule *rule, struct arena *arena,
-                          struct grouped_sources *grouped) {
+                          struct fitted_sources *fitted, const struct group_rule *rule,
+                          struct arena *arena, struct grouped_sources *grouped) {
     const size_t n = (size_t)fitted->n;
     *grouped = (struct grouped_sources){.source = arena_take(arena, n, sizeof *grouped->source),
                                         .members = arena_take(arena, n, sizeof *grouped->members)};

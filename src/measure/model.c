@@ -63,6 +63,18 @@ void model_clear(struct model *model) {
 
 /* --- sums --- */
 
+/* Adds a Gaussian to the sums of n pixels of a row: as gaussian_at, without a branch, so that the
+ * compiler makes vectors of it. */
+static void add_pixels(struct gaussian g, double x, double y, int32_t n, double *restrict sums) {
+    const double dy = y - g.y;
+    for (int32_t i = 0; i < n; i++) {
+        const double dx = x + i - g.x;
+        const double square = g.form.xx * dx * dx + 2 * g.form.xy * dx * dy + g.form.yy * dy * dy;
+        const double value = g.peak * gaussian_exp(-0.5 * square);
+        sums[i] += square < GAUSSIAN_REACH ? value : 0;
+    }
+}
+
 /* Adds a Gaussian to the sums of the pixels [x, x + n) of row y. */
 static void add_gaussian(const struct gaussian *g, int64_t y, int64_t x, int64_t n, double *sums) {
     const struct gaussian_span span = gaussian_span(g, (double)y);
@@ -70,8 +82,7 @@ static void add_gaussian(const struct gaussian *g, int64_t y, int64_t x, int64_t
     const double high = fmin(floor(span.centre + span.half), (double)(x + n - 1));
     if (!(low <= high))
         return;
-    for (int64_t at = (int64_t)low; at <= (int64_t)high; at++)
-        sums[at - x] += gaussian_at(g, (double)at, (double)y);
+    add_pixels(*g, low, (double)y, (int32_t)(high - low) + 1, sums + ((int64_t)low - x));
 }
 
 struct model_list model_reaching(const struct model *m, int64_t x, int64_t y) {

@@ -27,8 +27,11 @@ bool smoothing_make(struct smoothing *s, double kernel, double effective, int64_
                     int64_t height) {
     const double sigma = kernel / FIT_FWHM;
     const int64_t shorter = width < height ? width : height;
-    const int64_t step = (int64_t)(effective / SAMPLES_A_BEAM * (1 + 1e-6)); /* of a header's rounding */
-    *s = (struct smoothing){.step = step < 1 ? 1 : step < shorter ? step : shorter,
+    const int64_t step =
+        (int64_t)(effective / SAMPLES_A_BEAM * (1 + 1e-6)); /* of a header's rounding */
+    *s = (struct smoothing){.step = step < 1         ? 1
+                                    : step < shorter ? step
+                                                     : shorter,
                             .radius = (int64_t)ceil(SMOOTHING_REACH * sigma)};
     s->offset = s->step / 2;
     s->width = (width - s->offset + s->step - 1) / s->step;
@@ -52,8 +55,10 @@ struct smoother_part {
     float *values, *ones; /* of a row: 0 where blank */
     const float **rows;   /* of each pixel of the kernel: the sums along its row; */
     const float **weights;
-    float *column_weights; /* of a row of samples */
-    int64_t n_samples;     /* that are not blank */
+    float *column_weights; /* of a row of samples; */
+    float *inner;          /* and those of one whose kernels see no blank row, once it is known */
+    bool has_inner;
+    int64_t n_samples; /* that are not blank */
 };
 
 /* Rows that are convolved along x wait in a ring until all rows that a sample needs are there. */
@@ -66,14 +71,14 @@ struct smoother {
     struct smoother_part *parts;
     float *pixels; /* those of numbers [first, end): NaN is blank */
     int64_t first, end;
-    int64_t n_rows;  /* of the image, which are convolved along x: rows [0, n_rows) */
+    int64_t n_rows;   /* of the image, which are convolved along x: rows [0, n_rows) */
     int64_t next_row; /* until where they are to be convolved now */
-    int64_t ring;    /* rows in the ring: row y is y % ring */
+    int64_t ring;     /* rows in the ring: row y is y % ring */
     float *sums, *weights;
     const float **row_weights; /* those of a row without a blank are `full` */
-    unsigned char *is_blank;   /* of the pixels of samples */
+    bool *is_blank;            /* of the pixels of samples */
     float *full;
-    float *samples;          /* the rows [n_done, next_done) of samples */
+    float *samples; /* the rows [n_done, next_done) of samples */
     int64_t n_done, next_done;
     int64_t band_chunks;
 };
@@ -84,20 +89,32 @@ static const float *row_of(const struct smoother *m, const float *ring, int64_t 
 
 /* --- reading --- */
 
+/* Subtracts the model from n finite pixels of row y, in a cell that Gaussians reach. */
+static void subtract_model(const struct model *model, int64_t x, int64_t y, int64_t n,
+                           float *pixels) {
+    double sums[MODEL_CELL];
+    model_row(model, y, x, n, sums);
+    for (int64_t k = 0; k < n; k++) {
+        const float rest = (float)((double)pixels[k] - sums[k]);
+        pixels[k] = isfinite(rest) ? rest : NAN;
+    }
+}
+
 /* Copies pixels [x, x + n) of row y, less the model. */
 static void take_pixels(const struct smoother *m, const struct chunk *chunk, int64_t at, int64_t x,
                         int64_t y, int64_t n) {
-    enum { MOST = 512 };
-    double model[MOST];
+    const struct model *model = m->work->model;
     float *const to = m->pixels + (chunk->first + at - m->first);
-    for (int64_t i = 0; i < n; i += MOST) {
-        const int64_t count = n - i < MOST ? n - i : MOST;
-        model_row(m->work->model, y, x + i, count, model);
-        for (int64_t k = 0; k < count; k++) {
-            const float value = pixel_value(chunk->pixels, at + i + k, m->work->source->swapped);
-            const float rest = (float)((double)value - model[k]);
-            to[i + k] = isfinite(value) && isfinite(rest) ? rest : NAN;
-        }
+    for (int64_t i = 0; i < n; i++) {
+        const float value = pixel_value(chunk->pixels, at + i, m->work->source->swapped);
+        to[i] = isfinite(value) ? value : NAN;
+    }
+    for (int64_t i = 0; i < n;) {
+        const int64_t cell = (x + i) / MODEL_CELL, rest = (cell + 1) * MODEL_CELL - (x + i);
+        const int64_t count = rest < n - i ? rest : n - i;
+        if (model_reaching(model, cell, y / MODEL_CELL).n > 0)
+            subtract_model(model, x + i, y, count, to + i);
+        i += count;
     }
 }
 
@@ -133,23 +150,31 @@ static enum srcfind_status read_band(struct smoother *m, struct error *error) {
 
 /* --- along x --- */
 
+static bool contains_blank(const float *pixels, int64_t n) {
+    int32_t blank = 0;
+    for (int64_t x = 0; x < n; x++)
+        blank |= isnan(pixels[x]) != 0;
+    return blank;
+}
+
 static void convolve_one(const struct smoother *m, struct smoother_part *p, int64_t y) {
     const struct smoothing *s = m->smoothing;
     const float *const pixels = m->pixels + (y * m->width - m->first);
     const int64_t slot = y % m->ring;
-    bool has_blank = false;
-    for (int64_t x = 0; x < m->width; x++) {
-        const bool blank = isnan(pixels[x]);
-        p->values[x] = blank ? 0 : pixels[x];
-        p->ones[x] = blank ? 0 : 1;
-        has_blank = has_blank || blank;
-    }
+    const bool has_blank = contains_blank(pixels, m->width);
     for (int64_t i = 0; i < s->width; i++)
-        m->is_blank[slot * s->width + i] = p->ones[s->step * i + s->offset] == 0;
-    convolve_row(&p->convolver, p->values, m->width, m->sums + slot * s->width);
+        m->is_blank[slot * s->width + i] = isnan(pixels[s->step * i + s->offset]);
     m->row_weights[slot] = has_blank ? m->weights + slot * s->width : m->full;
-    if (has_blank)
-        convolve_row(&p->convolver, p->ones, m->width, m->weights + slot * s->width);
+    if (!has_blank) {
+        convolve_row(&p->convolver, pixels, m->width, m->sums + slot * s->width);
+        return;
+    }
+    for (int64_t x = 0; x < m->width; x++) {
+        p->values[x] = isnan(pixels[x]) ? 0 : pixels[x];
+        p->ones[x] = isnan(pixels[x]) ? 0.0F : 1.0F;
+    }
+    convolve_row(&p->convolver, p->values, m->width, m->sums + slot * s->width);
+    convolve_row(&p->convolver, p->ones, m->width, m->weights + slot * s->width);
 }
 
 static void convolve_rows(void *context, int i) {
@@ -167,17 +192,22 @@ static void make_samples(const struct smoother *m, struct smoother_part *p, int6
     const struct smoothing *s = m->smoothing;
     const int64_t centre = s->step * j + s->offset;
     float *const samples = m->samples + (j - m->n_done) * s->width;
+    bool is_inner = true;
     for (int64_t t = 0; t < 2 * s->radius + 1; t++) {
         const int64_t y = centre + t - s->radius;
         const bool is_inside = y >= 0 && y < m->height;
         p->rows[t] = is_inside ? row_of(m, m->sums, y) : NULL;
         p->weights[t] = is_inside ? m->row_weights[y % m->ring] : NULL;
+        is_inner = is_inner && p->weights[t] == m->full;
     }
-    convolve_columns(s, p->rows, s->width, samples);
-    convolve_columns(s, p->weights, s->width, p->column_weights);
-    const unsigned char *is_blank = m->is_blank + centre % m->ring * s->width;
+    p->convolver.sums(s, p->rows, s->width, samples);
+    if (!is_inner || !p->has_inner)
+        p->convolver.sums(s, p->weights, s->width, is_inner ? p->inner : p->column_weights);
+    p->has_inner = p->has_inner || is_inner;
+    const float *const weights = is_inner ? p->inner : p->column_weights;
+    const bool *is_blank = m->is_blank + centre % m->ring * s->width;
     for (int64_t i = 0; i < s->width; i++) {
-        samples[i] = is_blank[i] ? NAN : smoothing_sample(samples[i], p->column_weights[i]);
+        samples[i] = is_blank[i] ? NAN : smoothing_sample(samples[i], weights[i]);
         p->n_samples += isfinite(samples[i]) != 0;
     }
 }
@@ -231,8 +261,9 @@ static bool make_part(struct smoother *m, struct smoother_part *p) {
     p->rows = malloc(n_kernel * sizeof *p->rows);
     p->weights = malloc(n_kernel * sizeof *p->weights);
     p->column_weights = malloc((size_t)m->smoothing->width * sizeof *p->column_weights);
+    p->inner = malloc((size_t)m->smoothing->width * sizeof *p->inner);
     return convolver_make(&p->convolver, m->smoothing) && p->values && p->ones && p->rows &&
-           p->weights && p->column_weights;
+           p->weights && p->column_weights && p->inner;
 }
 
 /* The weights of a row without a blank. */
@@ -254,7 +285,7 @@ static bool allocate(struct smoother *m) {
     m->sums = arrays_allocate(m->ring * s->width, sizeof *m->sums);
     m->weights = arrays_allocate(m->ring * s->width, sizeof *m->weights);
     m->row_weights = malloc((size_t)m->ring * sizeof *m->row_weights);
-    m->is_blank = malloc((size_t)(m->ring * s->width));
+    m->is_blank = malloc((size_t)(m->ring * s->width) * sizeof *m->is_blank);
     m->full = malloc((size_t)s->width * sizeof *m->full);
     m->samples = arrays_allocate((m->ring / s->step + 1) * s->width, sizeof *m->samples);
     m->parts = calloc((size_t)m->n_parts, sizeof *m->parts);
@@ -274,6 +305,7 @@ static void clear(struct smoother *m) {
         free(p->rows);
         free(p->weights);
         free(p->column_weights);
+        free(p->inner);
     }
     free(m->parts);
     free(m->pixels);
