@@ -162,7 +162,10 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
     case BUFFER_TEMPORARY:
         params->temporary = layout_take(&l, (int64_t)params->temporary_size, 1);
         break;
-    case BUFFER_AFTER: /* fit_jobs.c, gather_runs.c */
+    case BUFFER_SAMPLES:
+        layout_take(&l, params->samples_size, 1);
+        break;
+    case BUFFER_AFTER: /* fit_jobs.c, gather_runs.c, smooth_image.c */
     case BUFFERS:
         break;
     }

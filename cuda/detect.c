@@ -401,6 +401,11 @@ static bool describe(struct search *s, int64_t width, int64_t height, int64_t pi
     return true;
 }
 
+/* Whether the samples of the smoothed image are searched, and not an image. */
+static bool is_of_samples(const struct search *s) {
+    return s->on_device && s->on_device->pixels == s->cuda->buffers[BUFFER_SAMPLES].memory;
+}
+
 /* Searches, with the device as the calling thread's current one. `prepare` reserves the buffers of
  * s->params, and sets its pixels unless the image is streamed. */
 static enum srcfind_status run_search(struct search *s, int64_t width, int64_t height,
@@ -411,11 +416,15 @@ static enum srcfind_status run_search(struct search *s, int64_t width, int64_t h
                          s->cuda->device, s->cuda->name);
     const int callers_device = cuda_enter(s->cuda);
     s->cuda->kept = (struct kept_image){0};
+    if (!is_of_samples(s))
+        s->cuda->image = s->cuda->kept;
     const bool ok = describe(s, width, height, pitch) && prepare(s) && search_image(s);
     if (ok)
         s->cuda->kept = (struct kept_image){s->params.pixels, s->params.pitch, s->params.swapped};
     else
         detection_result_clear(s->result);
+    if (!is_of_samples(s))
+        s->cuda->image = s->cuda->kept;
     s->result->is_on_device = ok && !is_streamed(s);
     noise_grid_clear(&s->grid);
     cuda_leave(callers_device);
@@ -526,6 +535,10 @@ static bool prepare_pixels(struct search *s) {
     s->params.pixels = (const uint32_t *)(const void *)s->on_device->pixels;
     s->params.swapped = s->on_device->swapped;
     s->params.image_size = changed ? s->params.n_pixels * (int64_t)sizeof(uint32_t) : 0;
+    if (is_of_samples(s)) { /* both are needed again */
+        s->params.image_size = s->cuda->buffers[BUFFER_IMAGE].size;
+        s->params.samples_size = s->cuda->buffers[BUFFER_SAMPLES].size;
+    }
     if (!buffers_fit(s->cuda, &s->params))
         noise_leave_to_host(&s->params);
     return check(s, cudaStreamWaitEvent(s->cuda->stream, s->cuda->before, 0)) && reserve(s, true) &&

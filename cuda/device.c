@@ -72,32 +72,33 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
 }
 
 /* Whether the image is in a buffer that must stay. */
-static bool is_kept(const struct cuda *cuda, enum buffer_kind kind) {
+static bool is_kept(const struct cuda *cuda, enum buffer_kind kind, enum buffer_kind growing) {
     const bool has_image =
-        cuda->kept.pixels && cuda->kept.pixels == cuda->buffers[BUFFER_IMAGE].memory;
-    return kind == BUFFER_STATE || kind == BUFFER_AFTER || (kind == BUFFER_IMAGE && has_image);
+        cuda->image.pixels && cuda->image.pixels == cuda->buffers[BUFFER_IMAGE].memory;
+    return kind == BUFFER_STATE || kind == BUFFER_SAMPLES || kind == growing ||
+           (kind == BUFFER_IMAGE && has_image);
 }
 
-int64_t cuda_memory_after_search(const struct cuda *cuda) {
+int64_t cuda_memory_after_search(const struct cuda *cuda, enum buffer_kind growing) {
     int64_t size = cuda->limit;
     for (int kind = 0; kind < BUFFERS; kind++)
-        if (kind != BUFFER_AFTER && is_kept(cuda, kind))
+        if ((enum buffer_kind)kind != growing && is_kept(cuda, (enum buffer_kind)kind, growing))
             size -= cuda->buffers[kind].size;
     return size;
 }
 
-enum srcfind_status cuda_reserve_after_search(struct cuda *cuda, int64_t size,
-                                              struct error *error) {
-    if (size > cuda_memory_after_search(cuda))
+enum srcfind_status cuda_reserve_after_search(struct cuda *cuda, enum buffer_kind growing,
+                                              int64_t size, struct error *error) {
+    if (size > cuda_memory_after_search(cuda, growing))
         return error_set(error, SRCFIND_ERROR_DEVICE,
                          "CUDA device %d (%s): too little memory to measure sources there; --cpu "
                          "works without it",
                          cuda->device, cuda->name);
-    const int64_t more = size - cuda->buffers[BUFFER_AFTER].size;
+    const int64_t more = size - cuda->buffers[growing].size;
     for (int kind = 0; kind < BUFFERS && cuda->used + more > cuda->limit; kind++)
-        if (!is_kept(cuda, kind))
-            cuda_release(cuda, kind);
-    return cuda_reserve(cuda, BUFFER_AFTER, size, error);
+        if (!is_kept(cuda, (enum buffer_kind)kind, growing))
+            cuda_release(cuda, (enum buffer_kind)kind);
+    return cuda_reserve(cuda, growing, size, error);
 }
 
 /* --- opening and closing --- */

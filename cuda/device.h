@@ -21,7 +21,8 @@ enum buffer_kind {
     BUFFER_RUNS,
     BUFFER_BLOCKS,
     BUFFER_ISLANDS,
-    BUFFER_AFTER, /* a search: for its fits, or for pixels that are gathered */
+    BUFFER_AFTER, /* a search: for its fits, for pixels that are gathered, or to smooth the image */
+    BUFFER_SAMPLES, /* of the smoothed image */
     BUFFER_TEMPORARY,
     BUFFERS
 };
@@ -84,9 +85,10 @@ struct cuda {
     struct state *state; /* pinned; the host's copy of the device's state */
     struct recording recording;
     struct kept_image kept;
-    atomic_bool lost; /* an error has left the device unusable */
-    atomic_int calls; /* CUDA calls checked so far */
-    int failing_call; /* number of the call that a test makes fail; 0: none */
+    struct kept_image image; /* the same, but for searches of the samples of the smoothed image */
+    atomic_bool lost;        /* an error has left the device unusable */
+    atomic_int calls;        /* CUDA calls checked so far */
+    int failing_call;        /* number of the call that a test makes fail; 0: none */
 };
 
 /* Returns SRCFIND_OK if code is cudaSuccess; else formats an error that says what the backend was
@@ -112,11 +114,13 @@ void cuda_release(struct cuda *cuda, enum buffer_kind kind);
 enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64_t size,
                                  struct error *error);
 
-/* Makes BUFFER_AFTER at least `size` bytes large, and frees what the search needed if the memory is
- * too small for both. The image stays. SRCFIND_ERROR_DEVICE if the limit is too small. */
-enum srcfind_status cuda_reserve_after_search(struct cuda *cuda, int64_t size, struct error *error);
+/* Makes BUFFER_AFTER or BUFFER_SAMPLES at least `size` bytes large, and frees what the search
+ * needed if the memory is too small for both. The image stays, and so do samples while BUFFER_AFTER
+ * grows. SRCFIND_ERROR_DEVICE if the limit is too small. */
+enum srcfind_status cuda_reserve_after_search(struct cuda *cuda, enum buffer_kind kind,
+                                              int64_t size, struct error *error);
 
 /* The largest such size. */
-int64_t cuda_memory_after_search(const struct cuda *cuda);
+int64_t cuda_memory_after_search(const struct cuda *cuda, enum buffer_kind kind);
 
 #endif

@@ -30,7 +30,7 @@ static enum srcfind_status reserve(struct fitting *f) {
     const int64_t jobs = aligned(f->n * (int64_t)sizeof *f->jobs);
     const int64_t pixels = aligned(f->n_pixels * (int64_t)sizeof *f->pixels);
     const int64_t fixed = jobs + pixels + aligned(sizeof *f->next);
-    const int64_t available = cuda_memory_after_search(cuda) - fixed;
+    const int64_t available = cuda_memory_after_search(cuda, BUFFER_AFTER) - fixed;
     enum srcfind_status status =
         cuda_check(cuda, fit_most_scratches(f->n, &f->n_scratches), "fitting sources", f->error);
     if (f->n_scratches > available / fit_scratch_size())
@@ -41,7 +41,7 @@ static enum srcfind_status reserve(struct fitting *f) {
                            cuda->device, cuda->name);
     const int64_t size = fixed + f->n_scratches * fit_scratch_size();
     if (status == SRCFIND_OK)
-        status = cuda_reserve_after_search(cuda, size, f->error);
+        status = cuda_reserve_after_search(cuda, BUFFER_AFTER, size, f->error);
     char *const memory = cuda->buffers[BUFFER_AFTER].memory;
     f->device_jobs = (void *)memory;
     f->device_pixels = (void *)(memory + jobs);

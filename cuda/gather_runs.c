@@ -18,7 +18,7 @@ static enum srcfind_status reserve(struct cuda *cuda, struct gathering *g, struc
     const int64_t first = aligned(g->runs->n * (int64_t)sizeof *g->device_first);
     const int64_t values = g->runs->n_pixels * (int64_t)sizeof *g->device_values;
     const enum srcfind_status status =
-        cuda_reserve_after_search(cuda, runs + first + values, error);
+        cuda_reserve_after_search(cuda, BUFFER_AFTER, runs + first + values, error);
     char *const memory = cuda->buffers[BUFFER_AFTER].memory;
     g->device_runs = (void *)memory;
     g->device_first = (void *)(memory + runs);

@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/scan_window.h"
+#include "backend/smoothing.h"
 #include "backend/value_bins.h"
 #include "backend/value_sums.h"
 
@@ -122,8 +123,8 @@ struct params {
     int64_t n_tiles;
     bool swapped;
     struct detection detection;
-    const uint32_t *pixels;          /* NULL for a streamed image */
-    int64_t image_size, chunks_size; /* bytes of BUFFER_IMAGE and BUFFER_CHUNKS */
+    const uint32_t *pixels;                        /* NULL for a streamed image */
+    int64_t image_size, chunks_size, samples_size; /* bytes of BUFFER_IMAGE, _CHUNKS and _SAMPLES */
 
     uint32_t *sample; /* keys */
     int64_t n_sample;
@@ -214,6 +215,24 @@ cudaError_t launch_change(const uint32_t *from, int64_t row_stride, int64_t widt
 cudaError_t launch_gather(const uint32_t *pixels, int64_t pitch, bool swapped,
                           const struct run *runs, const int64_t *first, int64_t n, float *values,
                           cudaStream_t stream);
+
+/* A band of an image that is smoothed; all pointers are to the device. */
+struct smooth_band {
+    const uint32_t *pixels; /* of the image */
+    int64_t pitch, width, height;
+    bool swapped;
+    struct smoothing smoothing;
+    struct smoothing_model model;
+    int64_t first_row, n_rows;     /* of the image: those that its samples need */
+    int64_t first, n;              /* the rows of samples that are made */
+    float *residual;               /* of its pixels */
+    float *sums, *weights;         /* along its rows */
+    float *samples;                /* of the image */
+    unsigned long long *n_samples; /* that are not blank are added */
+};
+
+/* Makes the samples of a band. */
+cudaError_t launch_smooth(const struct smooth_band *band, cudaStream_t stream);
 
 /* Reads n pixels and does nothing else, for --bench. */
 cudaError_t launch_read(const uint32_t *pixels, int64_t n, uint32_t *sink, cudaStream_t stream);

@@ -21,8 +21,8 @@ void noise_choose_box(const struct options *options, const struct srcfind_image 
 bool noise_describe(const struct detection *detection, const struct noise_map *map,
                     struct srcfind_background *background);
 
-/* The 10th and the 90th percentile of the background of the nodes of local noise; NaN where there is
- * one noise. False where memory ran out. */
+/* The 10th and the 90th percentile of the background of the nodes of local noise; NaN where there
+ * is one noise. False where memory ran out. */
 bool noise_background_range(const struct noise_map *map, double *p10, double *p90);
 
 #endif

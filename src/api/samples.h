@@ -1,7 +1,9 @@
-/* The samples of a smoothed image: in memory, or if they are many in a temporary file. */
+/* The samples of a smoothed image: in memory, or if they are many in a temporary file, or on a
+ * device. */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
+#include "backend/backend.h"
 #include "input/memory_source.h"
 #include "merge/spool.h"
 
@@ -10,7 +12,8 @@ struct samples {
     uint32_t *pixels;   /* NULL: they are in the file */
     struct spool spool; /* a file in /tmp, which goes with the process */
     struct memory memory;
-    struct pixel_source source; /* what is searched */
+    struct pixel_source source;     /* what is searched, */
+    struct device_pixels on_device; /* or this, the pixels of which are the device's */
 };
 
 /* Makes room for samples. Clear it also after an error. It must not be moved. */

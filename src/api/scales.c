@@ -66,17 +66,35 @@ void scale_clear(struct scale *s) {
     smoothing_clear(&s->smoothing);
 }
 
+static enum srcfind_status smooth_on_device(const struct scale *s,
+                                            const struct gpu_context *context,
+                                            const struct model *model, int64_t n,
+                                            struct threads *threads, struct samples *samples,
+                                            int64_t *n_samples, struct error *error) {
+    const struct smoothing_model less = {model->gaussians, n,          model->first,
+                                         model->reaching,  model->n_x, model->n_y,
+                                         model->box.cell};
+    return context->backend->smooth(context->cuda, &s->smoothing, &less, s->grid.width,
+                                    s->grid.height, threads, &samples->on_device, n_samples, error);
+}
+
 enum srcfind_status scale_smooth(const struct scale *s, const struct pixel_source *source,
-                                 const struct sources *sources, struct threads *threads,
-                                 struct samples *samples, int64_t *n_samples, struct error *error) {
+                                 const struct gpu_context *context, const struct sources *sources,
+                                 struct threads *threads, struct samples *samples,
+                                 int64_t *n_samples, struct error *error) {
     const struct smoothing *m = &s->smoothing;
-    const struct model_box box = {0, 0, source->width, source->height, MODEL_CELL};
+    const struct model_box box = {0, 0, s->grid.width, s->grid.height, MODEL_CELL};
     struct model model;
     const struct smooth_work work = {m, source, &model, samples_put, samples};
-    enum srcfind_status status = samples_make(samples, m->width, m->height, error);
+    enum srcfind_status status = SRCFIND_OK;
     if (!model_make(&model, sources->gaussians, sources->n_gaussians, &box))
         status = error_memory(error, "smoothing the image");
-    if (status == SRCFIND_OK)
+    else if (context)
+        status = smooth_on_device(s, context, &model, sources->n_gaussians, threads, samples,
+                                  n_samples, error);
+    else
+        status = samples_make(samples, m->width, m->height, error);
+    if (status == SRCFIND_OK && !context)
         status = smooth(&work, threads, n_samples, error);
     model_clear(&model);
     return status;

@@ -6,6 +6,7 @@
 #include "api/samples.h"
 #include "api/sources.h"
 #include "backend/smoothing.h"
+#include "gpu/pool.h"
 
 /* A scale of an image. */
 struct scale {
@@ -22,10 +23,12 @@ enum srcfind_status scale_make(struct scale *scale, double fwhm, const struct op
                                const struct detection *detection, struct error *error);
 void scale_clear(struct scale *scale);
 
-/* Smooths the image less the Gaussians of `sources`. samples->source is then what is searched;
- * *n_samples: how many are not blank. Clear the samples also after an error. */
+/* Smooths the image less the Gaussians of `sources`: on the CPU, where samples->source is then what
+ * is searched, or on a device that has the image, as samples->on_device. *n_samples: how many are
+ * not blank. Clear the samples also after an error. */
 enum srcfind_status scale_smooth(const struct scale *scale, const struct pixel_source *source,
-                                 const struct sources *sources, struct threads *threads,
-                                 struct samples *samples, int64_t *n_samples, struct error *error);
+                                 const struct gpu_context *context, const struct sources *sources,
+                                 struct threads *threads, struct samples *samples,
+                                 int64_t *n_samples, struct error *error);
 
 #endif

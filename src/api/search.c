@@ -178,7 +178,10 @@ static enum srcfind_status search_pixels(struct search *s) {
 /* Searches the samples of a scale, and adds what is found to the sources of the search. */
 static enum srcfind_status search_samples(struct search *s, const struct scale *scale,
                                           const struct samples *samples) {
-    const struct search_input input = {.source = &samples->source, .image = s->input->image};
+    const struct device_pixels *on_device = &samples->on_device;
+    const struct search_input input = {.source = on_device->pixels ? NULL : &samples->source,
+                                       .on_device = on_device->pixels ? on_device : NULL,
+                                       .image = s->input->image};
     struct detection_result result = {0};
     struct sources sources = {0};
     struct search of_scale = *s;
@@ -207,8 +210,8 @@ static enum srcfind_status search_scale(struct search *s, double fwhm) {
         s->catalogue->quality.widest_left_out = fwhm;
     } else if (status == SRCFIND_OK) {
         const double start = clock_seconds();
-        status = scale_smooth(&scale, s->input->source, s->sources, f->threads, &samples,
-                              &n_samples, &f->error);
+        status = scale_smooth(&scale, s->input->source, s->result->is_on_device ? s->context : NULL,
+                              s->sources, f->threads, &samples, &n_samples, &f->error);
         s->catalogue->timings.smooth += clock_seconds() - start;
         if (status == SRCFIND_OK && n_samples > 0)
             status = search_samples(s, &scale, &samples);
@@ -323,8 +326,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
                                          const struct detection *detection, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct search search = {finder,  input, detection,     catalogue, NULL,
-                            &result, found, &GRID_OF_IMAGE};
+    struct search search = {finder, input,   detection, catalogue,
+                            NULL,   &result, found,     &GRID_OF_IMAGE};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");

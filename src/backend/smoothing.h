@@ -2,14 +2,13 @@
  * backends.
  *
  * A sample is the sum of kernel(t) value(t) over the pixels that are not blank, divided by that of
- * kernel(t): along the rows first, then along the columns. Each of these sums is a chain in float32,
- * which begins with 0 and adds one product after the other, from the first pixel of the kernel to
- * the last; a pixel that is blank or outside of the image adds 0 to both. */
+ * kernel(t): along the rows first, then along the columns. Each of these sums is a chain in
+ * float32, which begins with 0 and adds one product after the other, from the first pixel of the
+ * kernel to the last; a pixel that is blank or outside of the image adds 0 to both. */
 #ifndef SMOOTHING_H
 #define SMOOTHING_H
 
-#include <math.h>
-#include <stdint.h>
+#include "backend/gaussian.h"
 
 /* Sample (i, j) is at pixel (step i + offset, step j + offset). */
 struct smoothing {
@@ -17,6 +16,17 @@ struct smoothing {
     int64_t width, height; /* samples */
     int64_t radius;        /* of the kernel: it has 2 radius + 1 pixels along each axis */
     float *kernel;         /* its values along an axis, whose sum is 1; symmetric */
+};
+
+/* What is subtracted from the image before: the sum of Gaussians, in their order. Those that reach
+ * a square cell are gaussians[reaching[first[i]]] ... gaussians[reaching[first[i + 1] - 1]], where
+ * cell i is in the order of the pixels. */
+struct smoothing_model {
+    const struct gaussian *gaussians;
+    int64_t n;
+    const int64_t *first;
+    const int32_t *reaching;
+    int64_t n_x, n_y, side;
 };
 
 /* A sample is blank if less than this share of its kernel is on pixels that are not: near edges
@@ -27,7 +37,7 @@ static const float SMOOTHING_LEAST = 0.9F;
 static const double SMOOTHING_REACH = 4;
 
 /* A sample, by both sums: NaN if it is blank. What overflows is blank, too. */
-static inline float smoothing_sample(float sum, float weight) {
+EXACT_FUNCTION float smoothing_sample(float sum, float weight) {
     const float value = sum / weight;
     return weight >= SMOOTHING_LEAST && value - value == 0 ? value : NAN;
 }

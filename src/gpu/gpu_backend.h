@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "backend/fit.h"
+#include "backend/smoothing.h"
 
 /* An opened device: its context, streams and buffers. One thread at a time may use it. */
 struct cuda;
@@ -51,6 +52,15 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
 enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
                                 struct threads *threads, float *values, struct error *error);
 
+/* Smooths the image that was searched last, less the model, if the device has it
+ * (result->is_on_device): samples, in the device's memory until the next call or image, may be
+ * searched by cuda_detect_pixels, after which this may be called again for the same image.
+ * *n_samples: how many are not blank. */
+enum srcfind_status cuda_smooth(struct cuda *cuda, const struct smoothing *smoothing,
+                                const struct smoothing_model *model, int64_t width, int64_t height,
+                                struct threads *threads, struct device_pixels *samples,
+                                int64_t *n_samples, struct error *error);
+
 /* Carries out fits, as cpu_fit does. After an error the jobs are of no use. */
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
@@ -71,7 +81,7 @@ enum srcfind_status cuda_bench(struct cuda *cuda, const struct pixel_source *sou
 /* The functions above, as a table that the module exports. */
 #define CUDA_FUNCTIONS(f)                                                                          \
     f(open) f(close) f(memory) f(name) f(is_lost) f(count) f(versions) f(detect) f(detect_pixels)  \
-        f(gather) f(fit) f(bench)
+        f(gather) f(smooth) f(fit) f(bench)
 
 struct gpu_backend {
     const char *version; /* of srcfind; must be that of the library */

@@ -3,8 +3,8 @@
 #define BEAM_FRAME_H
 
 #include "backend/fit.h"
+#include "backend/tensor.h"
 #include "input/image.h"
-#include "measure/tensor.h"
 
 /* The frame of an image, by its beam and its Jacobian at the reference pixel, where the beam was
  * defined. Without a beam the unit circle has a FWHM of three pixels. Errors: of WCSLIB or memory.

@@ -24,8 +24,8 @@ struct composite {
  * The highest value is that of the model of the island, at the centres of the Gaussians and after
  * five of Newton's steps from each, as long as they stay within its half maximum. */
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
-                       const struct fit_frame *noise, const struct fit_job *jobs, const struct fitted_sources *fitted,
-                       const struct model *model, const int32_t *members, int64_t n,
-                       struct composite *composite);
+                       const struct fit_frame *noise, const struct fit_job *jobs,
+                       const struct fitted_sources *fitted, const struct model *model,
+                       const int32_t *members, int64_t n, struct composite *composite);
 
 #endif

@@ -33,7 +33,8 @@ struct fit_gradient {
  * is enough. noise: the frame whose unit circle is C. Without a beam the pixels are independent.
  * False where memory ran out. */
 bool fit_covariance_add(const struct island_fit *fit, int64_t k, const struct fit_frame *frame,
-                        const struct fit_frame *noise, const struct fit_set *set, const struct fit_gradient *gradients,
+                        const struct fit_frame *noise, const struct fit_set *set,
+                        const struct fit_gradient *gradients,
                         double covariance[QUANTITIES][QUANTITIES]);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/gaussian.h"
 #include "measure/beam_frame.h"
-#include "measure/gaussian.h"
 #include "measure/world_columns.h"
 
 /* Of the positions and pixels that are in memory at a time; there is always one position. */

@@ -3,7 +3,7 @@
 #ifndef GRID_H
 #define GRID_H
 
-#include "measure/gaussian.h"
+#include "backend/gaussian.h"
 
 /* Sample (i, j) is pixel (step i + offset, step j + offset), and stands for the step x step pixels
  * from (step i, step j) on. The kernel is a round Gaussian. */

@@ -134,7 +134,7 @@ void island_fit_for_each_pixel(const struct gaussian *g, const struct fit_pixel 
     if (!(low <= high))
         return;
     for (int64_t y = (int64_t)low; y <= (int64_t)high; y++) {
-        const struct gaussian_span span = gaussian_span(g, (double)y);
+        const struct gaussian_span span = gaussian_span_at(g, (double)y);
         for (int64_t i = first_from(pixels, n, y, span.centre - span.half);
              i < n && pixels[i].y == y && pixels[i].x <= span.centre + span.half; i++)
             add(context, i, gaussian_at(g, pixels[i].x, pixels[i].y));

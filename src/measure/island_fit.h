@@ -3,8 +3,8 @@
 #ifndef ISLAND_FIT_H
 #define ISLAND_FIT_H
 
+#include "backend/gaussian.h"
 #include "measure/deblend.h"
-#include "measure/gaussian.h"
 #include "measure/margins.h"
 #include "measure/run_pixels.h"
 

@@ -2,8 +2,8 @@
 #ifndef JACOBIAN_H
 #define JACOBIAN_H
 
+#include "backend/tensor.h"
 #include "input/wcs.h"
-#include "measure/tensor.h"
 
 /* Derivatives of east and north by x and y, in degrees per pixel. */
 struct jacobian {

@@ -77,7 +77,7 @@ static void add_pixels(struct gaussian g, double x, double y, int32_t n, double 
 
 /* Adds a Gaussian to the sums of the pixels [x, x + n) of row y. */
 static void add_gaussian(const struct gaussian *g, int64_t y, int64_t x, int64_t n, double *sums) {
-    const struct gaussian_span span = gaussian_span(g, (double)y);
+    const struct gaussian_span span = gaussian_span_at(g, (double)y);
     const double low = fmax(ceil(span.centre - span.half), (double)x);
     const double high = fmin(floor(span.centre + span.half), (double)(x + n - 1));
     if (!(low <= high))

@@ -2,7 +2,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "measure/gaussian.h"
+#include "backend/gaussian.h"
 
 /* Where a model is mostly asked for, and the sides of the square cells that this is divided into,
  * in pixels. */

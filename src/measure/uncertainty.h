@@ -3,7 +3,7 @@
 #ifndef UNCERTAINTY_H
 #define UNCERTAINTY_H
 
-#include "measure/gaussian.h"
+#include "backend/gaussian.h"
 
 /* The noise at a source. A Gaussian beam of area A (pixels) has second moments A / (2 pi). */
 struct noise {

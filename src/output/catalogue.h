@@ -4,7 +4,7 @@
 
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
-#include "measure/gaussian.h"
+#include "backend/gaussian.h"
 #include "measure/labels.h"
 #include "options/options.h"
 

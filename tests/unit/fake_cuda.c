@@ -140,6 +140,15 @@ enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *run
     return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
 }
 
+enum srcfind_status cuda_smooth(struct cuda *cuda, const struct smoothing *smoothing,
+                                const struct smoothing_model *model, int64_t width, int64_t height,
+                                struct threads *threads, struct device_pixels *samples,
+                                int64_t *n_samples, struct error *error) {
+    (void)cuda, (void)smoothing, (void)model, (void)width, (void)height;
+    (void)threads, (void)samples, (void)n_samples;
+    return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
+}
+
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,
                              const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                              struct threads *threads, struct error *error) {

@@ -2,8 +2,7 @@
 #ifndef TENSOR_H
 #define TENSOR_H
 
-#include <math.h>
-#include <stdbool.h>
+#include "backend/exact.h"
 
 struct tensor {
     double xx, yy, xy;
@@ -15,7 +14,7 @@ struct axes {
     double major, minor, cosine, sine;
 };
 
-static inline struct axes tensor_axes(const struct tensor *t) {
+EXACT_FUNCTION struct axes tensor_axes(const struct tensor *t) {
     const double mean = (t->xx + t->yy) / 2, half = (t->xx - t->yy) / 2;
     const double spread = sqrt(half * half + t->xy * t->xy);
     const bool round = spread == 0;
@@ -24,12 +23,12 @@ static inline struct axes tensor_axes(const struct tensor *t) {
 }
 
 /* The inverse; of second moments, the form of the Gaussian. */
-static inline struct tensor tensor_inverse(const struct tensor *t) {
+EXACT_FUNCTION struct tensor tensor_inverse(const struct tensor *t) {
     const double determinant = t->xx * t->yy - t->xy * t->xy;
     return (struct tensor){t->yy / determinant, t->xx / determinant, -t->xy / determinant};
 }
 
-static inline struct tensor tensor_of_axes(const struct axes *a) {
+EXACT_FUNCTION struct tensor tensor_of_axes(const struct axes *a) {
     const double mean = (a->major + a->minor) / 2, spread = (a->major - a->minor) / 2;
     return (struct tensor){mean + spread * a->cosine, mean - spread * a->cosine, spread * a->sine};
 }

@@ -3,7 +3,7 @@
 #define GAUSSIAN_H
 
 #include "backend/fit.h"
-#include "measure/tensor.h"
+#include "backend/tensor.h"
 
 /* peak exp(-(xx dx^2 + 2 xy dx dy + yy dy^2) / 2) at an offset (dx, dy) from (x, y), in pixels. */
 struct gaussian {
@@ -12,18 +12,18 @@ struct gaussian {
 };
 
 #define EXP gaussian_exp
-#define EXP_FUNCTION static inline
+#define EXP_FUNCTION EXACT_FUNCTION
 #define REAL double
 #define FROM_BITS gaussian_from_bits
 #define TO_BITS gaussian_to_bits
 
-static inline double gaussian_from_bits(uint64_t bits) {
+EXACT_FUNCTION double gaussian_from_bits(uint64_t bits) {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline uint64_t gaussian_to_bits(double x) {
+EXACT_FUNCTION uint64_t gaussian_to_bits(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -35,18 +35,18 @@ static inline uint64_t gaussian_to_bits(double x) {
 static const double GAUSSIAN_REACH = 36;
 
 /* The value at a pixel. */
-static inline double gaussian_at(const struct gaussian *g, double x, double y) {
+EXACT_FUNCTION double gaussian_at(const struct gaussian *g, double x, double y) {
     const double dx = x - g->x, dy = y - g->y;
     const double square = g->form.xx * dx * dx + 2 * g->form.xy * dx * dy + g->form.yy * dy * dy;
     return square < GAUSSIAN_REACH ? g->peak * gaussian_exp(-0.5 * square) : 0;
 }
 
 /* Half the height of the rows that it reaches, and half the width of the columns. */
-static inline double gaussian_height(const struct gaussian *g) {
+EXACT_FUNCTION double gaussian_height(const struct gaussian *g) {
     return sqrt(GAUSSIAN_REACH * tensor_inverse(&g->form).yy);
 }
 
-static inline double gaussian_width(const struct gaussian *g) {
+EXACT_FUNCTION double gaussian_width(const struct gaussian *g) {
     return sqrt(GAUSSIAN_REACH * tensor_inverse(&g->form).xx);
 }
 
@@ -55,7 +55,7 @@ struct gaussian_span {
     double centre, half;
 };
 
-static inline struct gaussian_span gaussian_span(const struct gaussian *g, double y) {
+EXACT_FUNCTION struct gaussian_span gaussian_span_at(const struct gaussian *g, double y) {
     const double dy = y - g->y, at = -g->form.xy * dy / g->form.xx;
     const double left =
         GAUSSIAN_REACH - (g->form.yy - g->form.xy * g->form.xy / g->form.xx) * dy * dy;
@@ -63,8 +63,8 @@ static inline struct gaussian_span gaussian_span(const struct gaussian *g, doubl
 }
 
 /* A component of a fit, whose values are in units of rms, and whose origin is (x, y). */
-static inline struct gaussian gaussian_of_fit(const struct fit_frame *f, const double *c,
-                                              double rms, double x, double y) {
+EXACT_FUNCTION struct gaussian gaussian_of_fit(const struct fit_frame *f, const double *c,
+                                               double rms, double x, double y) {
     const double dy = c[FIT_V] / f->vy, dx = (c[FIT_U] - f->uy * dy) / f->ux;
     const double p = c[FIT_P], q = c[FIT_Q], r = c[FIT_R];
     return (struct gaussian){c[FIT_PEAK] * rms,
