@@ -65,6 +65,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"contrast", "1.5"},
                                            {"group", "0"},
                                            {"shapes", "free"},
+                                           {"scales", "1.5,4"},
                                            {"at", "a/b.csv"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
