@@ -7,6 +7,10 @@ The noise has a standard deviation of 1e-4 Jy/beam, and its autocorrelation is t
 shape, or for some of them 1.2 to 4 times as wide (--elongated: ellipses); the number of those with a peak above S falls as
 1/S (--counts: another power), from 1 to 20000 times the noise. Pixels are 2 arcsec wide, around RA 180, DEC -30 (SIN).
 
+--wide N adds N ellipses that are 3 to 12 beams wide (geometric mean of both axes; axis ratios of 0.6 to 1), anywhere in the
+image, with a matched signal to noise of 4 to 60: peak over noise, times width in beams, which is what the best filter sees in
+noise whose autocorrelation is the beam. All else is the same as without them.
+
 The truth has x, y (0-based pixels), ra, dec (deg), peak (Jy/beam), flux (Jy), fwhm (pixels; geometric mean of both axes),
 snr (peak over the noise at this place), and maj, min, pa (FWHM of both axes in pixels; position angle in degrees). Sources under
 blank pixels are left out.
@@ -26,6 +30,7 @@ CENTRE = 180.0, -30.0
 LEAST, MOST = 1.0, 2e4  # peaks, in units of the noise
 REACH = 6               # a source is drawn as far as so many of its standard deviations
 FWHM = math.sqrt(8 * math.log(2))
+WIDE, MATCHED, RATIO = (3, 12), (4, 60), (0.6, 1)  # of wide sources: beams, signal to noise, axis ratio
 KINDS = {-32: ">f4", -64: ">f8", 16: ">i2"}
 BLANK, LEVELS = -32768, 20  # of integers: the blank one, and how many the noise is wide
 
@@ -45,6 +50,7 @@ def arguments(given=None):
     parser.add_argument("--extended", type=float, default=0.1, help="share of the sources that are wider than the beam")
     parser.add_argument("--elongated", action="store_true",
                         help="wide sources are ellipses of any direction, convolved with the beam, and no wide beams")
+    parser.add_argument("--wide", type=int, default=0, help="number of ellipses of 3 to 12 beams")
     parser.add_argument("--white", action="store_true", help="noise that is independent from pixel to pixel")
     parser.add_argument("--border", type=int, default=0, help="blank pixels outside a circle that ends so many pixels inside the image")
     parser.add_argument("--corner", type=int, default=0, help="blank pixels in a triangle with sides of so many pixels")
@@ -106,6 +112,16 @@ def elongated(a, width, random):
     of_source = np.array([covariance(ellipse) for ellipse in
                           zip(major, major * random.uniform(0.3, 1, len(width)), random.uniform(0, 180, len(width)))])
     return (of_source + covariance(a.beam)).T
+
+
+def draw_wide(a):
+    """The same columns, of the wide sources. They have random numbers of their own, so that nothing else depends on them."""
+    random, beam = np.random.default_rng([a.seed, a.wide]), math.sqrt(a.beam[0] * a.beam[1])
+    beams, matched = (np.exp(random.uniform(*np.log(limits), a.wide)) for limits in (WIDE, MATCHED))
+    ratio, angle = random.uniform(*RATIO, a.wide), random.uniform(0, 180, a.wide)
+    major = beam * beams / np.sqrt(ratio)
+    shape = np.array([covariance(ellipse) for ellipse in zip(major, major * ratio, angle)]).reshape(-1, 3)
+    return *random.uniform(0, a.side - 1, (2, a.wide)), matched / beams, np.ones(a.wide), *shape.T
 
 
 def add_sources(image, sources):
@@ -207,7 +223,7 @@ def make(given=None):
     """Writes both files; given are arguments, as of the command line."""
     a = arguments(given)
     random = np.random.default_rng(a.seed)
-    sources = draw_sources(a, random)
+    sources = [np.concatenate(columns) for columns in zip(draw_sources(a, random), draw_wide(a))]
     write_image(a, draw(a, sources, random))
     write_truth(a, sources)
 
