@@ -24,6 +24,16 @@ image = bdsf.process_image(path, thresh="hard", thresh_pix=5, thresh_isl=float(i
 image.write_catalog(outfile=catalogue, format="csv", catalog_type=rows, clobber=True)
 """
 
+WAVELETS = """
+import sys
+import bdsf
+path, sources, gaussians = sys.argv[1:]
+image = bdsf.process_image(path, thresh="hard", thresh_pix=5, thresh_isl=3, mean_map="zero", rms_map=True, rms_box=(75, 25),
+                           atrous_do=True, atrous_jmax=4, frequency=1.4e9, ncores=1, quiet=True)
+for catalogue, rows in (sources, "srl"), (gaussians, "gaul"):
+    image.write_catalog(outfile=catalogue, format="csv", catalog_type=rows, clobber=True)
+"""
+
 
 # Their linear algebra would take all cores, where srcfind has one thread.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
@@ -73,6 +83,23 @@ def run_pybdsf(programs, image, island, mean="default", rows="srl", rms=None):
     rms or one that is given, and of the mean what PyBDSF chooses, or "zero"."""
     catalogue = image + ".pybdsf.csv"
     run_quietly(os.path.join(programs, "python"), "-c", PYBDSF, image, catalogue, str(island), mean, rows, str(rms or ""))
+    return catalogue
+
+
+def run_pybdsf_with_wavelets(programs, image):
+    """The path of the list of sources: 5 and 3 rms, a map of the rms in boxes of 75 pixels, a mean of zero, and four orders of
+    wavelets. Its column scale is the highest order of the source's Gaussians, 0 if no wavelet found one."""
+    sources, gaussians, catalogue = (image + ".wavelets." + kind for kind in ("srl", "gaul", "csv"))
+    run_quietly(os.path.join(programs, "python"), "-c", WAVELETS, image, sources, gaussians)
+    rows, scales = [], {}
+    if os.path.exists(sources):  # PyBDSF writes none without sources
+        rows = read(sources)
+        for gaussian in read(gaussians):
+            scales[gaussian["source_id"]] = max(scales.get(gaussian["source_id"], 0), int(gaussian["wave_id"]))
+    with open(catalogue, "w", newline="") as stream:
+        writer = csv.DictWriter(stream, [*(rows[0] if rows else ["ra", "dec"]), "scale"])
+        writer.writeheader()
+        writer.writerows({**row, "scale": scales[row["source_id"]]} for row in rows)
     return catalogue
 
 
