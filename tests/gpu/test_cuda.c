@@ -8,6 +8,7 @@
 #include "device.h"
 #include "fit_scenes.h"
 #include "measure/run_pixels.h"
+#include "smooth_oracle.h"
 #include "unit.h"
 
 static struct cuda *cuda;
@@ -289,6 +290,186 @@ static void fits_in_little_memory(void **state) {
     picture_free(&p);
 }
 
+/* --- smoothed images --- */
+
+/* Takes the samples of the CPU, row after row. */
+struct taken {
+    float *samples;
+    int64_t width;
+};
+
+static enum srcfind_status put(void *context, int64_t y, int64_t n, const float *samples,
+                               struct error *error) {
+    const struct taken *t = context;
+    (void)error;
+    memcpy(t->samples + y * t->width, samples, (size_t)(n * t->width) * sizeof *samples);
+    return SRCFIND_OK;
+}
+
+/* What is smoothed. */
+struct smoothed {
+    const struct pixel_source *source;
+    const struct gaussian *gaussians;
+    int n;
+};
+
+static struct model model_of(const struct smoothed *s) {
+    const struct model_box box = {0, 0, s->source->width, s->source->height, MODEL_CELL};
+    struct model model;
+    assert_true(model_make(&model, s->gaussians, s->n, &box));
+    return model;
+}
+
+/* Smooths the image that a device has. */
+static enum srcfind_status smooth_there(struct cuda *device, const struct smoothed *what,
+                                        const struct smoothing *s, struct device_pixels *samples,
+                                        int64_t *n_samples, struct error *error) {
+    struct model m = model_of(what);
+    const struct smoothing_model less = {m.gaussians, what->n, m.first,   m.reaching,
+                                         m.n_x,       m.n_y,   m.box.cell};
+    const enum srcfind_status status =
+        cuda_smooth(device, s, &less, what->source->width, what->source->height, unit_threads(3),
+                    samples, n_samples, error);
+    model_clear(&m);
+    return status;
+}
+
+/* Searches samples on the CPU, and those that the device has there. */
+static void assert_same_search(const float *samples, const struct smoothing *s,
+                               const struct device_pixels *on_device) {
+    const struct picture p = {(int)s->width, (int)s->height, (float *)samples};
+    struct memory_source *m = memory_source_make(&p, 1 << 16, false, true);
+    const struct detection d = detection_with_runs(&LOCAL);
+    struct detection_result cpu, gpu;
+    struct error error;
+    assert_int_equal(cpu_detect(&m->source, &d, unit_threads(2), &cpu, &error), SRCFIND_OK);
+    assert_int_equal(cuda_detect_pixels(cuda, on_device, &d, unit_threads(2), &gpu, &error),
+                     SRCFIND_OK);
+    assert_same_background(&gpu.background, &cpu.background);
+    assert_int_equal(gpu.segments.n, cpu.segments.n);
+    for (int64_t i = 0; i < cpu.segments.n; i++)
+        assert_same_island(&gpu.segments.islands[i], &cpu.segments.islands[i]);
+    if (cpu.segments.n > 0)
+        assert_same_pixels(&m->source, &cpu.segments, 2);
+    detection_result_clear(&cpu);
+    detection_result_clear(&gpu);
+    memory_source_free(m);
+}
+
+/* Smooths on both, and searches the samples. */
+static void assert_same_smoothing(const struct smoothed *what, const struct smoothing *s) {
+    const int64_t n = s->width * s->height;
+    const struct taken taken = {malloc((size_t)n * sizeof(float)), s->width};
+    float *found = malloc((size_t)n * sizeof *found);
+    struct model model = model_of(what);
+    const struct smooth_work work = {s, what->source, &model, put, (void *)&taken};
+    struct device_pixels samples;
+    int64_t n_cpu, n_gpu;
+    struct error error;
+    assert_int_equal(smooth(&work, unit_threads(2), &n_cpu, &error), SRCFIND_OK);
+    assert_int_equal(smooth_there(cuda, what, s, &samples, &n_gpu, &error), SRCFIND_OK);
+    assert_int_equal(
+        cudaMemcpy(found, samples.pixels, (size_t)n * sizeof *found, cudaMemcpyDeviceToHost),
+        cudaSuccess);
+    assert_same_samples(taken.samples, found, n);
+    assert_int_equal(n_gpu, n_cpu);
+    if (n_cpu > 0)
+        assert_same_search(taken.samples, s, &samples);
+    model_clear(&model);
+    free(taken.samples);
+    free(found);
+}
+
+/* Searches a picture, and then two smoothed images of it. */
+static void check_smoothing(int kind, int width, int height, uint64_t seed) {
+    enum { GAUSSIANS = 6 };
+    struct random r = {seed};
+    struct picture p = picture_make(kind, width, height, &r);
+    struct memory_source *m =
+        memory_source_make(&p, 5000, random_below(&r, 2), random_below(&r, 4) > 0);
+    struct gaussian g[GAUSSIANS];
+    struct detection_result result;
+    struct error error;
+    const struct smoothed what = {&m->source, g, random_below(&r, GAUSSIANS + 1)};
+    for (int i = 0; i < what.n; i++)
+        g[i] = random_gaussian(&r, width, height);
+    print_message("smoothed %s, %d x %d, seed %llu\n", picture_name(kind), width, height,
+                  (unsigned long long)seed);
+    if (cuda_detect(cuda, &m->source, &ORDINARY, unit_threads(3), &result, &error) == SRCFIND_OK) {
+        assert_true(result.is_on_device);
+        detection_result_clear(&result);
+        for (int i = 0; i < 2; i++) {
+            struct smoothing s = random_smoothing(&r, width, height);
+            assert_same_smoothing(&what, &s);
+            smoothing_clear(&s);
+        }
+    }
+    memory_source_free(m);
+    picture_free(&p);
+}
+
+static void smoothed_pictures(void **state) {
+    struct random r = {21};
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const int most = i % 20 ? 120 : 900;
+        check_smoothing(i % PICTURE_KINDS, 1 + random_below(&r, most), 1 + random_below(&r, most),
+                        (uint64_t)i);
+    }
+}
+
+/* More rows than a band has; and with little memory, in which the image stays. */
+static void smoothed_in_bands(void **state) {
+    (void)state;
+    check_smoothing(6, 700, 70000, 1);
+    cuda->limit = 400 << 20;
+    check_smoothing(6, 3000, 2900, 2);
+    assert_true(cuda->used <= cuda->limit);
+}
+
+/* Each failing call of smoothing is an error; so is too little memory. */
+static void failing_smoothing(void **state) {
+    struct random r = {22};
+    struct picture p = picture_make(5, 300, 200, &r);
+    struct memory_source *m = memory_source_make(&p, 1 << 16, true, true);
+    const struct gaussian g = random_gaussian(&r, 300, 200);
+    const struct smoothed what = {&m->source, &g, 1};
+    struct smoothing s;
+    int n_failed = 0;
+    (void)state;
+    assert_true(smoothing_make(&s, 20, 21, 300, 200));
+    for (int call = 1;; call++) {
+        struct cuda *failing;
+        struct detection_result result;
+        struct device_pixels samples;
+        struct error error;
+        int64_t n;
+        assert_int_equal(cuda_open(0, 0, 1, UPLOADERS, &failing, &error), SRCFIND_OK);
+        assert_int_equal(
+            cuda_detect(failing, &m->source, &ORDINARY, unit_threads(2), &result, &error),
+            SRCFIND_OK);
+        detection_result_clear(&result);
+        failing->failing_call = failing->calls + call;
+        enum srcfind_status status = smooth_there(failing, &what, &s, &samples, &n, &error);
+        const bool is_lost = failing->lost;
+        failing->limit = 1 << 10;
+        if (status == SRCFIND_OK)
+            assert_int_equal(smooth_there(failing, &what, &s, &samples, &n, &error),
+                             SRCFIND_ERROR_DEVICE);
+        assert_non_null(strstr(error.text, "--cpu works without it"));
+        cuda_close(failing);
+        if (status == SRCFIND_OK)
+            break;
+        assert_int_equal(status, SRCFIND_ERROR_DEVICE);
+        assert_true(is_lost);
+        n_failed++;
+    }
+    assert_true(n_failed > 0);
+    smoothing_clear(&s);
+    memory_source_free(m);
+    picture_free(&p);
+}
+
 /* Each kind of picture three times: few enough for compute-sanitizer. */
 static void few_pictures(void **state) {
     (void)state;
@@ -299,6 +480,8 @@ static void few_pictures(void **state) {
     }
     for (int i = 0; i < 4; i++)
         check_fits(30, 20, (uint64_t)i);
+    for (int i = 0; i < PICTURE_KINDS; i++)
+        check_smoothing(i, 90 + i, 80, (uint64_t)i);
 }
 
 static void small_pictures(void **state) {
@@ -644,6 +827,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(many_fits, set_up),
         cmocka_unit_test_setup(fits_in_little_memory, set_up),
         cmocka_unit_test_setup(failing_fits, set_up),
+        cmocka_unit_test_setup(smoothed_pictures, set_up),
+        cmocka_unit_test_setup(smoothed_in_bands, set_up),
+        cmocka_unit_test_setup(failing_smoothing, set_up),
     };
     struct error error;
     if (argc > 1)
