@@ -139,6 +139,8 @@ static void measure_fitted_size(const struct jacobian *j, const struct tensor *s
                                 const struct tensor *beam, const struct pixel_shape *shape,
                                 struct srcfind_source *row) {
     const struct axes axes = tensor_axes(second);
+    if (isnan(axes.major)) /* no position on the sky */
+        return;
     const struct moment_errors e = moment_errors(j, &shape->error, direction_of(&axes));
     row->e_major = error_of_size(axes.major, e.along);
     row->e_minor = error_of_size(axes.minor, e.across);

@@ -174,10 +174,12 @@ static void many_rows(void **state) {
 
 /* --- fitted sources --- */
 
-/* A source at a pixel. Where the beam is unknown, the size without it stays what it was: -1. */
+/* A source at a pixel. What is not known stays what it was, -1: the size without an unknown beam,
+ * and the errors of an unknown size. */
 static struct srcfind_source fitted_row_at(const char *cards, const struct srcfind_beam *beam,
                                            const struct pixel_shape *s, double x, double y) {
-    struct srcfind_source row = {.x = x, .y = y, .dc_major = -1, .e_dc_angle = -1};
+    struct srcfind_source row = {
+        .x = x, .y = y, .e_major = -1, .e_angle = -1, .dc_major = -1, .e_dc_angle = -1};
     struct srcfind_image metadata;
     struct fit_frame frame;
     struct error error;
@@ -232,6 +234,23 @@ static void sizes_of(const struct srcfind_source *row, double *sizes, double *er
                                  row->e_dc_major, row->e_dc_minor, row->e_dc_angle};
     memcpy(sizes, size, sizeof size);
     memcpy(errors, error, sizeof error);
+}
+
+/* Where a pixel has no position on the sky, a fitted source has no size, and no errors of one. */
+static void fitted_without_a_position(void **state) {
+    static const char *const cards = SYSTEM("RA---AIT", "DEC--AIT") PLACE("0", "0") STEP("1.8");
+    static const double none[] = {1, 0, 0, 1};
+    const struct srcfind_beam beam = {5, 5, 0};
+    const struct pixel_shape s = fitted_shape(none, 9, 4, 0.1);
+    (void)state;
+    for (int has_position = 0; has_position < 2; has_position++) {
+        const struct srcfind_source row =
+            fitted_row_at(cards, &beam, &s, has_position ? 50 : -200, 60);
+        const double cells[] = {row.e_major, row.e_angle, row.dc_major, row.e_dc_angle};
+        assert_int_equal(isnan(row.major), !has_position);
+        for (int i = 0; i < 4; i++)
+            assert_true(has_position ? cells[i] > 0 : cells[i] == -1);
+    }
 }
 
 /* Errors of sizes are those of the moments, carried on by the derivatives of the columns
@@ -404,6 +423,7 @@ int main(void) {
         cmocka_unit_test(known_shapes),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(names),
+        cmocka_unit_test(fitted_without_a_position),
         cmocka_unit_test(errors_of_sizes),
         cmocka_unit_test(without_the_beam),
         cmocka_unit_test(beam_far_from_the_reference),
