@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "measure/fit_covariance.h"
+#include "measure/uncertainty.h"
 
 enum { STEPS = 5 }; /* of Newton, to the highest value */
 
@@ -202,6 +203,27 @@ static void set_errors(const struct fit_frame *f, double unit,
                                       covariance[QUANTITY_UU + i][QUANTITY_UU + j];
 }
 
+/* Adds the errors that the second moments of a Gaussian of the beam's shape would have with a free
+ * shape, as uncertainty_of_fit has them for one that is alone: else the width across the line of
+ * two points had none. */
+static void add_shape_errors(const struct fitted_source *source, const struct fit_frame *noise,
+                             struct composite *c) {
+    const struct gaussian *g = &source->gaussian;
+    const struct shape_error e = uncertainty_of_fit(g, noise, g->peak, true, 0).shape;
+    const double *t = e.to_pixels, share = total_of(g) / c->total;
+    /* of xx, yy and xy by the moments along both axes, and by the mixed one */
+    const double by[3][3] = {{t[0] * t[0], t[1] * t[1], 2 * t[0] * t[1]},
+                             {t[2] * t[2], t[3] * t[3], 2 * t[2] * t[3]},
+                             {t[0] * t[2], t[1] * t[3], t[0] * t[3] + t[1] * t[2]}};
+    const double covariance[3][3] = {
+        {e.major, e.covariance, 0}, {e.covariance, e.minor, 0}, {0, 0, e.mixed}};
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    c->shape[a][b] += share * share * by[a][i] * by[b][j] * covariance[i][j];
+}
+
 bool composite_measure(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_frame *noise, const struct fit_job *jobs,
                        const struct fitted_sources *fitted, const struct model *model,
@@ -219,5 +241,8 @@ bool composite_measure(const struct island_fit *fit, const struct fit_frame *fra
             return false;
     }
     set_errors(frame, sum.unit, covariance, composite);
+    for (int64_t i = 0; i < n; i++)
+        if (fitted->source[members[i]].has_beam_shape)
+            add_shape_errors(&fitted->source[members[i]], noise, composite);
     return true;
 }

@@ -161,14 +161,14 @@ static void highest_of_a_neighbour(void **state) {
 
 /* --- errors --- */
 
-static void check_one(double peak, double width_u, double width_v, double lean) {
+static void check_one(double peak, double width_u, double width_v, double lean, bool is_free) {
     static struct scene s;
     const int32_t members[] = {0};
     scene_make(&s, 0.35, 0.06, 0.4);
-    scene_add(&s, peak, 30.2, 29.7, width_u, width_v, lean, true);
+    scene_add(&s, peak, 30.2, 29.7, width_u, width_v, lean, is_free);
     const struct composite c = scene_measure(&s, members, 1);
     const struct fit_uncertainty u =
-        uncertainty_of_fit(&s.gaussians[0], &s.frame, s.gaussians[0].peak, false, 0);
+        uncertainty_of_fit(&s.gaussians[0], &s.frame, s.gaussians[0].peak, !is_free, 0);
     assert_near(c.e_total / c.total, u.relative_total, 0.02 * u.relative_total);
     assert_near(c.e_peak / c.peak, u.relative_peak, 0.02 * u.relative_peak);
     assert_near(c.position.xx, u.position.xx, 0.03 * u.position.xx);
@@ -184,9 +184,10 @@ static void check_one(double peak, double width_u, double width_v, double lean) 
 /* The closed form is that of the fit of the core, with exponents of widths from 1 on. */
 static void errors_of_one(void **state) {
     (void)state;
-    check_one(20, 1, 1, 0);
-    check_one(100, 1.5, 1.2, 0);
-    check_one(50, 2, 2, 0.05);
+    check_one(20, 1, 1, 0, true);
+    check_one(100, 1.5, 1.2, 0, true);
+    check_one(50, 2, 2, 0.05, true);
+    check_one(20, 1, 1, 0, false);
 }
 
 /* The variances of second moments: M = f (1 - f) d^2 + f A + (1 - f) B, with the share f of the
@@ -214,6 +215,24 @@ static void check_second(const struct composite *a, const struct composite *b,
     const double variance =
         mixed * mixed * of_share + of_ends + f * f * a->shape[2][2] + g * g * b->shape[2][2];
     assert_near(both->shape[2][2], variance, 0.05 * variance);
+}
+
+/* Across the line of two points the moment has the errors that free shapes would have had. */
+static void errors_of_points(void **state) {
+    static struct scene s;
+    const int32_t members[] = {0, 1};
+    (void)state;
+    scene_make(&s, 0.5, 0, 0.5);
+    scene_add(&s, 60, 28, 30, 1, 1, 0, false);
+    scene_add(&s, 20, 32, 30, 1, 1, 0, false);
+    const struct composite c = scene_measure(&s, members, 2);
+    double across = 0;
+    for (int k = 0; k < 2; k++) {
+        const struct gaussian *g = &s.gaussians[k];
+        const double variance = uncertainty_of_fit(g, &s.frame, g->peak, true, 0).shape.minor;
+        across += pow(g->peak / (80 * s.fit.rms), 2) * variance * pow(2, 4); /* in pixels */
+    }
+    assert_near(c.shape[1][1], across, 1e-3 * across);
 }
 
 /* Those of two that are apart are independent: squares add up; flux pulls the centre. */
@@ -261,6 +280,7 @@ int main(void) {
         cmocka_unit_test(highest),
         cmocka_unit_test(highest_of_a_neighbour),
         cmocka_unit_test(errors_of_one),
+        cmocka_unit_test(errors_of_points),
         cmocka_unit_test(errors_of_two),
         cmocka_unit_test(errors_of_the_same),
     };
