@@ -181,10 +181,11 @@ static void note_negative(const struct messages *messages, const struct srcfind_
     const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
     if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
         messages_note(messages,
-                      "%s: %lld negative source%s beside %lld positive, of which as many may be "
+                      "%s: %lld negative source%s beside %lld positive, of which %s may be "
                       "false: %sa higher --threshold leaves fewer",
                       c->image.path, (long long)c->n_negative, plural(c->n_negative),
-                      (long long)n_positive, local ? "" : "--local or ");
+                      (long long)n_positive, c->n_negative < n_positive ? "as many" : "all",
+                      local ? "" : "--local or ");
 }
 
 /* The number of sources that a share of them is. */

@@ -160,6 +160,9 @@ class Quality(t.Case):
         self.assert_note(path, "2 negative sources beside 10 positive, of which as many may be false: --local or a higher "
                          "--threshold leaves fewer", "--negative")
         self.assert_note(path, "may be false: a higher --threshold", "--negative", "--local")
+        image[:300] = image[300:301]
+        path = self.write("image.fits", image, t.sky_header())
+        self.assert_note(path, "1 negative source beside 1 positive, of which all may be false", "--negative")
 
     def test_shares_of_sources(self):
         path = self.write("image.fits", t.noise(150, 160, n_sources=40), t.sky_header())
