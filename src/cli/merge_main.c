@@ -159,17 +159,27 @@ static int64_t drop_what_is_beside(struct image_list *list, int64_t *n_maps) {
     return n_tables;
 }
 
-/* Whether all catalogues have the table of their Gaussians beside them. *ok: false where memory ran
- * out. */
-static bool have_gaussians(const struct image_list *list, bool *ok) {
-    bool have = true;
-    for (int64_t i = 0; have && i < list->n; i++) {
+/* Whether all catalogues have the table of their Gaussians beside them. Says which lacks it, if
+ * others have it. *ok: false where memory ran out. */
+static bool have_gaussians(const struct image_list *list, const struct messages *messages,
+                           bool *ok) {
+    const char *lacks = NULL;
+    int64_t n = 0;
+    for (int64_t i = 0; i < list->n; i++) {
         char *path = merge_gaussians_path(list->paths[i]);
+        const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
-        have = path && access(path, F_OK) == 0;
+        n += has;
+        if (!has && !lacks)
+            lacks = list->paths[i];
         free(path);
     }
-    return have;
+    if (*ok && lacks && n > 0)
+        messages_note(messages,
+                      "%s: no table of its Gaussians beside it, but %lld of %lld catalogues have "
+                      "one: no Gaussians are merged",
+                      lacks, (long long)n, (long long)list->n);
+    return !lacks;
 }
 
 /* Names the merged table of Gaussians, if there is one; to be freed. Says what is left out. Returns
@@ -181,7 +191,7 @@ static int choose_gaussians(const struct arguments *a, struct image_list *list, 
     const int64_t n_tables = drop_what_is_beside(list, &n_maps);
     bool ok = true;
     *path = NULL;
-    if (is_file && have_gaussians(list, &ok))
+    if (is_file && have_gaussians(list, &messages, &ok))
         ok = (*path = merge_gaussians_path(a->output));
     if (!ok)
         return messages_no_memory("merging catalogues");

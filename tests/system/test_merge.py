@@ -739,8 +739,13 @@ class Merge(t.Case):
         self.assertEqual([os.path.exists(merged), os.path.exists(table)], [False, False])
         os.remove(one)
         files.remove(one)
-        self.assertIn("5 maps or tables of --save are left out", merge(*files, "-o", merged).stderr)
+        said = merge(*files, "-o", merged).stderr
+        self.assertIn("5 maps or tables of --save are left out", said)
+        self.assertIn("%s: no table of its Gaussians beside it, but 5 of 6 catalogues have one" % os.path.join(self.out, "1.fits"), said)
         self.assertEqual([os.path.exists(merged), os.path.exists(table)], [True, False])
+        for name in "02345":
+            os.remove(os.path.join(self.out, name + ".gaussians.fits"))
+        self.assertNotIn("Gaussians", merge(*(os.path.join(self.out, name + ".fits") for name in "012345"), "-o", merged).stderr)
 
     def test_gaussians_that_cannot_be_written(self):
         """Wrong usage where there is no name, or something else has it; where the catalogue cannot be written, no table stays."""
