@@ -55,6 +55,23 @@ static void sides(void **state) {
     assert_string_equal(side(beside, 2, nothing), "left");
 }
 
+/* The number of a long and leaning ellipse is beside it, not at a corner of the box around it. */
+static void beside_a_leaning_one(void **state) {
+    static const double angles[] = {M_PI / 4, -M_PI / 4, 1.2, 2.6};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const struct outline outline = {300, 200, 120, 12, angles[i]};
+        const struct outline wider = {300, 200, 140, 32, angles[i]};
+        const struct obstacles obstacles = {map, {0, 0, 0, 0}, &outline, 1};
+        struct number number = number_of(0);
+        numbers_place(&number, 1, &obstacles);
+        assert_true(number.is_placed);
+        assert_false(outline_touches(&outline, &number.box));
+        assert_true(outline_touches(&wider, &number.box) ||
+                    outline_contains(&wider, number.box.left, number.box.top));
+    }
+}
+
 /* The ellipse as a line of points. */
 static bool line_enters(const struct outline *o, const struct box *box) {
     for (int i = 0; i < 720; i++) {
@@ -143,8 +160,9 @@ static void legends(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sides), cmocka_unit_test(crowd),
-                                       cmocka_unit_test(first_comes_first), cmocka_unit_test(boxes),
-                                       cmocka_unit_test(legends)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sides), cmocka_unit_test(beside_a_leaning_one),
+        cmocka_unit_test(crowd), cmocka_unit_test(first_comes_first),
+        cmocka_unit_test(boxes), cmocka_unit_test(legends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,16 +33,31 @@ static bool is_free(const struct box *box, const struct outline *own, const stru
     return true;
 }
 
-/* The box of a number on one side of its ellipse; right and down: -1, 0 or 1. */
-static struct box box_beside(const struct number *number, const struct outline *outline, int right,
-                             int down) {
-    const double share = right && down ? M_SQRT1_2 : 1; /* where a circle's line is */
-    const struct box around = outline_box(outline);
-    const double x = outline->x + right * (share * (around.right - outline->x) + GAP);
-    const double y = outline->y + down * (share * (around.bottom - outline->y) + GAP);
+/* The box of a number that is in a direction from a point; right and down: -1, 0 or 1. */
+static struct box box_at(const struct number *number, double x, double y, int right, int down) {
     const double left = x + (right - 1) * number->width / 2;
     const double top = y + (down - 1) * number->height / 2;
     return (struct box){left, top, left + number->width, top + number->height};
+}
+
+/* The box of a number on one side of its ellipse: where the way from the centre to this side of the
+ * box around the ellipse crosses the line, or a little farther, if a leaning line runs through the
+ * number there. */
+static struct box box_beside(const struct number *number, const struct outline *outline, int right,
+                             int down) {
+    enum { STEPS = 16 };
+    const struct box around = outline_box(outline);
+    const double x = right * (around.right - outline->x), y = down * (around.bottom - outline->y);
+    const double first = outline_crossing(outline, x, y), last = fmax(first, 1);
+    struct box box;
+    for (int i = 0; i <= STEPS; i++) {
+        const double share = first + (last - first) * i / STEPS;
+        box = box_at(number, outline->x + share * x + right * GAP,
+                     outline->y + share * y + down * GAP, right, down);
+        if (!outline_touches(outline, &box))
+            break;
+    }
+    return box;
 }
 
 void numbers_place(struct number *numbers, int64_t n, const struct obstacles *obstacles) {

@@ -32,6 +32,11 @@ bool outline_contains(const struct outline *o, double x, double y) {
     return hypot(p.x, p.y) < 1;
 }
 
+double outline_crossing(const struct outline *o, double right, double down) {
+    const struct point p = in_circle(o, o->x + right, o->y + down);
+    return 1 / hypot(p.x, p.y);
+}
+
 /* The distance of a segment from 0. */
 static double distance(const struct point *a, const struct point *b) {
     const double x = b->x - a->x, y = b->y - a->y;

@@ -19,6 +19,9 @@ struct box outline_box(const struct outline *outline);
 
 bool outline_contains(const struct outline *outline, double x, double y);
 
+/* How many times a way from the centre, which is not 0, reaches to the ellipse's line. */
+double outline_crossing(const struct outline *outline, double right, double down);
+
 /* Whether an ellipse's line runs through a box, or its centre is within. */
 bool outline_touches(const struct outline *outline, const struct box *box);
 
