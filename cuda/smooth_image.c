@@ -48,8 +48,9 @@ static enum srcfind_status reserve(struct smoothed *s, struct error *error) {
     const int64_t n_rows = most < s->band.height ? most : s->band.height;
     const int64_t fixed = aligned(kernel) + aligned(first) + aligned(gaussians) +
                           aligned(reaching) + aligned(sizeof *s->band.n_samples);
-    enum srcfind_status status =
-        cuda_reserve_after_search(s->cuda, BUFFER_SAMPLES, m->width * m->height * size, error);
+    enum srcfind_status status = /* aligned as buffers.c does, so that no search makes it grow */
+        cuda_reserve_after_search(s->cuda, BUFFER_SAMPLES, aligned(m->width * m->height * size),
+                                  error);
     if (status == SRCFIND_OK)
         status = cuda_reserve_after_search(s->cuda, BUFFER_AFTER,
                                            fixed + 3 * 256 + n_rows * bytes_a_row(s), error);

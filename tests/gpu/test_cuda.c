@@ -343,8 +343,11 @@ static void assert_same_search(const float *samples, const struct smoothing *s,
     struct detection_result cpu, gpu;
     struct error error;
     assert_int_equal(cpu_detect(&m->source, &d, unit_threads(2), &cpu, &error), SRCFIND_OK);
-    assert_int_equal(cuda_detect_pixels(cuda, on_device, &d, unit_threads(2), &gpu, &error),
-                     SRCFIND_OK);
+    const enum srcfind_status status =
+        cuda_detect_pixels(cuda, on_device, &d, unit_threads(2), &gpu, &error);
+    if (status != SRCFIND_OK)
+        print_message("%s\n", error.text);
+    assert_int_equal(status, SRCFIND_OK);
     assert_same_background(&gpu.background, &cpu.background);
     assert_int_equal(gpu.segments.n, cpu.segments.n);
     for (int64_t i = 0; i < cpu.segments.n; i++)
@@ -391,6 +394,7 @@ static void check_smoothing(int kind, int width, int height, uint64_t seed) {
     struct detection_result result;
     struct error error;
     const struct smoothed what = {&m->source, g, random_below(&r, GAUSSIANS + 1)};
+    cuda->keeps_images = true;
     for (int i = 0; i < what.n; i++)
         g[i] = random_gaussian(&r, width, height);
     print_message("smoothed %s, %d x %d, seed %llu\n", picture_name(kind), width, height,
