@@ -20,7 +20,7 @@ struct samples {
 enum srcfind_status samples_make(struct samples *samples, int64_t width, int64_t height,
                                  struct error *error);
 
-/* Takes n rows from row y on: see smooth.h. */
+/* Takes n rows from row y on, of any thread: see smooth.h. */
 enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float *values,
                                 struct error *error);
 void samples_clear(struct samples *samples);

@@ -212,12 +212,17 @@ static void make_samples(const struct smoother *m, struct smoother_part *p, int6
     }
 }
 
-static void make_rows(void *context, int i) {
+static enum srcfind_status make_rows(void *context, int i, struct error *error) {
     const struct smoother *m = context;
+    const struct smooth_work *w = m->work;
     const int64_t n = m->next_done - m->n_done;
+    const int64_t first = m->n_done + threads_part(n, m->n_parts, i);
     const int64_t end = m->n_done + threads_part(n, m->n_parts, i + 1);
-    for (int64_t j = m->n_done + threads_part(n, m->n_parts, i); j < end; j++)
+    for (int64_t j = first; j < end; j++)
         make_samples(m, &m->parts[i], j);
+    return first == end ? SRCFIND_OK
+                        : w->put(w->context, first, end - first,
+                                 m->samples + (first - m->n_done) * m->smoothing->width, error);
 }
 
 /* --- all --- */
@@ -238,7 +243,6 @@ static void keep_rest(struct smoother *m) {
 }
 
 static enum srcfind_status smooth_band(struct smoother *m, struct error *error) {
-    const struct smooth_work *w = m->work;
     enum srcfind_status status = read_band(m, error);
     if (status != SRCFIND_OK)
         return status;
@@ -247,9 +251,7 @@ static enum srcfind_status smooth_band(struct smoother *m, struct error *error) 
     m->n_rows = m->next_row;
     keep_rest(m);
     m->next_done = count_ready(m);
-    threads_run(m->threads, m->n_parts, make_rows, m);
-    if (m->next_done > m->n_done)
-        status = w->put(w->context, m->n_done, m->next_done - m->n_done, m->samples, error);
+    status = threads_try(m->threads, m->n_parts, make_rows, m, error);
     m->n_done = m->next_done;
     return status;
 }

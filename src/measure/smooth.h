@@ -19,7 +19,7 @@ struct smooth_work {
     const struct smoothing *smoothing;
     const struct pixel_source *source;
     const struct model *model; /* is subtracted */
-    /* Takes the samples of n rows from row y on, in the order of the rows. */
+    /* Takes the samples of n rows from row y on. Several threads may call this at the same time. */
     enum srcfind_status (*put)(void *context, int64_t y, int64_t n, const float *samples,
                                struct error *error);
     void *context;
