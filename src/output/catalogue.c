@@ -38,6 +38,7 @@ static const struct entry {
 #define COLUMN(name, unit, ucd, member, cell, when, description)                                   \
     {name, unit, ucd, offsetof(struct srcfind_source, member), cell, when, description},
 #define OTHERWISE(member, fitted, given, both)
+#define WITH_SCALES(member, description)
 #include "output/columns.inc"
 #undef INTEGER
 #undef OPTIONAL
@@ -45,6 +46,7 @@ static const struct entry {
 #undef TEXT
 #undef COLUMN
 #undef OTHERWISE
+#undef WITH_SCALES
 };
 
 /* Descriptions of what columns are with other options. */
@@ -55,9 +57,23 @@ static const struct {
 #define COLUMN(name, unit, ucd, member, cell, when, description)
 #define OTHERWISE(member, fitted, given, both)                                                     \
     {offsetof(struct srcfind_source, member), fitted, given, both},
+#define WITH_SCALES(member, description)
+#include "output/columns.inc"
+#undef OTHERWISE
+#undef WITH_SCALES
+};
+
+/* And with scales. */
+static const struct {
+    size_t offset;
+    const char *description;
+} with_scales[] = {
+#define OTHERWISE(member, fitted, given, both)
+#define WITH_SCALES(member, description) {offsetof(struct srcfind_source, member), description},
 #include "output/columns.inc"
 #undef COLUMN
 #undef OTHERWISE
+#undef WITH_SCALES
 };
 
 enum { ENTRIES = sizeof entries / sizeof *entries };
@@ -117,6 +133,9 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
 }
 
 static const char *describe(const struct entry *e, const struct options *o) {
+    for (size_t i = 0; o->scales.n > 0 && i < sizeof with_scales / sizeof *with_scales; i++)
+        if (with_scales[i].offset == e->offset)
+            return with_scales[i].description;
     const bool is_fit = options_fit(o);
     for (size_t i = 0; (is_fit || *o->at) && i < sizeof otherwise / sizeof *otherwise; i++)
         if (otherwise[i].offset == e->offset)
