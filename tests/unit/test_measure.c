@@ -247,6 +247,56 @@ static void many_islands(void **state) {
     wcs_close(field.image.wcs);
 }
 
+/* The row of a source of several Gaussians without a pixel of its own, in noise of 2. */
+static struct srcfind_source row_of_composite(const struct composite *composite,
+                                              struct component_gaussian *gaussians, int64_t first,
+                                              int64_t n) {
+    static const double values[] = {10, 20, 30, 40};
+    const struct detection detection = {.threshold = 5, .island = 5};
+    const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
+    struct island island = island_of(0, 0, 2, 4, values);
+    const struct detection_result result = {.noise = {.rms = 2},
+                                            .segments = {.n = 1, .islands = &island}};
+    struct component component = {.noise = {0, 2},
+                                  .island_noise = {0, 2},
+                                  .first_gaussian = first,
+                                  .n_gaussians = n,
+                                  .composite = composite};
+    const struct components components = {
+        .component = &component, .n = 1, .gaussian = gaussians, .n_gaussians = first + n};
+    struct measurer *measurer = measurer_make(&result, &detection, &simple.image, &simple.metadata,
+                                              &frame, &GRID_OF_IMAGE, NULL);
+    struct srcfind_source row;
+    struct error error;
+    assert_non_null(measurer);
+    assert_int_equal(
+        measure_components(measurer, &result.segments, &components, true, &row, &error),
+        SRCFIND_OK);
+    measurer_free(measurer);
+    return row;
+}
+
+/* Two Gaussians with fluxes of 20 pi and 30 pi map units, whose beam's shape may have cost 6 pi and
+ * 8 pi: together 10 pi, beside 24 pi by noise. The Gaussian before them is another source's. */
+static void cost_of_shapes(void **state) {
+    struct component_gaussian gaussians[] = {
+        {.gaussian = {50, 9, 9, {1, 1, 0}}, .lost = 1},
+        {.gaussian = {10, 1, 1, {1, 1, 0}}, .lost = 0.2},
+        {.gaussian = {30, 3, 1, {2, 2.5, 1}}, .lost = 8 / 45.0}};
+    const struct composite c = {
+        .total = 50 * M_PI, .peak = 30, .e_total = 12 * M_PI, .e_peak = 1, .second = {2, 1, 0}};
+    const struct srcfind_source s = row_of_composite(&c, gaussians, 1, 2);
+    (void)state;
+    assert_within(s.total_flux, 12.5 * M_PI, 1e-12); /* of a beam of 4 pixels */
+    assert_within(s.e_total_flux, 6.5 * M_PI, 1e-12);
+    assert_true(s.peak_flux == 30 && s.e_peak_flux == 2 && s.n_gaussians == 2);
+    assert_int_equal(s.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    gaussians[1].lost = gaussians[2].lost = 0;
+    const struct srcfind_source free_shapes = row_of_composite(&c, gaussians, 1, 2);
+    assert_within(free_shapes.e_total_flux, 6 * M_PI, 1e-12);
+    assert_int_equal(free_shapes.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_pixels),
@@ -255,6 +305,7 @@ int main(void) {
         cmocka_unit_test(units),
         cmocka_unit_test(flags),
         cmocka_unit_test(many_islands),
+        cmocka_unit_test(cost_of_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
