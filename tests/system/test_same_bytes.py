@@ -63,6 +63,15 @@ class SameBytes(t.Case):
                                                      quantize_level=0)]).writeto(self.path("tiled.fits"), overwrite=True)
             self.assert_same(self.path("tiled.fits"), path, *options)
 
+    def test_fits(self):
+        """Threads share islands, and groups of large ones."""
+        path = self.write("image.fits", t.noise(400, 410, seed=5, n_sources=150), t.sky_header())
+        for options in (["--fit", "-i", "3"], ["--deblend", "-i", "1", "-n", "2"]):
+            expected = catalogue(path, "--threads", 1, *options)
+            self.assertGreater(expected[0].count("\n"), 100)
+            with self.subTest(options):
+                self.assertEqual(catalogue(path, "--threads", 7, *options), expected)
+
     def test_many_sources(self):
         """So many that threads share their measuring and writing; with a distortion, for which WCSLIB has scratch space."""
         image = t.noise(1000, 1100, seed=8, n_sources=0)

@@ -114,6 +114,30 @@ static void planned_pictures(void **state) {
                       (uint64_t)i + 1000, false);
 }
 
+/* Many blank pixels in chunks that are no multiple of 64: threads write the same words of the
+ * bitmap, which ThreadSanitizer sees only where they do so at the same time. */
+static void shared_words(void **state) {
+    const struct detection d = detection_with(3);
+    struct random r = {6};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct detection_result result;
+        struct error error;
+        struct picture p = picture_make(5, 300, 300, &r);
+        for (int64_t k = 0; k < 300 * 300; k++)
+            if (k % 3)
+                p.pixels[k] = NAN;
+        struct oracle_result expected = oracle_detect(&p, &d);
+        struct memory_source *m = memory_source_make(&p, 100, true, true);
+        assert_int_equal(cpu_detect(&m->source, &d, unit_threads(7), &result, &error), SRCFIND_OK);
+        assert_agrees(&result, &expected, &d);
+        segments_clear(&result.segments);
+        memory_source_free(m);
+        oracle_free(&expected);
+        picture_free(&p);
+    }
+}
+
 /* Ordinary noise must be clipped from one read: a plan that never holds would be found out only by
  * the clock. */
 static void plans_hold(void **state) {
@@ -138,7 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_pictures), cmocka_unit_test(thin_pictures),
         cmocka_unit_test(histograms),     cmocka_unit_test(planned_pictures),
-        cmocka_unit_test(plans_hold),
+        cmocka_unit_test(shared_words),   cmocka_unit_test(plans_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
