@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws an image with the sources of its catalogue: ellipses whose axes are twice the FWHM.
+"""Draws an image with the sources of its catalogue: ellipses whose axes are twice the FWHM. Those of the scales of --scales are
+orange, green and violet, from the smallest on.
 
 usage: docs/picture.py IMAGE PICTURE.png CATALOGUE.csv[=TITLE]...
 
@@ -17,6 +18,9 @@ from astropy.table import Table
 from astropy.visualization import AsinhStretch, ImageNormalize
 from astropy.wcs import WCS
 from matplotlib.patches import Ellipse
+
+
+IMAGE, SCALES = "tab:red", ("tab:orange", "tab:green", "tab:purple")
 
 
 def pixel_ellipses(sources, wcs):
@@ -42,10 +46,18 @@ def scale(sources):
     return ImageNormalize(vmin=median - 3 * rms, vmax=median + 60 * rms, stretch=AsinhStretch(0.05))
 
 
+def colours(sources):
+    """Of the sources that have an ellipse."""
+    if "Scale" not in sources.colnames:
+        return [IMAGE] * len(sources)
+    of = {scale: SCALES[i % len(SCALES)] for i, scale in enumerate(sorted(set(sources["Scale"]) - {0}))}
+    return [of.get(scale, IMAGE) for scale, major in zip(sources["Scale"], sources["Maj"]) if not np.ma.is_masked(major)]
+
+
 def draw(axes, pixels, norm, wcs, sources, title):
     shown = axes.imshow(pixels, origin="lower", cmap="gray_r", interpolation="nearest", norm=norm)
-    for ellipse in pixel_ellipses(sources, wcs):
-        ellipse.set(facecolor="none", edgecolor="tab:red", linewidth=0.9)
+    for ellipse, colour in zip(pixel_ellipses(sources, wcs), colours(sources)):
+        ellipse.set(facecolor="none", edgecolor=colour, linewidth=0.9)
         axes.add_patch(ellipse)
     axes.set(xlabel="X (pixels)", ylabel="Y (pixels)", title=title)
     return shown
