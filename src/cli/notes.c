@@ -160,7 +160,7 @@ static void note_one_noise(const struct messages *messages, const struct srcfind
 static void note_background(const struct messages *messages, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
     const double range = q->background_p90 - q->background_p10;
-    if (c->options.scales.n == 0 && !*c->options.at &&
+    if (c->options.scales.n == 0 && !*c->options.at && isfinite(c->image.beam.major) &&
         range > MOST_RANGE * c->background.rms_median)
         messages_note(messages,
                       "%s: the local background differs by %.1f rms from place to place: it may "

@@ -189,11 +189,11 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     const struct group_rule rule = {d->group_tolerance,
                                     d->group_tolerance * d->detection->island * rms};
     struct fit_job *jobs = b->jobs + item->first_job;
-    (void)island;
     if (!item->is_due)
         return true;
     const bool is_changed = flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
-    const bool holds = flux_check_holds(&check, &item->fit, &d->frame, jobs);
+    const bool is_cut = b->segments->islands[island].edge; /* what is outside has flux, too */
+    const bool holds = is_cut || flux_check_holds(&check, &item->fit, &d->frame, jobs);
     item->is_due = !holds || (is_changed && !item->is_second);
     if (item->is_due && !item->is_second)
         return true;

@@ -1,5 +1,7 @@
 #include "measure/grid.h"
 
+static const double LEAST_WIDTH = 0.5; /* of what is found, in widths of the kernel */
+
 struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_image,
                             double times) {
     struct fit_frame frame = *of_image;
@@ -23,9 +25,10 @@ struct tensor grid_moments(const struct grid *grid, const struct tensor *t) {
     const struct tensor own = {square * t->xx - grid->variance - beam->xx,
                                square * t->yy - grid->variance - beam->yy,
                                square * t->xy - beam->xy};
+    const double least = LEAST_WIDTH * LEAST_WIDTH * grid->variance;
     struct axes axes = tensor_axes(&own);
-    axes.major = axes.major < 0 ? 0 : axes.major; /* NaN stays */
-    axes.minor = axes.minor < 0 ? 0 : axes.minor;
+    axes.major = axes.major < least ? least : axes.major; /* NaN stays */
+    axes.minor = axes.minor < least ? least : axes.minor;
     const struct tensor without = tensor_of_axes(&axes);
     return (struct tensor){without.xx + beam->xx, without.yy + beam->yy, without.xy + beam->xy};
 }

@@ -27,6 +27,7 @@ static void turn_shape(const struct grid *g, struct pixel_shape *shape) {
     const double step = (double)g->step;
     shape->position = times(step * step, &shape->position);
     shape->second = grid_moments(g, &shape->second);
+    shape->has_beam_shape = false; /* it is the effective beam's */
     shape->x_highest = to_pixel(g, shape->x_highest);
     shape->y_highest = to_pixel(g, shape->y_highest);
     for (int i = 0; i < 4; i++)

@@ -1,4 +1,4 @@
-/* A table of ten columns, to be read by eye. */
+/* A table of ten columns, or eleven with scales, to be read by eye. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "output/catalogue.h"
 #include "output/writer.h"
 
-enum { CELL = 24, ROW_BYTES = 10 * (CELL + 1) };
+enum { CELL = 24, ROW_BYTES = 11 * (CELL + 1) };
 
 /* A number with so many decimals, or "-" if it does not apply; in `text`, of CELL characters, which
  * is returned. */
@@ -26,28 +26,38 @@ static const char *digits(double value, char *text) {
     return format_point(text);
 }
 
+/* A cell of the column Scale, which is there with scales. */
+static const char *scale_cell(const struct srcfind_catalogue *catalogue, double scale, char *text) {
+    char number[CELL];
+    text[0] = '\0';
+    if (catalogue->options.scales.n > 0)
+        snprintf(text, CELL, " %6s", digits(scale, number));
+    return text;
+}
+
 static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     const struct srcfind_image *image = &catalogue->image;
-    const bool has_sky = *image->lon_name;
-    fprintf(stream, "%8s %11s %11s %10s %10s %11s %11s %9s %9s %6s\n", "Source",
+    const bool has_sky = *image->lon_name, has_scales = catalogue->options.scales.n > 0;
+    fprintf(stream, "%8s %11s %11s %10s %10s %11s %11s %9s %9s%s %6s\n", "Source",
             has_sky ? image->lon_name : "RA", has_sky ? image->lat_name : "DEC", "Xposn", "Yposn",
-            "Peak_flux", "Total_flux", "SNR", "Maj", "Flags");
-    fprintf(stream, "%8s %11s %11s %10s %10s %11.11s %11.11s %9s %9s %6s\n", "", "deg", "deg",
-            "pix", "pix", image->unit, image->flux_unit, "", "arcsec", "");
+            "Peak_flux", "Total_flux", "SNR", "Maj", has_scales ? "  Scale" : "", "Flags");
+    fprintf(stream, "%8s %11s %11s %10s %10s %11.11s %11.11s %9s %9s%s %6s\n", "", "deg", "deg",
+            "pix", "pix", image->unit, image->flux_unit, "", "arcsec", has_scales ? "       " : "",
+            "");
     return true;
 }
 
 static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                          char *text) {
-    char *to = text, c[8][CELL];
-    (void)catalogue;
+    char *to = text, c[9][CELL];
     for (int64_t row = 0; row < rows->n; row++) {
         const struct srcfind_source *s = &rows->sources[row];
-        to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s %6lld\n",
+        to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s%s %6lld\n",
                        (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
                        cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),
                        digits(s->total_flux, c[5]), cell(s->snr, 1, c[6]),
-                       digits(3600 * s->major, c[7]), (long long)s->flags);
+                       digits(3600 * s->major, c[7]), scale_cell(catalogue, s->scale, c[8]),
+                       (long long)s->flags);
     }
     return (size_t)(to - text);
 }

@@ -473,6 +473,17 @@ class Components(t.Case):
         self.assertLess(max(ratios), 1.501)
         self.assertLess(sum(bool(flag & NOT_FITTED) for flag in flags), 0.02 * len(flags))
 
+    def test_cut_by_an_edge(self):
+        """The flux of what is beyond the edge is not made out of nothing: points on both sides of it keep their Gaussians."""
+        beam = (5.0, 4.0, 30.0)
+        sources = [(x, 30.0 * k + 15.3, 200.0) for k, x in enumerate((-0.8, -0.4, 0.2, 0.9))]
+        rows = sorted(self.json(self.points(sources, beam=beam, seed=4), "--fit", "-i", "3"), key=lambda row: row["Yposn"])
+        self.assertEqual(len(rows), len(sources))
+        for row, (x, _, peak) in zip(rows, sources):
+            self.assertEqual(row["Flags"] & (EDGE | NOT_FITTED), EDGE)
+            self.assertLess(abs(row["Total_flux"] / (peak * sky.NOISE) - 1), 0.1)
+            self.assertLess(abs(row["Xposn"] - x), 0.2)
+
     def test_too_small_for_its_flux(self):
         """No Gaussian has as little flux as a lone pixel: it keeps its moments, but where the island threshold is the lower one."""
         image = np.zeros((40, 50), np.float32)
