@@ -379,7 +379,7 @@ struct srcfind_timings {
     double transfer; /* reading the pixels and copying them to a device; 0 if the scan reads them */
     double scan, clip, islands, measure;
     const char *clip_method; /* the method of the clip: "one read", "histogram", ... */
-    double smooth; /* with the option scales */
+    double smooth;           /* with the option scales */
 };
 
 SRCFIND_API const struct srcfind_timings *

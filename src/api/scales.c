@@ -18,8 +18,8 @@ static double fwhm_of(const struct tensor *t) {
 static void choose_box(struct scale *s, double effective) {
     const struct smoothing *m = &s->smoothing;
     const int64_t shorter = m->width < m->height ? m->width : m->height;
-    const double wanted = BEAMS_A_BOX * effective / (double)m->step, most = (double)(shorter / 2);
-    const int64_t box = (int64_t)(wanted < most ? wanted : most);
+    const double wanted = BEAMS_A_BOX * effective / (double)m->step;
+    const int64_t most = shorter / 2, box = wanted < (double)most ? (int64_t)wanted : most;
     if (box < LEAST_SAMPLES)
         return;
     s->detection.box = box;

@@ -17,11 +17,11 @@ struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_
     return frame;
 }
 
-struct tensor grid_moments(const struct grid *grid, const struct tensor *t) {
+struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samples) {
     if (grid->scale == 0)
-        return *t;
+        return *in_samples;
     const double square = (double)(grid->step * grid->step);
-    const struct tensor *beam = &grid->beam;
+    const struct tensor *beam = &grid->beam, *t = in_samples;
     const struct tensor own = {square * t->xx - grid->variance - beam->xx,
                                square * t->yy - grid->variance - beam->yy,
                                square * t->xy - beam->xy};
@@ -37,14 +37,14 @@ static double area_of(const struct tensor *moments) {
     return sqrt(moments->xx * moments->yy - moments->xy * moments->xy);
 }
 
-struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *g) {
+struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in_samples) {
+    const struct gaussian *g = in_samples;
     if (grid->scale == 0)
         return *g;
     const double step = (double)grid->step;
-    const struct tensor in_samples = tensor_inverse(&g->form);
-    const struct tensor moments = grid_moments(grid, &in_samples);
-    return (struct gaussian){.peak =
-                                 g->peak * step * step * area_of(&in_samples) / area_of(&moments),
+    const struct tensor sampled = tensor_inverse(&g->form);
+    const struct tensor moments = grid_moments(grid, &sampled);
+    return (struct gaussian){.peak = g->peak * step * step * area_of(&sampled) / area_of(&moments),
                              .x = step * g->x + (double)grid->offset,
                              .y = step * g->y + (double)grid->offset,
                              .form = tensor_inverse(&moments)};

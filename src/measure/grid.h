@@ -24,9 +24,9 @@ struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_
                             double times);
 
 /* The second moments in the image of what has these in samples: without the kernel. Along both axes
- * it is at least as wide as half of the kernel, beside the beam: the smaller scales would have found
- * what is narrower, and a fit that does not tell the width must not make a spike of it. NaN stays
- * NaN. */
+ * it is at least as wide as half of the kernel, beside the beam: the smaller scales would have
+ * found what is narrower, and a fit that does not tell the width must not make a spike of it. NaN
+ * stays NaN. */
 struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samples);
 
 /* A Gaussian of the samples in the image, at the image's resolution: its flux is the same. */

@@ -123,7 +123,7 @@ static void differ(struct difference *d, const char *what, const char *one, cons
 /* The options that a catalogue has its columns by. */
 static const char *columns_of(const struct options *o) {
     const bool is_divided = options_deblend(o) && !*o->at;
-    return o->scales.n > 0              ? "those of --scales"
+    return o->scales.n > 0                ? "those of --scales"
            : options_fit(o) && is_divided ? "those of --fit"
            : options_fit(o)               ? "those of --at and --fit"
            : is_divided                   ? "those of --deblend"

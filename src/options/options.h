@@ -50,11 +50,11 @@ struct options {
     char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
-    bool negative;           /* sources of the negated image, too */
-    bool deblend, fit;       /* see options_deblend() and options_fit() */
-    double contrast;         /* 0: not given; options_contrast() has the default */
-    double group;            /* NAN: not given; options_group() has the default */
-    int shapes;              /* enum shapes_choice; not given: auto */
+    bool negative;     /* sources of the negated image, too */
+    bool deblend, fit; /* see options_deblend() and options_fit() */
+    double contrast;   /* 0: not given; options_contrast() has the default */
+    double group;      /* NAN: not given; options_group() has the default */
+    int shapes;        /* enum shapes_choice; not given: auto */
     struct scales_option scales;
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */

@@ -2,9 +2,9 @@
 #ifndef CATALOGUE_H
 #define CATALOGUE_H
 
+#include "backend/gaussian.h"
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
-#include "backend/gaussian.h"
 #include "measure/labels.h"
 #include "options/options.h"
 

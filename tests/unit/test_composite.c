@@ -66,8 +66,8 @@ static struct composite scene_measure(struct scene *s, const int32_t *members, i
     const struct model_box box = {s->fit.x, s->fit.y, SIDE, SIDE, 16};
     struct composite c;
     assert_true(model_make(&s->model, s->gaussians, s->fitted.n, &box));
-    assert_true(
-        composite_measure(&s->fit, &s->frame, &s->frame, &s->job, &s->fitted, &s->model, members, n, &c));
+    assert_true(composite_measure(&s->fit, &s->frame, &s->frame, &s->job, &s->fitted, &s->model,
+                                  members, n, &c));
     model_clear(&s->model);
     return c;
 }
