@@ -221,13 +221,19 @@ static enum srcfind_status search_scale(struct search *s, double fwhm) {
     return status;
 }
 
+/* Whether all pixels have one value. What is smoothed then differs in its last digits alone. */
+static bool is_constant(const struct srcfind_background *b) {
+    return b->empty && b->rms == 0 && b->n_kept == b->n_pixels - b->n_blank;
+}
+
 /* Searches the image, and then its scales. */
 static enum srcfind_status run_search(struct search *s) {
     const struct scales_option *scales = &s->finder->options.scales;
     const char *method;
     enum srcfind_status status = search_pixels(s);
+    const int n = is_constant(&s->result->background) ? 0 : scales->n;
     method = s->catalogue->timings.clip_method;
-    for (int i = 0; status == SRCFIND_OK && i < scales->n; i++)
+    for (int i = 0; status == SRCFIND_OK && i < n; i++)
         status = search_scale(s, scales->fwhm[i]);
     s->catalogue->timings.clip_method = method;
     return status;
