@@ -49,11 +49,12 @@ def find_duplicates(catalogues):
         for number, row in enumerate(rows):
             flags = int(row["Flags"])
             preference = flags & EDGE, float(row["Isl_rms"]), -margin(row, shape), image, number
-            candidates.append((preference, unit_vector(row), image, number, bool(flags & NEGATIVE), beam))
+            scale = float(row.get("Scale", 0))  # whose effective beam is the wider by
+            candidates.append((preference, unit_vector(row), image, number, (flags & NEGATIVE, scale), beam * math.sqrt(1 + scale * scale)))
     taken, duplicates = [], set()
     for candidate in sorted(candidates, key=lambda c: c[0]):
-        _, position, image, number, negative, beam = candidate
-        if any(other[2] != image and other[4] == negative and
+        _, position, image, number, kind, beam = candidate
+        if any(other[2] != image and other[4] == kind and
                2 * math.asin(np.linalg.norm(other[1] - position) / 2) < math.radians(max(beam, other[5]) / 2) for other in taken):
             duplicates.add((image, number))
         else:
