@@ -5,9 +5,14 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "common/hook.h"
 
 /* Those of a tile of 8192 x 8192 pixels are held: a search holds no image that is larger. */
-static const int64_t MOST_HELD = 64 << 20;
+static int64_t most_held(void) {
+    static const int64_t most = 64 << 20;
+    const char *for_tests = hook("SRCFIND_SAMPLES_HELD");
+    return for_tests ? strtoll(for_tests, NULL, 10) : most;
+}
 
 static const uint32_t *read_spool(void *state, int64_t first, int64_t count, uint32_t *buffer,
                                   struct error *error) {
@@ -23,7 +28,7 @@ static const uint32_t *read_spool(void *state, int64_t first, int64_t count, uin
 enum srcfind_status samples_make(struct samples *s, int64_t width, int64_t height,
                                  struct error *error) {
     *s = (struct samples){.width = width, .height = height, .spool = {.descriptor = -1}};
-    const bool is_held = width * height * (int64_t)sizeof *s->pixels <= MOST_HELD;
+    const bool is_held = width * height * (int64_t)sizeof *s->pixels <= most_held();
     s->memory = (struct memory){.width = width, .row_stride = width};
     s->source = memory_source(&s->memory, height, false);
     if (is_held) {

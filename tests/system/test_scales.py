@@ -510,7 +510,8 @@ class Merged(Scales):
                 self.assertEqual([float(row[name]) for row in found], [float(row[name]) for row in self.merged()])
 
     def test_gaussians(self):
-        t.run(*self.images, "-q", *self.options, "--save", "gaussians", "-f", "json", "--merge", self.path("merged.json"), check=True)
+        t.run(*self.images, "-q", *self.options, "--save", "gaussians", "-f", "json", "-o", self.path("out") + "/",
+              "--merge", self.path("merged.json"), check=True)
         with open(self.path("merged.json")) as stream, open(self.path("merged.gaussians.json")) as gaussians:
             rows, parts = json.load(stream)["sources"], json.load(gaussians)["gaussians"]
         self.assertEqual({(part["Source_id"], part["Scale"]) for part in parts}, {(row["Source_id"], row["Scale"]) for row in rows})
@@ -608,6 +609,45 @@ class SameBytes(Scales):
         for text in ("2,4,8", "8,2,4", "4,8,2", "8.0,4,2e0"):
             self.assertEqual(self.text(path, *LOCAL, "--scales=" + text), expected)
         self.assertTrue(self.text(path, *LOCAL, "--scales=2") != expected)
+
+
+class InFile(Scales):
+    """Many samples, which wait in a file of /tmp: here those above no byte."""
+
+    def setUp(self):
+        super().setUp()
+        self.image = self.sky("--wide", "24", "--corner", "60")
+        self.always = {"SRCFIND_SAMPLES_HELD": "0"}
+
+    def test_same_bytes(self):
+        for way in ([*LOCAL, "--scales", "--negative"], ["--scales=1,3", "-i", "3"]):
+            expected = self.text(self.image, *way)
+            self.assertGreater(len(of_scale(rows_of(expected), 1, 2, 3, 4, 8)), 3)
+            for threads in (1, 7):
+                self.assertEqual(self.text(self.image, *way, "-j", threads, environment=self.always), expected)
+
+    @t.unittest.skipUnless(FAULTY, "FAULTY_SRCFIND is not set")
+    def test_faults_of_the_file(self):
+        """The file cannot be made, the disk is full, or a read fails: an error that says where, and no catalogue."""
+        said = set()
+        for kind, calls in ("read", range(1, 400, 9 if t.SANITIZED else 1)), ("write", range(1, 9)), ("open", range(1, 9)):
+            for n in calls:
+                mark = self.path("mark")
+                result = subprocess.run([FAULTY, self.image, *LOCAL, "--scales", "--cpu", "-j", "1", "-q", "-o", self.path("c.csv")], text=True,
+                                        env={**os.environ, **self.always, "FAULT": "%s:%d" % (kind, n), "FAULT_MARK": mark}, capture_output=True)
+                if not os.path.exists(mark):
+                    break
+                os.remove(mark)
+                self.assertEqual(os.path.exists(self.path("c.csv")), result.returncode == 0)
+                if result.returncode == 0:
+                    os.remove(self.path("c.csv"))
+                if "/tmp" in result.stderr.replace(self.directory.name, ""):
+                    said.add(result.stderr.replace(self.image, "IMAGE"))
+                    self.assertEqual(result.returncode, 1)
+        making = "srcfind: IMAGE: making a temporary file in /tmp for the smoothed image: %s\n"
+        self.assertEqual(said, {"srcfind: IMAGE: reading the smoothed image from /tmp: Input/output error\n",
+                                "srcfind: IMAGE: writing the smoothed image to /tmp: No space left on device: make room there\n",
+                                making % "Too many open files", making % "Cannot allocate memory"})
 
 
 class Odd(Scales):
