@@ -60,6 +60,15 @@ class Memory(t.Case):
                 self.assertGreater(count_rows(output), 15000)
 
     @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
+    def test_peak_of_scales(self):
+        """Where samples are a quarter of a large image's pixels or fewer, they are held; where they are as many, they are in a file."""
+        path, output = self.write_large(8192), self.path("catalogue.csv")
+        for most, threads, options in (163, "1", ["--scales"]), (205, "7", ["--scales=1,8", "--beam", "4.3"]):
+            with self.subTest(options):
+                self.assertLess(self.peak(path, "--cpu", "-o", output, "--local", "-i", "3", "--threads", threads, *options), most << 20)
+                self.assertGreater(count_rows(output), 15000)
+
+    @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
     def test_peak_of_a_larger_image(self):
         """More pixels are near the bounds of the clip than it lists."""
         path, output = self.write_large(16384), self.path("catalogue.csv")
