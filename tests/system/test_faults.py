@@ -133,6 +133,15 @@ class Faults(FaultCase):
         for threads in (1, 2):
             self.check([image, "--rms-box", "30,10", "--cpu", "--threads", threads])
 
+    def test_scales(self):
+        """Rows of all scales, or none."""
+        y, x = np.mgrid[:SMALL[0], :SMALL[1]]
+        image = t.noise(*SMALL, n_sources=12) + 2 * np.exp(-((x - 100) ** 2 + (y - 70) ** 2) / 300)
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header())
+        self.assertTrue(any(row["Scale"] > 0 for row in t.find(path, "--rms-box", "20", "--scales=1.5,3")["sources"]))
+        for threads, kinds in (1, KINDS), (2, ("read", "thread", "lock")):
+            self.check([path, "--rms-box", "20", "--scales=1.5,3", "--negative", "--cpu", "--threads", threads], kinds)
+
     def test_negative_sources(self):
         self.check([self.image(), "--negative", "--cpu", "--threads", 1])
 

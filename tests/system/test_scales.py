@@ -2,11 +2,9 @@
 scale, against a smoothing by SciPy; negative sources, maps, formats and merged catalogues; the same bytes however the work is done;
 odd images, odd values and odd lists."""
 import csv
-import itertools
 import json
 import math
 import os
-import shutil
 import subprocess
 
 import jsonschema
@@ -14,6 +12,7 @@ import numpy as np
 from astropy.io import fits
 from astropy.table import Table
 from astropy.wcs import WCS
+from PIL import Image
 from scipy import ndimage
 
 import oracle
@@ -60,7 +59,7 @@ class Samples:
     def __init__(self, residual, k):
         sigma = k * ROUND / sky.FWHM
         seen = np.isfinite(residual)
-        value, weight = (ndimage.gaussian_filter(image, sigma, mode="constant", truncate=4)
+        value, weight = (ndimage.gaussian_filter(image, sigma, mode="constant", truncate=math.ceil(4 * sigma) / sigma)
                          for image in (np.where(seen, residual, 0), seen.astype(float)))
         with np.errstate(invalid="ignore"):
             smooth = np.where(seen & (weight >= LEAST), value / weight, np.nan)
@@ -233,7 +232,7 @@ class Sources(Scales):
             for low, high in (("X_min", "X_max"), ("Y_min", "Y_max")):
                 self.assertEqual(min(row[low] for row in parts), samples.step * island[low])
                 self.assertEqual(max(row[high] for row in parts), min(samples.step * (island[high] + 1), 700) - 1)
-            self.assertEqual(sum(row["N_pix"] for row in parts), samples.step ** 2 * island["N_pix"])
+            self.assertLessEqual(abs(sum(row["N_pix"] for row in parts) / samples.step ** 2 - island["N_pix"]), 0.005 * island["N_pix"])
             self.assertAlmostEqual(sum(row["Pixel_sum"] for row in parts) / island["Pixel_sum"], 1, delta=1e-3)
             self.assertAlmostEqual(parts[0]["Isl_Total_flux"] / island["Isl_Total_flux"], 1, delta=1e-3)
             at = island["Ypeak"], island["Xpeak"]
@@ -244,37 +243,46 @@ class Sources(Scales):
             self.assertLess(abs(row["Isl_mean"] - mean[at]), 1e-3 * rms[at])
             self.assertAlmostEqual(max(row["Pix_SNR"] for row in parts) / ratio[labels == labels[at]].max(), 1, delta=1e-3)
 
-    def test_islands_of_smoothed_residuals(self):
-        """Noise, extents and sums are those of a residual that SciPy smoothed."""
-        path = self.sky("--wide", "60", "--seed", "3", side=700)
-        n_rows = n_same = 0
-        rows = self.json(path, *LOCAL, "--scales=1.5,3,8")
-        for k, before in ((1.5, ()), (3, (1.5,)), (8, (1.5, 3))):
-            samples, n_before, islands, fitted = self.oracle_of(path, k, before)
-            self.assertEqual(sum(row["Scale"] < k for row in rows), n_before)
-            self.check_islands(of_scale(rows, k), samples, islands)
-            n_same += self.check_fits(of_scale(rows, k), samples, fitted)
-            n_rows += len(of_scale(rows, k))
+    def with_holes(self, image):
+        """A border, a hole and single pixels that are blank."""
+        random = np.random.default_rng(6)
+        image[:30] = image[300:330, 320:400] = np.nan
+        image[random.random(image.shape) < 0.02] = np.nan
+        return image
+
+    def test_against_smoothing_by_scipy(self):
+        """Noise, extents and sums are those of a residual that SciPy smoothed, and fits those of a search of its samples."""
+        whole, n_rows, n_same, ratios = self.sky("--wide", "60", "--seed", "3", side=700), 0, 0, []
+        holes = self.change(whole, "holes.fits", self.with_holes)
+        for path in (holes,) if t.SANITIZED else (whole, holes):
+            rows = self.json(path, *LOCAL, "--scales=1.5,3,8")
+            for k, before in ((1.5, ()), (3, (1.5,)), (8, (1.5, 3))):
+                samples, n_before, islands, fitted = self.oracle_of(path, k, before)
+                self.assertEqual(sum(row["Scale"] < k for row in rows), n_before)
+                self.check_islands(of_scale(rows, k), samples, islands)
+                n, more = self.check_fits(of_scale(rows, k), samples, fitted)
+                n_same, ratios = n_same + n, ratios + more
+                n_rows += len(of_scale(rows, k))
         print("%d of %d rows have the fits of a search of the samples" % (n_same, n_rows))
         self.assertGreaterEqual(n_same, 0.9 * n_rows)
-        self.assertGreater(n_rows, 8)
-
+        self.assertGreater(n_rows, 20)
+        self.assertTrue(1.1 < np.median(ratios) < 1.5)
 
     def check_fits(self, rows, samples, fitted):
         """Rows of a scale are those of a search of the samples, whose beam is the effective one: but for their errors, for which the
         noise of the samples is wider, and what these decide."""
         by_place = [(samples.to_pixel(row["Xposn"]), samples.to_pixel(row["Yposn"]), row) for row in fitted]
-        n_same = 0
+        n_same, ratios = 0, []
         for row in rows:
             distance, other = min((math.hypot(row["Xposn"] - x, row["Yposn"] - y), n) for n, (x, y, _) in enumerate(by_place))
             other = by_place[other][2]
             pairs = [(row[name], other[name]) for name in ("Total_flux", "SNR", "Isl_rms", "Resid_Isl_rms")]
-            same_size = all(abs(row[name] - other[name]) < 0.02 * row["Maj"] for name in ("DC_Maj", "DC_Min"))
+            same_size = all(abs((row[name] or 0) - (other[name] or 0)) < 0.02 * row["Maj"] for name in ("DC_Maj", "DC_Min"))
             is_same = distance < 0.05 * samples.step and same_size and all(abs(a / b - 1) < 0.01 for a, b in pairs)
             n_same += is_same
             if is_same and not (row["Flags"] | other["Flags"]) & (BEAM_SHAPED | NOT_FITTED):
-                self.assertTrue(1.1 < row["E_Total_flux"] / other["E_Total_flux"] < 1.5)
-        return n_same
+                ratios.append(row["E_Total_flux"] / other["E_Total_flux"])
+        return n_same, ratios
 
     def test_errors(self):
         """Those of flux and position are one sigma, of sources that are known."""
@@ -439,6 +447,19 @@ class Formats(Scales):
                 again = [{name: row[name] for name in rows[0]} for row in t.read_csv(merged)]
                 self.assertEqual([{**row, "Source_Name": None} for row in again], [{**row, "Source_Name": None} for row in rows])
 
+
+    @t.unittest.skipUnless(os.environ.get("PICTURES"), "a build without cairo")
+    def test_picture(self):
+        """Ellipses have the colour of their scale."""
+        path = self.sky("--wide", "30", "--seed", "8", side=403)
+        colours = {0: (0.85, 0.1, 0.1), 2: (0.95, 0.55, 0), 4: (0, 0.6, 0.2), 8: (0.6, 0.15, 0.75)}
+        for options in (["--fit"], ["--scales=2"], ["--scales"]):
+            t.run(path, "-q", *LOCAL, *options, "--save", "picture", "-o", self.path("c.csv"), check=True)
+            with Image.open(self.path("c.picture.png")) as picture:
+                pixels = np.array(picture).astype(int)[:, :-150]
+            there = {scale for scale, colour in colours.items() if (np.abs(pixels - 255 * np.array(colour)).max(axis=2) < 12).sum() > 30}
+            self.assertEqual(there, {row.get("Scale", 0) for row in t.read_csv(self.path("c.csv"))})
+        self.assertEqual(there, {0, 2, 4, 8})
 
 
 class Merged(Scales):
@@ -751,7 +772,7 @@ class Odd(Scales):
         self.check(image, "--rms", "0.01", "--background", "zero")
 
     def test_masks(self):
-        """--mask and --blank hold in scales, whose noise is their own."""
+        """--mask and --blank hold in scales."""
         image = self.halo(300, 150, 150, 30, 3).astype(np.float32)
         path, mask = self.write("image.fits", image, self.header(300)), np.ones(image.shape, np.float32)
         mask[100:200, :180] = 0
@@ -761,11 +782,17 @@ class Odd(Scales):
         expected = self.text(blank, *LOCAL, "--scales")
         self.assertEqual(self.text(path, "--mask", mask, *LOCAL, "--scales"), expected)
         self.assertEqual(self.text(zeros, "--blank=-5", *LOCAL, "--scales"), expected)
-        near_both = [near(of_scale(self.json(path, "--scales", *more, "-i", "3"), 2, 4, 8), 150, 150) for more in (
-            [], ["--rms", "1e-4", "--background", "zero"], ["--rms-box", "30,10"])]
-        for name in ("Isl_rms", "Isl_mean"):  # residuals differ a little
-            for row in near_both[1:]:
-                self.assertLess(abs(row[name] / near_both[0]["Isl_rms"] - near_both[0][name] / near_both[0]["Isl_rms"]), 0.5)
+    def test_noise(self):
+        """Scales have local noise of their own, whatever is said of that of the image, where nothing is found here."""
+        image = self.halo(300, 150, 150, 40, 2).astype(np.float32)
+        path, found = self.write("image.fits", image, self.header(300)), set()
+        maps = [word for name, value in (("rms", 2e-4), ("background", 3e-5)) for word in (
+            "--%s-map" % name, self.write(name + ".fits", np.full(image.shape, value, np.float32)))]
+        for more in ([], ["--rms", "1.5e-4", "--background", "zero"], ["--background=5e-5"], ["--rms-box", "60,10"], maps):
+            rows = self.csv(path, "--scales=4", "-n", "7", "-i", "3", *more)
+            self.assertEqual({row["Scale"] for row in rows}, {"4"}, more)
+            found.add(str(rows))
+        self.assertEqual(len(found), 1)
 
     def test_hostile_values(self):
         """No cell is infinite, nothing hangs, and an odd pixel spoils no other than those that its kernels reach."""
@@ -824,6 +851,14 @@ class Options(Scales):
         catalogue = t.find(path, "--scales=100")
         self.assertEqual([{row["Scale"] for row in catalogue["sources"]}, catalogue["quality"]["widest_left_out"]], [{0}, 100])
         self.assertEqual([{name: value for name, value in row.items() if name != "Scale"} for row in catalogue["sources"]], self.json(path, "--fit"))
+
+    def test_skip_existing(self):
+        """A report knows which scales a catalogue was made with."""
+        path, options = self.sky(), ["-q", "-o", self.path("out") + "/", "--report", self.path("r.csv"), "--skip-existing"]
+        for words in ["--scales"], ["--scales=8,4,2"], ["--scales=2"], ["--fit"]:
+            before = os.stat(self.path("out/sky.csv")).st_ino if os.path.exists(self.path("out")) else None
+            t.run(path, *options, *LOCAL, *words, check=True)
+            self.assertEqual(os.stat(self.path("out/sky.csv")).st_ino == before, words == ["--scales=8,4,2"], words)
 
 
 class Notes(Scales):
