@@ -100,7 +100,9 @@ class Quality(t.Case):
         image = sky(400, 600, 6) + np.linspace(-8, 8, 600)
         path = self.write("image.fits", image.astype(np.float32), t.sky_header())
         self.assert_note(path, "the background differs from place to place, and the rms of the whole image, 4")
-        for options in (["--local"], ["--rms-box", "60"], ["--rms", "3"]):
+        for options in (["--local"], ["--rms-box", "60"]):
+            self.assert_note(path, "it may have emission that is wider than half of a box; --scales keeps it", *options)
+        for options in (["--local", "--scales"], ["--rms", "3"]):
             self.assertEqual(self.notes(path, *options), [])
 
     def test_boxes_without_noise(self):

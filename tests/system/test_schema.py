@@ -107,15 +107,16 @@ class Schema(t.Case):
                 self.assert_refused(wrong)
 
     def test_columns_of_every_frame(self):
-        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits at scales;
+        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits, or of scales;
         the schema has no other ones."""
         properties, names = t.schema()["$defs"]["source"]["properties"], set()
         for lon, lat in FRAMES:
             path = self.write("image.fits", t.noise(60, 70), t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam"))
-            catalogue, fitted = t.find(path), t.find(path, "--scales")
+            catalogue, *more = (t.find(path, *options) for options in ([], ["--fit"], ["--scales"]))
             image, of_islands = catalogue["image"], [column["name"] for column in catalogue["columns"]]
             self.assertTrue(catalogue["sources"])
-            for column in catalogue["columns"] + [column for column in fitted["columns"] if column["name"] not in of_islands]:
+            others = {column["name"]: column for fitted in reversed(more) for column in fitted["columns"] if column["name"] not in of_islands}
+            for column in catalogue["columns"] + [*others.values()]:
                 text, unit = re.fullmatch(r"(.*?)(?: \[(.*)\])?", properties[column["name"]]["description"]).groups()
                 unit = {"image.unit": image["unit"], "image.flux_unit": image["flux_unit"]}.get(unit, unit)
                 self.assertEqual([text, unit], [column["description"], column["unit"]], column["name"])
