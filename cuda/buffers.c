@@ -108,6 +108,13 @@ static void lay_out_blocks(struct params *params, struct layout *l) {
     params->run_blocks = params->tile_blocks + params->tile_words;
 }
 
+/* Of a buffer for pixels. */
+static int64_t size_of_pixels(const struct params *params, enum buffer_kind kind) {
+    return kind == BUFFER_IMAGE    ? params->image_size
+           : kind == BUFFER_CHUNKS ? params->chunks_size
+                                   : params->samples_size;
+}
+
 /* Sets the pointers of params to the ranges of one buffer, and returns its size in bytes. With
  * memory == NULL only the size is meaningful. */
 static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memory) {
@@ -117,10 +124,9 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
         params->state = layout_take(&l, 1, sizeof *params->state);
         break;
     case BUFFER_IMAGE:
-        layout_take(&l, params->image_size, 1);
-        break;
     case BUFFER_CHUNKS:
-        layout_take(&l, params->chunks_size, 1);
+    case BUFFER_SAMPLES:
+        layout_take(&l, size_of_pixels(params, kind), 1);
         break;
     case BUFFER_SAMPLE:
         params->sample = layout_take(&l, params->n_sample, sizeof *params->sample);
@@ -161,9 +167,6 @@ static int64_t lay_out(struct params *params, enum buffer_kind kind, void *memor
         break;
     case BUFFER_TEMPORARY:
         params->temporary = layout_take(&l, (int64_t)params->temporary_size, 1);
-        break;
-    case BUFFER_SAMPLES:
-        layout_take(&l, params->samples_size, 1);
         break;
     case BUFFER_AFTER: /* fit_jobs.c, gather_runs.c, smooth_image.c */
     case BUFFERS:

@@ -75,8 +75,10 @@ enum srcfind_status cuda_reserve(struct cuda *cuda, enum buffer_kind kind, int64
 static bool is_kept(const struct cuda *cuda, enum buffer_kind kind, enum buffer_kind growing) {
     const bool has_image =
         cuda->image.pixels && cuda->image.pixels == cuda->buffers[BUFFER_IMAGE].memory;
-    return kind == BUFFER_STATE || kind == BUFFER_SAMPLES || kind == growing ||
-           (kind == BUFFER_IMAGE && has_image);
+    const bool has_samples =
+        cuda->kept.pixels && cuda->kept.pixels == cuda->buffers[BUFFER_SAMPLES].memory;
+    return kind == BUFFER_STATE || kind == growing || (kind == BUFFER_IMAGE && has_image) ||
+           (kind == BUFFER_SAMPLES && has_samples);
 }
 
 int64_t cuda_memory_after_search(const struct cuda *cuda, enum buffer_kind growing) {

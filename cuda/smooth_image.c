@@ -51,11 +51,13 @@ static enum srcfind_status reserve(struct smoothed *s, struct error *error) {
     enum srcfind_status status = /* aligned as buffers.c does, so that no search makes it grow */
         cuda_reserve_after_search(s->cuda, BUFFER_SAMPLES, aligned(m->width * m->height * size),
                                   error);
+    s->band.samples = s->cuda->buffers[BUFFER_SAMPLES].memory;
+    s->cuda->kept =
+        (struct kept_image){(const uint32_t *)(const void *)s->band.samples, m->width, false};
     if (status == SRCFIND_OK)
         status = cuda_reserve_after_search(s->cuda, BUFFER_AFTER,
                                            fixed + 3 * 256 + n_rows * bytes_a_row(s), error);
     char *memory = s->cuda->buffers[BUFFER_AFTER].memory;
-    s->band.samples = s->cuda->buffers[BUFFER_SAMPLES].memory;
     s->band.smoothing.kernel = take(&memory, kernel);
     s->band.model.first = take(&memory, first);
     s->band.model.gaussians = take(&memory, gaussians);

@@ -180,6 +180,20 @@ static bool make_jobs(struct batch *b, struct item *item, int64_t island) {
     return true;
 }
 
+/* Whether the image may have only a part of an island, so that its Gaussians have flux that no
+ * pixel has: it is at the edge, or a tenth of the pixels around it are blank. */
+static bool is_cut(const struct batch *b, const struct item *item, int64_t island) {
+    const struct island *whole = &b->segments->islands[island];
+    const struct pixel_source *image = b->dividing->from->source;
+    const int64_t n = b->margins[item - b->items].n_pixels;
+    int64_t n_blank = 0;
+    for (int64_t i = 0; whole->edge && i < n; i++)
+        n_blank += !isfinite(b->read.value[item->first_margin + i]);
+    const bool at_edge = whole->x_min == 0 || whole->y_min == 0 ||
+                         whole->x_max == image->width - 1 || whole->y_max == image->height - 1;
+    return at_edge || 10 * n_blank > n;
+}
+
 /* Takes the results. An island stays due that its Gaussians do not describe; after the second fit
  * its sources are not fitted. */
 static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
@@ -192,8 +206,8 @@ static bool finish_fit(struct batch *b, struct item *item, int64_t island) {
     if (!item->is_due)
         return true;
     const bool is_changed = flux_check_drop_unsupported(&item->fit, &d->frame, jobs);
-    const bool is_cut = b->segments->islands[island].edge; /* what is outside has flux, too */
-    const bool holds = is_cut || flux_check_holds(&check, &item->fit, &d->frame, jobs);
+    const bool holds =
+        is_cut(b, item, island) || flux_check_holds(&check, &item->fit, &d->frame, jobs);
     item->is_due = !holds || (is_changed && !item->is_second);
     if (item->is_due && !item->is_second)
         return true;

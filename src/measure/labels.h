@@ -11,6 +11,7 @@
 struct labelled_run {
     struct run run;
     int32_t label;
+    float scale; /* of the grid that it was found in */
 };
 
 struct labels {

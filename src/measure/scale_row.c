@@ -44,7 +44,7 @@ static double peak_of(const struct setting *s, double total_flux, const struct t
 
 void scale_row(const struct setting *s, struct srcfind_source *row, struct pixel_shape *shape) {
     const struct grid *g = &s->grid;
-    const double step = (double)g->step, unit = grid_unit(g);
+    const double step = (double)g->step;
     if (g->scale == 0)
         return;
     row->scale = g->scale;
@@ -59,5 +59,5 @@ void scale_row(const struct setting *s, struct srcfind_source *row, struct pixel
     double *const per_beam[] = {&row->isl_rms, &row->isl_mean, &row->resid_isl_rms,
                                 &row->pixel_sum};
     for (size_t i = 0; i < sizeof per_beam / sizeof *per_beam; i++)
-        *per_beam[i] *= unit;
+        *per_beam[i] *= s->per_beam;
 }

@@ -19,6 +19,7 @@ struct setting setting_make(const struct detection_result *result,
     };
     s.beam_area = s.frame.ux * s.frame.vy / (effective.ux * effective.vy);
     s.to_flux *= (double)(grid->step * grid->step);
+    s.per_beam = grid_unit(grid) * (image->per_pixel ? metadata->beam_pixels : 1);
     if (!frame->has_beam) /* a circle with an area of one pixel */
         s.frame.ux = s.frame.vy = sqrt(2 * M_PI);
     if (isfinite(image->jansky) && (has_beam || image->per_pixel))

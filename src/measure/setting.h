@@ -16,6 +16,7 @@ struct setting {
     struct fit_frame frame; /* of the errors of fits: its unit circle is what is correlated */
     double beam_area;       /* of the effective beam, in unit circles of that frame */
     struct grid grid;       /* what the pixels are: of the image, or samples of a scale */
+    double per_beam;        /* values of the map's unit times this are per effective beam */
 };
 
 /* frame: of fits in the image, see beam_frame.h. The pointers must outlive the setting. */

@@ -14,13 +14,19 @@ enum { BAND_PIXELS = 1 << 21 }; /* that are read before they are convolved, at l
 
 /* --- the kernel --- */
 
+/* The Gaussian, of peak 1, at t pixels: 0 where it is less than 1e-40. */
+static double kernel_at(double t, double sigma) {
+    const double exponent = -0.5 * t * t / (sigma * sigma);
+    return exponent > -92 ? gaussian_exp(exponent) : 0;
+}
+
 /* The kernel's values, whose sum is 1. */
 static void fill_kernel(struct smoothing *s, double sigma) {
     double sum = 0;
     for (int64_t t = -s->radius; t <= s->radius; t++)
-        sum += exp(-0.5 * (double)(t * t) / (sigma * sigma));
+        sum += kernel_at((double)t, sigma);
     for (int64_t t = -s->radius; t <= s->radius; t++)
-        s->kernel[t + s->radius] = (float)(exp(-0.5 * (double)(t * t) / (sigma * sigma)) / sum);
+        s->kernel[t + s->radius] = (float)(kernel_at((double)t, sigma) / sum);
 }
 
 bool smoothing_make(struct smoothing *s, double kernel, double effective, int64_t width,

@@ -18,7 +18,7 @@ struct node {
 
 struct search {
     struct candidate *candidates;
-    const double *radius;
+    const struct reach *reach;
     struct node *nodes; /* node k has the children 2 k + 1 and 2 k + 2 */
     uint64_t *duplicates;
     double most; /* the largest radius */
@@ -147,15 +147,15 @@ static bool is_taken(const struct search *s, const struct candidate *c) {
     return c->turn.rank == HAD_ITS_TURN && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
 }
 
-/* The effective beam of a scale / the beam. */
-static double widening(const struct candidate *c) {
+/* That of an image, for rows of the scale of c. */
+static double reach_of(const struct reach *reach, const struct candidate *c) {
     const double scale = (double)c->scale / SCALE_STEPS;
-    return sqrt(1 + scale * scale);
+    return reach->radius * sqrt(1 + reach->growth * scale * scale);
 }
 
 static bool is_near(const struct search *s, const struct candidate *a, const struct candidate *b) {
     const double radius = /* fmax ignores one NaN */
-        widening(a) * fmax(s->radius[a->image], s->radius[b->image]);
+        fmax(reach_of(&s->reach[a->image], a), reach_of(&s->reach[b->image], b));
     double square = 0;
     for (int k = 0; k < 3; k++)
         square += (a->position[k] - b->position[k]) * (a->position[k] - b->position[k]);
@@ -210,19 +210,20 @@ static void search_all(struct search *s, int64_t n) {
     }
 }
 
-static double largest_radius(const struct candidate *candidates, int64_t n, const double *radius) {
+static double largest_reach(const struct candidate *candidates, int64_t n,
+                            const struct reach *reach) {
     double most = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, widening(&candidates[i]) * radius[candidates[i].image]);
+        most = fmax(most, reach_of(&reach[candidates[i].image], &candidates[i]));
     return most;
 }
 
-bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
+bool duplicates_find(struct candidate *candidates, int64_t n, const struct reach *reach,
                      uint64_t *duplicates) {
     struct search s = {.candidates = candidates,
-                       .radius = radius,
+                       .reach = reach,
                        .duplicates = duplicates,
-                       .most = chord(largest_radius(candidates, n, radius))};
+                       .most = chord(largest_reach(candidates, n, reach))};
     if (n == 0 || !(s.most > 0))
         return true;
     s.nodes = rank(candidates, n) ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;

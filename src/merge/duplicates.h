@@ -26,12 +26,19 @@ struct candidate {
     bool is_negative; /* negative sources are no duplicates of positive ones */
 };
 
-/* Takes n rows in the order of preference. A row that is nearer than half a beam, or half of the
- * effective beam of its scale, to one that was taken, of another image and of the same sign and
- * scale, is a duplicate: its bit, row, is set in `duplicates`; the others are taken. radius: in
- * radians, of each image; of two images, the larger counts; NaN where it is not known. At most 2^32
- * - 1 rows. Reorders the candidates. Uses 4 bytes a row beside them. False where memory ran out. */
-bool duplicates_find(struct candidate *candidates, int64_t n, const double *radius,
+/* How near to each other rows of an image and of another one are duplicates, in radians; NaN where
+ * it is not known. Of a scale of K beams it is radius x sqrt(1 + growth K^2): half of the major
+ * axis of the effective beam, if radius is that of the beam and growth is BMIN / BMAJ. */
+struct reach {
+    double radius, growth;
+};
+
+/* Takes n rows in the order of preference. A row that is nearer than the reach to one that was
+ * taken, of another image and of the same sign and scale, is a duplicate: its bit, row, is set in
+ * `duplicates`; the others are taken. reach: of each image; of two images, the larger counts. At
+ * most 2^32 - 1 rows. Reorders the candidates. Uses 4 bytes a row beside them. False where memory
+ * ran out. */
+bool duplicates_find(struct candidate *candidates, int64_t n, const struct reach *reach,
                      uint64_t *duplicates);
 
 #endif

@@ -359,11 +359,13 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
 static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
                                            struct error *error) {
     struct candidates c;
-    double *radius = malloc(((size_t)m->n_images + 1) * sizeof *radius);
-    for (int64_t i = 0; radius && i < m->n_images; i++) {
-        const double degrees =
-            m->options.radius > 0 ? m->options.radius : m->metadata.images[i].beam.major / 2;
-        radius[i] = m->images[i].name ? degrees * (M_PI / 180) : (double)NAN;
+    struct reach *reach = malloc(((size_t)m->n_images + 1) * sizeof *reach);
+    for (int64_t i = 0; reach && i < m->n_images; i++) {
+        const struct srcfind_beam *beam = &m->metadata.images[i].beam;
+        const bool is_given = m->options.radius > 0;
+        const double degrees = is_given ? m->options.radius : beam->major / 2;
+        reach[i] = (struct reach){m->images[i].name ? degrees * (M_PI / 180) : (double)NAN,
+                                  is_given ? 0 : beam->minor / beam->major};
     }
     enum srcfind_status status = SRCFIND_OK;
     if (!candidates_read(&m->spool, m->images, m->n_images, &c))
@@ -372,9 +374,9 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
         m->metadata.images[c.candidate[i].image].has_candidates = true;
     if (status == SRCFIND_OK && m->options.radius == 0)
         status = metadata_check_beams(&m->metadata, error);
-    if (status == SRCFIND_OK && (!radius || !duplicates_find(c.candidate, c.n, radius, duplicates)))
+    if (status == SRCFIND_OK && (!reach || !duplicates_find(c.candidate, c.n, reach, duplicates)))
         status = error_memory(error, MERGING);
-    free(radius);
+    free(reach);
     free(c.candidate);
     return status;
 }

@@ -8,6 +8,15 @@
 
 /* --- labels --- */
 
+/* The smallest scale that is larger than this one; infinity if there is none. */
+static float next_scale(const struct labels *labels, float scale) {
+    float next = INFINITY;
+    for (int64_t i = 0; i < labels->n; i++)
+        if (labels->runs[i].scale > scale && labels->runs[i].scale < next)
+            next = labels->runs[i].scale;
+    return next;
+}
+
 bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64_t height) {
     int64_t *first = rows->first = calloc((size_t)height + 2, sizeof *first);
     rows->runs = malloc((size_t)labels->n * sizeof *rows->runs + 1);
@@ -17,8 +26,10 @@ bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64
         first[labels->runs[i].run.y + 2]++;
     for (int64_t y = 0; y < height; y++)
         first[y + 2] += first[y + 1];
-    for (int64_t i = 0; i < labels->n; i++) /* first[y + 1] becomes where row y ends */
-        rows->runs[first[labels->runs[i].run.y + 1]++] = labels->runs[i];
+    for (float scale = 0; isfinite(scale); scale = next_scale(labels, scale))
+        for (int64_t i = 0; i < labels->n; i++) /* first[y + 1] becomes where row y ends */
+            if (labels->runs[i].scale == scale)
+                rows->runs[first[labels->runs[i].run.y + 1]++] = labels->runs[i];
     return true;
 }
 
@@ -28,7 +39,8 @@ void label_rows_clear(struct label_rows *rows) {
     *rows = (struct label_rows){0};
 }
 
-/* Writes the labels of the pixels [x, x + n) of row y. */
+/* Writes the labels of the pixels [x, x + n) of row y; a pixel that several runs have gets that of
+ * the first. */
 static void write_labels(const struct label_rows *rows, int64_t x, int64_t y, int64_t n,
                          uint32_t *values) {
     memset(values, 0, (size_t)n * sizeof *values);

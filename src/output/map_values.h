@@ -17,7 +17,8 @@ enum quantity {
     QUANTITY_LABEL
 };
 
-/* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1]. */
+/* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1], those
+ * of the smallest scale first. */
 struct label_rows {
     int64_t *first;
     struct labelled_run *runs;

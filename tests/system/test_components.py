@@ -462,8 +462,10 @@ class Components(t.Case):
         header, random = t.sky_header(BMAJ=2.5e-3, BMIN=2.5e-3, BPA=0.0), np.random.default_rng(3)
         options = ("-i", "3", "--rms", "1", "--background", "zero", "--fit")
         ratios, flags = [], []
-        for peak in (20, 50) if t.SANITIZED else (6, 12, 20, 50):
+        for peak, has_specks in ((20, False), (20, True)) if t.SANITIZED else ((6, False), (12, False), (20, False), (50, False), (20, True)):
             image = self.shapes(peak, random)
+            if has_specks:  # islands beside a blank pixel are checked, too
+                image[::13, ::17] = np.nan
             path = self.write("shapes.fits", image, header)
             rows = self.json(path, *options)
             ratios += self.flux_ratios(image, rows, 3)
@@ -471,7 +473,7 @@ class Components(t.Case):
             self.assertEqual(self.text(path, *options, "-j", "1"), self.text(path, *options, "-j", "7"))
         self.assertGreater(len(ratios), 15 if t.SANITIZED else 30)
         self.assertLess(max(ratios), 1.501)
-        self.assertLess(sum(bool(flag & NOT_FITTED) for flag in flags), 0.02 * len(flags))
+        self.assertLess(sum(bool(flag & NOT_FITTED) for flag in flags), 0.03 * len(flags))
 
     def test_cut_by_an_edge(self):
         """The flux of what is beyond the edge is not made out of nothing: points on both sides of it keep their Gaussians."""

@@ -41,16 +41,16 @@ def margin(row, shape):
     return int(min(box[0], box[1], shape[1] - 1 - box[2], shape[0] - 1 - box[3]))
 
 
-def find_duplicates(catalogues):
-    """The rule of the manual, pair by pair. catalogues: (rows, shape, BMAJ in degrees) of each image; returns the duplicates as
-    (image, row)."""
+def find_duplicates(catalogues, ratio=1):
+    """The rule of the manual, pair by pair. catalogues: (rows, shape, BMAJ in degrees) of each image; ratio: BMIN / BMAJ. Returns the
+    duplicates as (image, row)."""
     candidates = []
     for image, (rows, shape, beam) in enumerate(catalogues):
         for number, row in enumerate(rows):
             flags = int(row["Flags"])
             preference = flags & EDGE, float(row["Isl_rms"]), -margin(row, shape), image, number
             scale = float(row.get("Scale", 0))  # whose effective beam is the wider by
-            candidates.append((preference, unit_vector(row), image, number, (flags & NEGATIVE, scale), beam * math.sqrt(1 + scale * scale)))
+            candidates.append((preference, unit_vector(row), image, number, (flags & NEGATIVE, scale), beam * math.sqrt(1 + ratio * scale * scale)))
     taken, duplicates = [], set()
     for candidate in sorted(candidates, key=lambda c: c[0]):
         _, position, image, number, kind, beam = candidate

@@ -396,6 +396,16 @@ class Maps(Scales):
                 self.assertEqual(len(x), row["N_pix"] or 0)
         self.assertTrue(0 < n_hidden < len(of_scale(rows, 2, 4, 8)))
 
+    def test_labels_of_negative_sources(self):
+        """The hole of an artefact is seen in the nebula around it, whose row comes before that of the hole."""
+        path = self.wide([(200, 200, 3, 60, 60, 0), (196, 203, -15, *BEAM)], side=400)
+        maps, rows = self.save(path, "islands,sources", "--scales", *LOCAL, "--negative")
+        hole = next(row for row in rows if row["Flags"] & NEGATIVE and row["Scale"] == 0 and abs(row["Xposn"] - 196) < 2)
+        nebula = near(of_scale(rows, 2, 4, 8), 200, 200)
+        self.assertLess(nebula["Source_id"], hole["Source_id"])
+        self.assertEqual([maps["islands"][203, 196], maps["sources"][203, 196]], [hole["Isl_id"], hole["Source_id"]])
+        self.assertIn(nebula["Source_id"], maps["sources"][200:230, 200:230])
+
     def test_labels_where_nothing_hides_them(self):
         """All N_pix pixels of a row of a scale are there, to the upper edges."""
         path = self.wide([(60.0, 80.0, 3, 40.0, 36.0, 30.0), (225.0, 210.0, 3, 30.0, 30.0, 0.0)], side=299)
@@ -493,7 +503,7 @@ class Merged(Scales):
     def expected(self, keep=False):
         beam = BEAM[0] * sky.CELL
         catalogues = [(rows_of(self.text(image, *self.options)), (600, 420), beam) for image in self.images]
-        duplicates, merged = find_duplicates(catalogues), []
+        duplicates, merged = find_duplicates(catalogues, BEAM[1] / BEAM[0]), []
         for image, (rows, _, _) in enumerate(catalogues):
             for number, row in enumerate(rows):
                 if keep or (image, number) not in duplicates:
@@ -515,20 +525,20 @@ class Merged(Scales):
             self.assertEqual(self.merged(), expected)
 
     def test_scales_apart(self):
-        """A row of a scale is no duplicate of one of the image, at the same place."""
+        """A row of a scale is no duplicate of one of the image, at the same place. A radius that is given holds for all scales."""
         catalogue = [row for image in self.images for row in rows_of(self.text(image, *self.options))]
         wide = next(row for row in catalogue if row["Scale"] == "2")
         places = self.path("a.csv"), self.path("b.csv")
-        for scales in (("2", "4"), ("0", "2"), ("2", "2"), ("4", "4")):
+        for scales, distance in ((("2", "4"), 0.4), (("0", "2"), 0.4), (("2", "2"), 0.4), (("4", "4"), 0.6)):
             for k, (path, scale) in enumerate(zip(places, scales)):
-                move = 0.4 * BEAM[0] * math.sqrt(1 + 4 * 4) * sky.CELL if k else 0  # within half of the effective beam of 4 alone
+                move = distance * BEAM[0] * sky.CELL if k else 0
                 row = {**wide, "Scale": scale, "DEC": repr(float(wide["DEC"]) + move), "Source_id": "1", "Isl_id": "1"}
                 with open(path, "w", newline="") as stream:
                     writer = csv.DictWriter(stream, row)
                     writer.writeheader()
                     writer.writerow(row)
             self.merge(*places, "--radius", "%g" % (BEAM[0] * sky.CELL * 3600 / 2), "-o", self.path("m.csv"))
-            self.assertEqual(len(self.merged("m.csv")), 1 if scales == ("4", "4") else 2, scales)
+            self.assertEqual(len(self.merged("m.csv")), 1 if scales == ("2", "2") else 2, scales)
 
     def test_formats(self):
         """srcfind-merge makes the rows of --merge from catalogues of each format."""

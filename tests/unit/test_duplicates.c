@@ -29,15 +29,19 @@ static double angle(const struct candidate *a, const struct candidate *b) {
 /* Whether a row is a duplicate of the other one, which was taken; 2 where the last digit decides.
  */
 static int is_duplicate_of(const struct candidate *c, const struct candidate *taken,
-                           const double *radius) {
-    const double most = fmax(radius[c->image], radius[taken->image]);
-    if (c->image == taken->image || c->is_negative != taken->is_negative || !(most > 0))
+                           const struct reach *reach) {
+    const double scale = (double)c->scale / SCALE_STEPS;
+    const struct reach *a = &reach[c->image], *b = &reach[taken->image];
+    const double most = fmax(a->radius * sqrt(1 + a->growth * scale * scale),
+                             b->radius * sqrt(1 + b->growth * scale * scale));
+    if (c->image == taken->image || c->is_negative != taken->is_negative ||
+        c->scale != taken->scale || !(most > 0))
         return 0;
     return fabs(angle(c, taken) - most) < 1e-14 ? 2 : angle(c, taken) < most;
 }
 
 /* Sets `expected`; the rows of a set may be in any order. */
-static void find_plainly(const struct candidate *given, int n, const double *radius,
+static void find_plainly(const struct candidate *given, int n, const struct reach *reach,
                          uint64_t *expected) {
     struct candidate *c = malloc((size_t)n * sizeof *c + 1);
     int *taken = malloc((size_t)n * sizeof *taken + 1), n_taken = 0;
@@ -46,7 +50,7 @@ static void find_plainly(const struct candidate *given, int n, const double *rad
     for (int i = 0; i < n; i++) {
         bool found = false;
         for (int k = 0; k < n_taken && !found; k++) {
-            const int answer = is_duplicate_of(&c[i], &c[taken[k]], radius);
+            const int answer = is_duplicate_of(&c[i], &c[taken[k]], reach);
             assert_int_not_equal(answer, 2); /* else the test needs another seed */
             found = answer;
         }
@@ -91,17 +95,19 @@ static void random_rows(void **state) {
         const int n = random_below(&r, i % 10 ? 60 : MOST), kind = random_below(&r, 4);
         const double lon = 7 * random_unit(&r), lat = 3 * (random_unit(&r) - 0.5);
         const double size = pow(10, -5 + 5 * random_unit(&r));
-        double radius[6];
+        struct reach reach[6];
         struct candidate c[MOST];
         uint64_t expected[MOST / 64 + 1] = {0}, found[MOST / 64 + 1] = {0};
         for (int k = 0; k < 6; k++)
-            radius[k] = random_below(&r, 5) ? size * random_unit(&r) : (double)NAN;
+            reach[k] = (struct reach){random_below(&r, 5) ? size * random_unit(&r) : (double)NAN,
+                                      random_unit(&r)};
         for (int k = 0; k < n; k++) {
             c[k] = random_row(kind, lon, lat, size, &r);
             c[k].row = (uint32_t)k;
+            c[k].scale = random_below(&r, 3) ? 0 : (uint16_t)(2 * SCALE_STEPS);
         }
-        find_plainly(c, n, radius, expected);
-        assert_true(duplicates_find(c, n, radius, found));
+        find_plainly(c, n, reach, expected);
+        assert_true(duplicates_find(c, n, reach, found));
         assert_memory_equal(found, expected, sizeof found);
         for (int k = 0; k < n; k++)
             n_duplicates += found[k / 64] >> k % 64 & 1;
@@ -123,7 +129,7 @@ static void preference(void **state) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int turned = 0; turned < 2; turned++) {
             struct candidate c[2] = {pairs[i][turned], pairs[i][1 - turned]};
-            const double radius[2] = {1e-5, 1e-5};
+            const struct reach reach[2] = {{1e-5, 1}, {1e-5, 1}};
             uint64_t found = 0;
             for (int k = 0; k < 2; k++) {
                 const struct candidate place = at(1, 1);
@@ -131,7 +137,7 @@ static void preference(void **state) {
                 c[k].row = (uint32_t)(k == turned ? 10 : 20);
                 c[k].image = c[k].image == c[1 - k].image ? k : c[k].image;
             }
-            assert_true(duplicates_find(c, 2, radius, &found));
+            assert_true(duplicates_find(c, 2, reach, &found));
             assert_int_equal(found, (uint64_t)1 << 20);
         }
 }
@@ -139,15 +145,15 @@ static void preference(void **state) {
 /* Rows of one image are never duplicates of each other; without a radius none are. */
 static void no_duplicates(void **state) {
     struct candidate c[100];
-    const double radius[2] = {1, 1}, none[2] = {NAN, NAN};
+    const struct reach all[2] = {{1, 1}, {1, 1}}, none[2] = {{NAN, 1}, {NAN, 1}};
     uint64_t found[2] = {0};
     (void)state;
     for (uint32_t k = 0; k < 100; k++) {
         c[k] = at(0.1, 0.2);
         c[k].row = k;
     }
-    assert_true(duplicates_find(c, 100, radius, found));
-    assert_true(duplicates_find(c, 0, radius, found));
+    assert_true(duplicates_find(c, 100, all, found));
+    assert_true(duplicates_find(c, 0, all, found));
     for (uint32_t k = 0; k < 100; k++) {
         c[k] = at(0.1, 0.2);
         c[k].image = (int32_t)k % 2;
@@ -163,7 +169,7 @@ static void many_rows(void **state) {
     const int n = 1000000 / UNIT_FEWER;
     struct random r = {3};
     struct candidate *c = malloc((size_t)n * sizeof *c);
-    const double radius[2] = {1e-6, 1e-6};
+    const struct reach reach[2] = {{1e-6, 1}, {1e-6, 1}};
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
         uint64_t *found = calloc((size_t)n / 64 + 1, sizeof *found);
@@ -175,7 +181,7 @@ static void many_rows(void **state) {
             c[k].row = (uint32_t)k;
             c[k].rms = 1 + random_unit(&r);
         }
-        assert_true(duplicates_find(c, n, radius, found));
+        assert_true(duplicates_find(c, n, reach, found));
         for (int k = 0; k < n; k++)
             n_found += found[k / 64] >> k % 64 & 1;
         assert_int_equal(n_found, kind == 2 ? 0 : n / 2);
