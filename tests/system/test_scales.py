@@ -398,13 +398,13 @@ class Maps(Scales):
 
     def test_labels_of_negative_sources(self):
         """The hole of an artefact is seen in the nebula around it, whose row comes before that of the hole."""
-        path = self.wide([(200, 200, 3, 60, 60, 0), (196, 203, -15, *BEAM)], side=400)
-        maps, rows = self.save(path, "islands,sources", "--scales", *LOCAL, "--negative")
-        hole = next(row for row in rows if row["Flags"] & NEGATIVE and row["Scale"] == 0 and abs(row["Xposn"] - 196) < 2)
-        nebula = near(of_scale(rows, 2, 4, 8), 200, 200)
+        path = self.wide([(300, 300, 2, 120, 120, 0), (296, 303, -13, *BEAM)], side=600)
+        maps, rows = self.save(path, "islands,sources", "--scales=8", *LOCAL, "--negative")
+        hole = next(row for row in rows if int(row["Flags"]) & NEGATIVE and row["Scale"] == 0 and abs(row["Xposn"] - 296) < 2)
+        nebula = near(of_scale(rows, 8), 300, 300)
         self.assertLess(nebula["Source_id"], hole["Source_id"])
-        self.assertEqual([maps["islands"][203, 196], maps["sources"][203, 196]], [hole["Isl_id"], hole["Source_id"]])
-        self.assertIn(nebula["Source_id"], maps["sources"][200:230, 200:230])
+        self.assertEqual([maps["islands"][303, 296], maps["sources"][303, 296]], [hole["Isl_id"], hole["Source_id"]])
+        self.assertIn(nebula["Source_id"], maps["sources"][310:340, 310:340])
 
     def test_labels_where_nothing_hides_them(self):
         """All N_pix pixels of a row of a scale are there, to the upper edges."""
