@@ -354,7 +354,7 @@ struct srcfind_quality {
     /* Of local noise: the 10th and the 90th percentile of the background; else NaN. */
     double background_p10, background_p90;
     /* With the option scales: the widest one that was left out, in beams, since its kernel is wider
-     * than half of the image's shorter side; 0 where none was. */
+     * than half of the image's shorter side; NaN where none was. */
     double widest_left_out;
 };
 

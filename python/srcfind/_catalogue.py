@@ -101,7 +101,7 @@ class Quality:
     single_pixel, edge: share of the sources with this flag; edge_or_single: with one of them. narrow, high_residual: with fit,
     share of the sources that are narrower than the beam, and of those whose Resid_Isl_rms is above 2 Isl_rms. beam_pixels:
     FWHM of the beam's minor axis, in pixels. background_p10, background_p90: percentiles of the local background.
-    widest_left_out: with scales, the widest one that is too wide for the image, in beams; 0 if there is none.
+    widest_left_out: with scales, the widest one that is too wide for the image, in beams.
     """
 
     zeros: float

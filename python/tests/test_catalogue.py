@@ -255,3 +255,16 @@ def test_write_replaces_no_image(path):
         for _ in range(2):
             found.write(path("c.fits"))
     assert [open(image, "rb").read() for image in images] == before
+
+
+def test_scales(path):
+    """True stands for the option without a list; the column Scale, and what quality tells of scales that are too wide."""
+    sky.make(["400", path("sky.fits"), "--wide", "8", "--seed", "3"])
+    for scales, option in ((True, "--scales"), ([2, 60], "--scales=60,2")):
+        found = srcfind.find(path("sky.fits"), local=True, island=3, scales=scales)
+        t.run(path("sky.fits"), "-q", "--local", "-i", "3", option, "-o", path("c.ecsv"), check=True)
+        expected = QTable.read(path("c.ecsv"), format="ascii.ecsv")
+        assert np.array_equal(found.array["Scale"], expected["Scale"]) and found.array["Scale"].max() >= 2
+        assert np.array_equal(found.array["Total_flux"], np.asarray(expected["Total_flux"]))
+        assert np.array_equal(found.quality.widest_left_out, np.nan if scales is True else 60, equal_nan=True)
+        assert found.quality.background_p10 < found.quality.background_p90

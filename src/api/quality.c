@@ -153,7 +153,7 @@ bool quality_find(const struct sampled *sample, struct srcfind_catalogue *catalo
         .edge_or_single = share_with(catalogue, SRCFIND_FLAG_EDGE | SRCFIND_FLAG_SINGLE_PIXEL),
         .narrow = NAN,
         .high_residual = NAN,
-        .widest_left_out = quality->widest_left_out};
+        .widest_left_out = quality->widest_left_out > 0 ? quality->widest_left_out : (double)NAN};
     compare_fits(catalogue, quality);
     if (!noise_background_range(&catalogue->noise, &quality->background_p10,
                                 &quality->background_p90))

@@ -162,7 +162,7 @@ static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
     add_real(&object, "high_residual", q->high_residual);
     add_real(&object, "background_p10", q->background_p10);
     add_real(&object, "background_p90", q->background_p90);
-    add_real(&object, "widest_left_out", q->widest_left_out > 0 ? q->widest_left_out : (double)NAN);
+    add_real(&object, "widest_left_out", q->widest_left_out);
     add_real(&object, "negative",
              catalogue->options.negative ? (double)sources_of(catalogue)->n_negative : (double)NAN);
     add_real(&object, "beam_pixels", q->beam_pixels);
