@@ -173,7 +173,8 @@ struct srcfind_pixels {
 };
 
 /* The same for pixels in memory. The option hdu is not used; plane gives only the position on the
- * further axes of the header. The options mask, rms-map and background-map are an error. */
+ * further axes of the header. The options mask, rms-map, background-map and detect-on are an
+ * error. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
                                                     const struct srcfind_pixels *pixels,
                                                     struct srcfind_catalogue **catalogue);

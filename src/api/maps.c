@@ -12,6 +12,7 @@
 #include "common/path.h"
 #include "input/image.h"
 #include "input/srcfind_map.h"
+#include "input/user_maps.h"
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
@@ -115,12 +116,12 @@ struct original {
     bool is_known; /* it was opened */
 };
 
-/* Opens an image without mask and maps of the noise. */
+/* Opens an image without mask, maps of the noise, and image for detection. */
 static void open_original(struct original *o, const char *path,
                           const struct srcfind_options *options) {
     struct options own = options->values;
     struct error ignored;
-    *own.mask = *own.rms_map = *own.background_map = '\0';
+    *own.mask = *own.rms_map = *own.background_map = *own.detect_on = '\0';
     *o = (struct original){.image.file.descriptor = -1};
     o->is_known = !path_ends_with(path, ".gz") &&
                   image_open(&o->image, path, &own, &o->metadata, &ignored) == SRCFIND_OK;
@@ -244,13 +245,35 @@ static enum srcfind_status add_map(struct wanted_maps *m, enum map map) {
                : error_memory(&m->finder->error, "making a map");
 }
 
+/* Moves the map of the SNR behind the others, if there is one. Returns the number of the others. */
+static int move_snr_back(struct wanted_maps *m) {
+    const int last = m->n - 1;
+    for (int i = 0; i < m->n; i++) {
+        if (m->outputs[i].quantity != QUANTITY_SNR)
+            continue;
+        const struct map_output snr = m->outputs[i];
+        m->outputs[i] = m->outputs[last];
+        m->outputs[last] = snr;
+        return last;
+    }
+    return m->n;
+}
+
+/* Makes the maps of the image; that of the SNR is of the image for detection, if there is one. */
 static enum srcfind_status make_maps(struct wanted_maps *m) {
     const struct srcfind_catalogue *c = m->catalogue;
+    struct threads *threads = m->finder->threads;
+    struct error *error = &m->finder->error;
     const struct map_image image = {m->pixels, &c->noise,
                                     finder_detection(&c->options, m->image, &c->image).maps};
-    return m->n == 0
-               ? SRCFIND_OK
-               : map_outputs_write(&image, m->outputs, m->n, m->finder->threads, &m->finder->error);
+    const struct map_image elsewhere = {
+        user_map_source(m->image->user_maps, USER_DETECTION), &c->detection_noise, {NULL, NULL}};
+    const int n = elsewhere.source ? move_snr_back(m) : m->n;
+    enum srcfind_status status =
+        n > 0 ? map_outputs_write(&image, m->outputs, n, threads, error) : SRCFIND_OK;
+    if (status == SRCFIND_OK && n < m->n)
+        status = map_outputs_write(&elsewhere, m->outputs + n, m->n - n, threads, error);
+    return status;
 }
 
 static void clear_maps(struct wanted_maps *m) {

@@ -9,10 +9,11 @@ enum srcfind_status pixels_read(const struct srcfind_pixels *given, const struct
     memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
     if (p->row_stride == 0)
         p->row_stride = p->width;
-    if (*options->mask || *options->rms_map || *options->background_map)
+    if (*options->mask || *options->rms_map || *options->background_map || *options->detect_on)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "pixels in memory: mask, rms-map and background-map are for images in "
-                         "files: write the pixels to a file, or NaN to those that are masked");
+                         "pixels in memory: mask, rms-map, background-map and detect-on are for "
+                         "images in files: write the pixels to a file, or NaN to those that are "
+                         "masked");
     if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
         p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
         return SRCFIND_OK;

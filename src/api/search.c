@@ -37,6 +37,21 @@ struct detection finder_detection(const struct options *o, const struct image *i
     return detection;
 }
 
+/* The same for the image for detection: its noise is its own, in the same boxes, and what is given
+ * of the noise is the image's; but a background of zero is that of both. */
+static struct detection detection_elsewhere(const struct options *options,
+                                            const struct image *image,
+                                            const struct srcfind_image *metadata) {
+    struct options own = *options;
+    own.rms = 0;
+    *own.rms_map = *own.background_map = '\0';
+    own.background = options->background == 0 ? 0 : NAN;
+    struct detection detection = finder_detection(&own, image, metadata);
+    detection.maps = (struct noise_sources){NULL, NULL};
+    detection.keep_runs = true;
+    return detection;
+}
+
 /* --- the choice of a backend --- */
 
 /* Records which backend is used, and why. */
@@ -47,6 +62,13 @@ static void record_backend(struct srcfind_run *run, const char *backend, const c
     snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
 }
 
+/* The image in which sources are detected that are measured in another one, and its noise. */
+struct elsewhere {
+    const struct pixel_source *source;
+    const struct detection *detection;
+    struct noise_map noise; /* to be cleared */
+};
+
 /* A search of an image, or of the negated image. */
 struct search {
     struct srcfind *finder;
@@ -56,7 +78,8 @@ struct search {
     struct gpu_context *context; /* of the GPU that searches; NULL: the CPU does */
     struct detection_result *result;
     struct sources *sources;
-    const struct grid *grid; /* what the pixels are */
+    const struct grid *grid;     /* what the pixels are */
+    struct elsewhere *elsewhere; /* NULL: sources are detected where they are measured */
 };
 
 static struct search_work work_of(const struct search *s) {
@@ -76,6 +99,8 @@ static const char *reason_for_cpu(const struct search *s, enum gpu_wait *wait) {
         return f->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
     if (noise_sources_exist(&s->detection->maps))
         return "maps of the noise";
+    if (s->elsewhere)
+        return "--detect-on";
     *wait = s->input->on_device ? GPU_WAIT_FIRST : GPU_WAIT;
     if (s->input->on_device || finder_wants_gpu(&f->options))
         return NULL;
@@ -104,11 +129,32 @@ static void give_context(struct search *s) {
     s->context = NULL;
 }
 
+/* Finds the noise of the image, and then the islands of the other one, with its own noise. */
+static enum srcfind_status detect_elsewhere(struct search *s) {
+    struct srcfind *f = s->finder;
+    struct elsewhere *e = s->elsewhere;
+    struct detection noise_only = *s->detection;
+    struct detection_result found = {0};
+    noise_only.threshold = noise_only.island = NO_THRESHOLD;
+    noise_only.keep_runs = false;
+    enum srcfind_status status =
+        cpu_detect(s->input->source, &noise_only, f->threads, s->result, &f->error);
+    segments_clear(&s->result->segments);
+    if (status == SRCFIND_OK)
+        status = cpu_detect(e->source, e->detection, f->threads, &found, &f->error);
+    s->result->segments = found.segments;
+    e->noise = found.noise;
+    add_timings(&s->catalogue->timings, &found.timings);
+    return status;
+}
+
 static enum srcfind_status detect(struct search *s) {
     const struct gpu_context *c = s->context;
     struct srcfind *f = s->finder;
     enum srcfind_status status;
-    if (!c)
+    if (s->elsewhere)
+        status = detect_elsewhere(s);
+    else if (!c)
         status = cpu_detect(s->input->source, s->detection, f->threads, s->result, &f->error);
     else if (s->input->on_device)
         status = c->backend->detect_pixels(c->cuda, s->input->on_device, s->detection, f->threads,
@@ -145,6 +191,9 @@ static enum srcfind_status make_sources(struct search *s) {
     const struct device_pixels *on_device = s->input->on_device;
     const struct pixel_source shape = {.width = on_device ? on_device->width : 0,
                                        .height = on_device ? on_device->height : 0};
+    const struct elsewhere *e = s->elsewhere;
+    const struct run_source detected = {.source = e ? e->source : NULL,
+                                        .noise = e ? &e->noise : NULL};
     const struct sources_from from = {.options = &f->options,
                                       .at = f->at,
                                       .pixels = {.source = on_device ? &shape : s->input->source,
@@ -152,6 +201,7 @@ static enum srcfind_status make_sources(struct search *s) {
                                                  .user = s->detection->maps,
                                                  .gather = s->result->is_on_device ? gather : NULL,
                                                  .context = s},
+                                      .detected = e ? &detected : NULL,
                                       .image = s->input->image,
                                       .metadata = &s->catalogue->image,
                                       .detection = s->detection,
@@ -295,9 +345,10 @@ static enum srcfind_status detect_and_measure(struct search *s) {
 
 /* Finds the sources of the negated image, and adds them to those that were found in the image. */
 static enum srcfind_status find_negative(struct srcfind *finder, const struct search_input *input,
-                                         const struct detection *detection, struct sources *found,
+                                         const struct detection *detection,
+                                         const struct elsewhere *elsewhere, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
-    struct negated_image negative;
+    struct negated_image negative, negative_elsewhere;
     struct device_pixels on_device;
     struct search_input negated_input = {.image = input->image};
     negative_make(&negative, input->source, detection);
@@ -308,14 +359,20 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     } else {
         negated_input.source = &negative.source;
     }
+    if (elsewhere)
+        negative_make(&negative_elsewhere, elsewhere->source, elsewhere->detection);
+    struct elsewhere negated = {.source = &negative_elsewhere.source,
+                                .detection = &negative_elsewhere.detection};
     struct detection_result result = {0};
     struct sources sources = {0};
-    struct search search = {finder,  &negated_input, &negative.detection, catalogue, NULL,
-                            &result, &sources,       &GRID_OF_IMAGE};
+    struct search search = {finder,    &negated_input, &negative.detection,
+                            catalogue, NULL,           &result,
+                            &sources,  &GRID_OF_IMAGE, elsewhere ? &negated : NULL};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !negative_add(found, &sources))
         status = error_memory(&finder->error, "adding negative sources");
     catalogue->n_negative = sources.n;
+    noise_map_clear(&negated.noise);
     sources_clear(&sources);
     detection_result_clear(&result);
     return status;
@@ -329,11 +386,12 @@ static bool is_blank_by_user_maps(const struct search_input *input,
 
 /* Finds the sources of the image, and describes its noise. */
 static enum srcfind_status find_positive(struct srcfind *finder, const struct search_input *input,
-                                         const struct detection *detection, struct sources *found,
+                                         const struct detection *detection,
+                                         struct elsewhere *elsewhere, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct search search = {finder, input,   detection, catalogue,
-                            NULL,   &result, found,     &GRID_OF_IMAGE};
+    struct search search = {finder,  input, detection,      catalogue, NULL,
+                            &result, found, &GRID_OF_IMAGE, elsewhere};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
@@ -363,6 +421,11 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
                                  struct srcfind_catalogue *catalogue) {
     struct detection detection =
         finder_detection(&finder->options, input->image, &catalogue->image);
+    const struct detection in_other =
+        detection_elsewhere(&finder->options, input->image, &catalogue->image);
+    struct elsewhere other = {.source = user_map_source(input->image->user_maps, USER_DETECTION),
+                              .detection = &in_other};
+    struct elsewhere *elsewhere = other.source ? &other : NULL;
     struct sampled sample = {0};
     struct sources found = {0};
     struct pixel_source source;
@@ -376,9 +439,10 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
         status = error_memory(&finder->error, "keeping a sample");
     sampled.source = input->source ? &source : NULL;
     if (status == SRCFIND_OK)
-        status = find_positive(finder, &sampled, &detection, &found, catalogue);
+        status = find_positive(finder, &sampled, &detection, elsewhere, &found, catalogue);
+    catalogue->detection_noise = other.noise;
     if (status == SRCFIND_OK && finder->options.negative)
-        status = find_negative(finder, input, &detection, &found, catalogue);
+        status = find_negative(finder, input, &detection, elsewhere, &found, catalogue);
     give_sources(&found, status == SRCFIND_OK ? finder->labels : 0, catalogue);
     if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
         status = error_memory(&finder->error, "comparing the noise from place to place");

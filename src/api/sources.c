@@ -185,7 +185,8 @@ static enum srcfind_status measure_given(const struct sources_from *from,
 }
 
 bool sources_need_pixels(const struct options *options, const struct noise_sources *maps) {
-    return !*options->at && (options_deblend(options) || noise_sources_exist(maps));
+    return !*options->at &&
+           (options_deblend(options) || noise_sources_exist(maps) || *options->detect_on);
 }
 
 enum srcfind_status sources_frame(const struct options *options, const struct image *image,
@@ -214,6 +215,7 @@ static struct dividing dividing_of(const struct sources_from *from, const struct
     const struct options *o = from->options;
     const struct fit_frame effective = grid_frame(from->grid, frame, 1);
     return (struct dividing){.from = &from->pixels,
+                             .detected = from->detected,
                              .detection = from->detection,
                              .contrast = options_deblend(o) ? options_contrast(o) : INFINITY,
                              .fitter = options_fit(o) ? &from->fitter : NULL,

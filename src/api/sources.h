@@ -26,8 +26,9 @@ struct sources {
 /* What sources are made of, and which labels are to be kept: bits 1 << kind. */
 struct sources_from {
     const struct options *options;
-    struct shared_table *at;  /* for the option at */
-    struct run_source pixels; /* what is measured */
+    struct shared_table *at;           /* for the option at */
+    struct run_source pixels;          /* what is measured */
+    const struct run_source *detected; /* in which islands were found, if it is not that; or NULL */
     const struct image *image;
     const struct srcfind_image *metadata;
     const struct detection *detection;
@@ -36,8 +37,8 @@ struct sources_from {
     unsigned labels;
 };
 
-/* Whether rows need the pixels of islands: where islands are divided or fitted,
- * and where the user gives maps of the noise. */
+/* Whether rows need the pixels of islands: where islands are divided or fitted, where the user
+ * gives maps of the noise, and where islands are found in another image. */
 bool sources_need_pixels(const struct options *options, const struct noise_sources *maps);
 
 /* Makes the rows of a detection's islands, which have runs if pixels or labels are

@@ -275,8 +275,8 @@ static int run_workers(struct batch *b, int n_workers) {
  * BYTES_A_THREAD of the largest image. */
 enum { BYTES_A_THREAD = 1 << 28 };
 
-/* A worker needs file descriptors for an image, its mask and its maps of the noise, and for a file
- * that is saved and its lock; libraries that are loaded during the run need some too. */
+/* A worker needs file descriptors for an image, its mask and its other maps, and for a file that
+ * is saved and its lock; libraries that are loaded during the run need some too. */
 enum { DESCRIPTORS_A_WORKER = 1 + USER_MAP_KINDS + 2, DESCRIPTORS_BESIDE = 4 };
 
 /* The number of workers, up to n_workers, for which free file descriptors suffice; 1 or more. */

@@ -222,7 +222,7 @@ static int choose_devices(const struct cli *cli, const char *devices[2]) {
     devices[0] = "cpu";
     devices[1] = "0";
     if (command_line_has_device(cli, "auto"))
-        return has_gpu(cli) && !command_line_has_noise_map(cli) ? 2 : 1;
+        return has_gpu(cli) && !command_line_is_for_cpu(cli) ? 2 : 1;
     devices[0] = command_line_has_device(cli, "all") ? "0" : NULL;
     return 1;
 }

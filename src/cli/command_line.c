@@ -329,8 +329,9 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
     return options;
 }
 
-bool command_line_has_noise_map(const struct cli *cli) {
-    return is_given(cli, "rms-map") || is_given(cli, "background-map");
+bool command_line_is_for_cpu(const struct cli *cli) {
+    return is_given(cli, "rms-map") || is_given(cli, "background-map") ||
+           is_given(cli, "detect-on");
 }
 
 /* Complains of a map that cannot be made here, or with these options. */
@@ -352,7 +353,10 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--bench and --compare-cpu: one at a time");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
-    if (cli->compare_cpu && command_line_has_noise_map(cli))
+    if (cli->compare_cpu && is_given(cli, "detect-on"))
+        return complain("--compare-cpu: --detect-on is done on the CPU only, so that there is "
+                        "nothing to compare: leave it out");
+    if (cli->compare_cpu && command_line_is_for_cpu(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
                         "is nothing to compare: leave --rms-map and --background-map out");
     if (cli->merge_duplicates != NOT_GIVEN && !cli->merge)
@@ -399,8 +403,8 @@ static void add_names(const struct entry *e, const char *before, char *head) {
 
 /* Options that share the line of the one before. */
 static bool shares_line(const struct entry *e) {
-    static const char *const names[] = {"background-map", "fit", "merge", "compare-cpu", "gpu",
-                                        "verbose",        "help"};
+    static const char *const names[] = {"background-map", "detect-on", "fit",     "merge",
+                                        "compare-cpu",    "gpu",       "verbose", "help"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(e->name, names[i]) == 0)
             return true;

@@ -45,8 +45,8 @@ bool command_line_has_device(const struct cli *cli, const char *device);
  * where memory ran out. */
 struct srcfind_options *command_line_options(const struct cli *cli, const char *device);
 
-/* True if a map of rms or background is given, which only the CPU uses. */
-bool command_line_has_noise_map(const struct cli *cli);
+/* True if only the CPU can search: with maps of rms or background, and with detect-on. */
+bool command_line_is_for_cpu(const struct cli *cli);
 
 /* Writes the text of --help. */
 void command_line_help(FILE *stream);

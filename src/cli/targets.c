@@ -215,7 +215,7 @@ static int name_merged_gaussians(const struct cli *cli, struct targets *t) {
     return t->merged_gaussians ? EXIT_OK : messages_no_memory(NAMING);
 }
 
-/* --- mask and maps of the noise --- */
+/* --- mask, maps of the noise, image for detection --- */
 
 /* Says if images in different folders, of one name, get one file of a directory: it may be that of
  * one of them only. */
@@ -262,6 +262,8 @@ static int name_user_maps(const struct cli *cli, struct targets *t) {
         status = name_user_map(cli, "rms-map", USER_RMS, t);
     if (status == EXIT_OK)
         status = name_user_map(cli, "background-map", USER_BACKGROUND, t);
+    if (status == EXIT_OK)
+        status = name_user_map(cli, "detect-on", USER_DETECTION, t);
     return status;
 }
 

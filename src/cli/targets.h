@@ -13,7 +13,7 @@ struct target {
     char *catalogue;                 /* NULL: standard output, or none */
     char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
     char *gaussians;                 /* the table of Gaussians that is to be saved; else NULL */
-    char *user_maps[USER_MAP_KINDS]; /* mask and maps of the noise that are read; else NULL */
+    char *user_maps[USER_MAP_KINDS]; /* mask and other maps that are read; else NULL */
     int64_t bytes;                   /* approximate size of the pixels; 0 if unknown */
     bool is_done;                    /* it is to be skipped: its outputs are there */
 };

@@ -135,11 +135,14 @@ static enum srcfind_status choose_plane(const struct image *image,
                                         struct error *error) {
     int64_t stride = metadata->width * metadata->height;
     *first = 0;
-    for (int i = 0; i < wanted->n; i++)
-        if (wanted->index[i] > (i + 2 < metadata->n_axes ? metadata->axes[i + 2] : 1))
+    for (int i = 0; i < wanted->n; i++) {
+        const int64_t planes = i + 2 < metadata->n_axes ? metadata->axes[i + 2] : 1;
+        if (wanted->index[i] > planes && !(planes == 1 && wanted->where_there_are))
             return no_plane(image, metadata, wanted->index[i], i + 3, error);
+    }
     for (int i = 0; i < metadata->n_axes - 2; i++) {
-        metadata->plane[i] = i < wanted->n ? wanted->index[i] : 1;
+        const bool is_chosen = i < wanted->n && wanted->index[i] <= metadata->axes[i + 2];
+        metadata->plane[i] = is_chosen ? wanted->index[i] : 1;
         *first += (metadata->plane[i] - 1) * stride;
         stride *= metadata->axes[i + 2];
     }

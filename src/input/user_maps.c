@@ -8,16 +8,19 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/chunks.h"
+#include "input/same_grid.h"
 #include "input/srcfind_map.h"
 #include "input/units.h"
 
 static const struct {
-    const char *name, *option;
+    const char *name; /* of srcfind's own maps; NULL: of none */
+    const char *option;
     const char *value; /* what a pixel that is searched has there */
 } kinds[USER_MAP_KINDS] = {
     [USER_MASK] = {"mask", "mask", "a value other than 0"},
     [USER_RMS] = {"rms", "rms-map", "a finite value above 0"},
     [USER_BACKGROUND] = {"background", "background-map", "a finite value"},
+    [USER_DETECTION] = {NULL, "detect-on", "a finite value"},
 };
 
 struct user_map {
@@ -28,6 +31,8 @@ struct user_map {
 struct user_maps {
     struct user_map *images[USER_MAP_KINDS]; /* NULL: there is none */
     struct pixel_source pixels;              /* of the image */
+    struct pixel_source masked;              /* the same, NaN where a map is blank */
+    struct pixel_source detection;           /* of the image for detection, NaN where these are */
 };
 
 /* --- pixels --- */
@@ -68,9 +73,27 @@ static const uint32_t *read_masked(void *state, int64_t first, int64_t count, ui
     return ok ? buffer : NULL;
 }
 
+/* Reads the pixels of the image for detection. */
+static const uint32_t *read_detection(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                      struct error *error) {
+    const struct user_maps *maps = state;
+    const struct pixel_source *own = &maps->images[USER_DETECTION]->image.source;
+    const uint32_t blank = pixel_bits(NAN, own->swapped);
+    uint32_t *masked = malloc((size_t)count * sizeof *masked + 1);
+    if (!masked)
+        error_memory(error, "reading a map");
+    const uint32_t *pixels =
+        masked ? read_masked(state, first, count, masked, error) : NULL; /* `masked`, or NULL */
+    const uint32_t *read = pixels ? own->read(own->state, first, count, buffer, error) : NULL;
+    for (int64_t i = 0; read && i < count; i++)
+        buffer[i] = isfinite(pixel_value(pixels, i, maps->masked.swapped)) ? read[i] : blank;
+    free(masked);
+    return read ? buffer : NULL;
+}
+
 /* Chunks are those of the image or of the map that has the largest: a part of a packed chunk costs
  * as much as all of it. */
-static struct pixel_source source_of(struct user_maps *maps) {
+static struct pixel_source masked_source(struct user_maps *maps) {
     struct pixel_source source = maps->pixels;
     for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
         if (!maps->images[kind])
@@ -85,6 +108,14 @@ static struct pixel_source source_of(struct user_maps *maps) {
     }
     source.state = maps;
     source.read = read_masked;
+    return source;
+}
+
+/* Its chunks are those of the masked image. */
+static struct pixel_source detection_source(struct user_maps *maps) {
+    struct pixel_source source = maps->masked;
+    source.swapped = maps->images[USER_DETECTION]->image.source.swapped;
+    source.read = read_detection;
     return source;
 }
 
@@ -109,8 +140,9 @@ static bool find_inside(enum user_map_kind kind, const char *directory, const ch
     char named[32];
     const char *const suffixes[] = {named, "fits"};
     struct stat info;
-    snprintf(named, sizeof named, "%s.fits", kinds[kind].name);
-    for (int i = 0; i < 2; i++) {
+    if (kinds[kind].name)
+        snprintf(named, sizeof named, "%s.fits", kinds[kind].name);
+    for (int i = kinds[kind].name ? 0 : 1; i < 2; i++) {
         if (!(*path = path_inside(directory, end, suffixes[i])))
             return false;
         if (stat(*path, &info) == 0)
@@ -153,6 +185,9 @@ static enum srcfind_status check_exists(enum user_map_kind kind, const char *opt
     struct stat info;
     if (strcmp(option, path) == 0 || stat(path, &info) == 0)
         return SRCFIND_OK;
+    if (!kinds[kind].name)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %.*s.fits is not in this directory",
+                         option, stem, name);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: neither %.*s.%s.fits nor %.*s.fits is in this directory", option, stem,
                      name, kinds[kind].name, stem, name);
@@ -211,6 +246,22 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
                      map->unit, image->unit);
 }
 
+/* Opens the image for detection, and checks that it has the grid of the image. */
+static enum srcfind_status open_detection(struct user_map *map, const char *path,
+                                          const struct options *options, const struct image *image,
+                                          const struct srcfind_image *metadata,
+                                          struct error *error) {
+    struct options own;
+    options_default(&own);
+    own.blank = options->blank;
+    own.plane = options->plane;
+    own.plane.where_there_are = true;
+    const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);
+    return status == SRCFIND_OK
+               ? same_grid_check(&map->image, &map->metadata, image, metadata, error)
+               : status;
+}
+
 /* Opens a map, and checks that it suits the image. */
 static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *map, const char *path,
                                     const struct image *image, const struct srcfind_image *metadata,
@@ -228,8 +279,8 @@ static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *ma
 }
 
 static enum srcfind_status open_kind(enum user_map_kind kind, const char *option,
-                                     struct image *image, const struct srcfind_image *metadata,
-                                     struct error *error) {
+                                     struct image *image, const struct options *options,
+                                     const struct srcfind_image *metadata, struct error *error) {
     if (!*option)
         return SRCFIND_OK;
     char *path = user_map_path(kind, option, metadata->path);
@@ -237,7 +288,9 @@ static enum srcfind_status open_kind(enum user_map_kind kind, const char *option
                                       : error_memory(error, "opening a map");
     struct user_map *map = status == SRCFIND_OK ? calloc(1, sizeof *map) : NULL;
     image->user_maps->images[kind] = map;
-    if (map)
+    if (map && kind == USER_DETECTION)
+        status = open_detection(map, path, options, image, metadata, error);
+    else if (map)
         status = open_map(kind, map, path, image, metadata, error);
     else if (status == SRCFIND_OK)
         status = error_memory(error, "opening a map");
@@ -249,19 +302,25 @@ enum srcfind_status user_maps_open(struct image *image, const struct options *op
                                    const struct srcfind_image *metadata, struct error *error) {
     const char *paths[USER_MAP_KINDS] = {[USER_MASK] = options->mask,
                                          [USER_RMS] = options->rms_map,
-                                         [USER_BACKGROUND] = options->background_map};
+                                         [USER_BACKGROUND] = options->background_map,
+                                         [USER_DETECTION] = options->detect_on};
     enum srcfind_status status = SRCFIND_OK;
-    if (!*options->mask && !*options->rms_map && !*options->background_map)
+    bool is_any = false;
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        is_any = is_any || *paths[kind];
+    if (!is_any)
         return SRCFIND_OK;
     struct user_maps *maps = image->user_maps = calloc(1, sizeof *maps);
     if (!maps)
         return error_memory(error, "opening a map");
     for (int kind = 0; status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
-        status = open_kind((enum user_map_kind)kind, paths[kind], image, metadata, error);
+        status = open_kind((enum user_map_kind)kind, paths[kind], image, options, metadata, error);
     if (status != SRCFIND_OK)
         return status;
     maps->pixels = image->source;
-    image->source = source_of(maps);
+    image->source = maps->masked = masked_source(maps);
+    if (maps->images[USER_DETECTION])
+        maps->detection = detection_source(maps);
     return SRCFIND_OK;
 }
 
@@ -278,7 +337,9 @@ void user_maps_close(struct user_maps *maps) {
 }
 
 const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind) {
-    return maps && maps->images[kind] ? &maps->images[kind]->image.source : NULL;
+    if (!maps || !maps->images[kind])
+        return NULL;
+    return kind == USER_DETECTION ? &maps->detection : &maps->images[kind]->image.source;
 }
 
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {

@@ -17,6 +17,7 @@ enum {
 /* An island of the batch. */
 struct item {
     struct island_pixels pixels;
+    struct island_pixels detected; /* the same pixels, where the island was found */
     struct deblended deblended;
     struct deblended more; /* the start of its second fit */
     struct island_fit fit;
@@ -34,10 +35,11 @@ struct batch {
     struct threads *threads;
     int64_t first, n; /* islands */
     struct item *items;
-    struct arena *arenas;   /* of each part of the islands */
-    struct margin *margins; /* of the items; empty without a fit */
-    int64_t n_own;          /* pixels of the islands */
-    struct run_pixels read; /* those of the islands, then those of the margins */
+    struct arena *arenas;             /* of each part of the islands */
+    struct margin *margins;           /* of the items; empty without a fit */
+    int64_t n_own;                    /* pixels of the islands */
+    struct run_pixels read;           /* those of the islands, then those of the margins */
+    struct run_pixels read_elsewhere; /* the same, where islands were found in other pixels */
     struct fit_job *jobs;
     struct fit_pixel *pixels;
     int64_t n_jobs, n_large, n_pixels; /* n_large: jobs of islands with several */
@@ -115,8 +117,25 @@ static bool read_pixels(struct batch *b) {
     const int64_t n_pixels = make_sets(b, sets);
     b->status = run_pixels_read(b->dividing->from, sets, 2 * b->n, n_pixels, b->threads, &b->read,
                                 b->error);
+    if (b->status == SRCFIND_OK && b->dividing->detected)
+        b->status = run_pixels_read(b->dividing->detected, sets, 2 * b->n, n_pixels, b->threads,
+                                    &b->read_elsewhere, b->error);
     free(sets);
     return b->status == SRCFIND_OK;
+}
+
+/* The pixels in which islands were found. */
+static const struct run_pixels *detected_pixels(const struct batch *b) {
+    return b->dividing->detected ? &b->read_elsewhere : &b->read;
+}
+
+/* The pixels of an island, of those that were read. */
+static struct island_pixels pixels_of(const struct item *item, const struct run_pixels *read) {
+    struct island_pixels pixels = item->pixels;
+    pixels.value = read->value + item->first_own;
+    pixels.background = read->background + item->first_own;
+    pixels.rms = read->rms + item->first_own;
+    return pixels;
 }
 
 /* --- dividing --- */
@@ -128,10 +147,7 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
     const size_t n = (size_t)s->islands[island].n_pixels;
     struct arena *arena = arena_of(b, item);
     *p = (struct island_pixels){.x = arena_take(arena, n, sizeof *p->x),
-                                .y = arena_take(arena, n, sizeof *p->y),
-                                .value = b->read.value + item->first_own,
-                                .background = b->read.background + item->first_own,
-                                .rms = b->read.rms + item->first_own};
+                                .y = arena_take(arena, n, sizeof *p->y)};
     if (!p->x || !p->y)
         return false;
     for (int64_t i = s->first_run[island]; i < s->first_run[island + 1]; i++) {
@@ -140,16 +156,20 @@ static bool divide_island(struct batch *b, struct item *item, int64_t island) {
             p->y[p->n++] = s->runs[i].y;
         }
     }
-    return deblend(p, d->detection->threshold, d->contrast, arena, &item->deblended);
+    *p = pixels_of(item, &b->read);
+    item->detected = pixels_of(item, detected_pixels(b));
+    return deblend(&item->detected, d->detection->threshold, d->contrast, arena, &item->deblended);
 }
 
 /* --- fitting --- */
 
 /* Makes the fit of an island that starts at these peaks. */
 static bool start_fit(struct batch *b, struct item *item, const struct deblended *start) {
+    const struct margin_pixels margin = {&b->margins[item - b->items], &b->read, detected_pixels(b),
+                                         item->first_margin};
     item->is_due = true;
-    return island_fit_make(&item->fit, &item->pixels, start, &b->margins[item - b->items], &b->read,
-                           item->first_margin, b->dividing->detection->island, arena_of(b, item));
+    return island_fit_make(&item->fit, &item->pixels, start, &margin,
+                           b->dividing->detection->island, arena_of(b, item));
 }
 
 static bool make_first_fit(struct batch *b, struct item *item, int64_t island) {
@@ -294,17 +314,22 @@ static struct sources sources_of(const struct batch *b, const struct item *item)
 }
 
 /* Extends a source by pixel i of the island. */
-static void add_extent(const struct island_pixels *pixels, int64_t i, struct component *c) {
+static void add_extent(const struct item *item, int64_t i, struct component *c) {
+    const struct island_pixels *pixels = &item->pixels, *detected = &item->detected;
     const int32_t x = pixels->x[i], y = pixels->y[i];
+    const double above = island_above(pixels, i);
     struct island *p = &c->pixels;
     if (p->n_pixels++ == 0) {
         p->x_min = p->x_max = x;
         p->y_min = y;
+        c->least = c->most = above;
     }
+    c->least = fmin(c->least, above);
+    c->most = fmax(c->most, above);
     p->x_min = x < p->x_min ? x : p->x_min;
     p->x_max = x > p->x_max ? x : p->x_max;
     p->y_max = y;
-    if (p->n_pixels == 1 || island_above(pixels, i) > island_above(pixels, c->highest)) {
+    if (p->n_pixels == 1 || island_above(detected, i) > island_above(detected, c->highest)) {
         p->peak = pixels->value[i];
         p->x_peak = x;
         p->y_peak = y;
@@ -328,29 +353,71 @@ static struct noise_at noise_of_pixel(const struct item *item, int64_t i) {
     return (struct noise_at){item->pixels.background[i], item->pixels.rms[i]};
 }
 
+/* The island threshold / pixel i, where the island was found. */
+static double cut_at(const struct batch *b, const struct item *item, int64_t i) {
+    const double threshold = b->dividing->detection->island * item->detected.rms[i];
+    return threshold / island_above(&item->detected, i);
+}
+
 /* Measures the pixels of n sources. owner: of each pixel; NULL: all belong to the only source. */
-static void measure_pixels(const struct item *item, const int32_t *owner, int64_t n,
-                           struct component *components) {
+static void measure_pixels(const struct batch *b, const struct item *item, const int32_t *owner,
+                           int64_t n, struct component *components) {
     const struct island_pixels *pixels = &item->pixels;
     for (int64_t i = 0; i < pixels->n; i++)
-        add_extent(pixels, i, &components[owner ? owner[i] : 0]);
+        add_extent(item, i, &components[owner ? owner[i] : 0]);
     for (int64_t k = 0; k < n; k++) {
         struct component *c = &components[k];
         if (c->pixels.n_pixels == 0)
             continue;
         c->noise = noise_of_pixel(item, c->highest);
-        c->pixels.unit = moments_local_unit(&c->pixels, island_above(pixels, c->highest));
-        c->pixels.small = moments_are_small_locally(&c->pixels);
+        c->cut = cut_at(b, item, c->highest);
+        c->pixels.unit = moments_local_unit(&c->pixels, fmax(c->most, -c->least));
+        c->pixels.small = c->least >= 0 && moments_are_small_locally(&c->pixels);
     }
     for (int64_t i = 0; i < pixels->n; i++)
         add_moments(pixels, i, &components[owner ? owner[i] : 0]);
 }
 
-/* Sets peak and moments of an island that has none yet. */
-static void complete_island(const struct item *item, struct island *island) {
+/* Sums the values themselves, as a search with one noise does. The unit follows from the lowest
+ * value where that is below the threshold, which only values of another image can be. */
+static void sum_values(const struct batch *b, const struct item *item, struct island *island) {
+    const struct dividing *d = b->dividing;
+    const struct island_pixels *p = &item->pixels;
+    struct island largest = *island; /* its peak: the largest value, of either sign */
+    float lowest = thresholds_of(d->from->noise, false, d->detection).island;
+    largest.peak = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        lowest = fminf(lowest, p->value[i]);
+        largest.peak = fmaxf(largest.peak, fabsf(p->value[i]));
+    }
+    island->unit = largest.unit = moments_unit(&largest, lowest);
+    island->small = moments_are_small(&largest, lowest);
+    const double per_unit = ldexp(1, -island->unit);
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t x = (int64_t)p->x[i] - island->x_min, y = (int64_t)p->y[i] - island->y_min;
+        if (island->small)
+            moments_add_small_row(island, &p->value[i], 1, x, y, per_unit);
+        else
+            moments_add_row(island, &p->value[i], 1, x, y, per_unit);
+    }
+}
+
+/* Whether the noise is one for all pixels that are measured. */
+static bool is_one_noise(const struct batch *b) {
+    const struct run_source *from = b->dividing->from;
+    return !from->noise->nodes && !noise_sources_exist(&from->user);
+}
+
+/* Sets peak and moments of an island whose pixels were not measured yet. */
+static void complete_island(const struct batch *b, const struct item *item, struct island *island) {
     struct component whole = {.pixels = {.edge = island->edge}};
-    measure_pixels(item, NULL, 1, &whole);
+    measure_pixels(b, item, NULL, 1, &whole);
     *island = whole.pixels;
+    if (!is_one_noise(b))
+        return;
+    memset(island->low, 0, sizeof island->low);
+    memset(island->high, 0, sizeof island->high);
+    sum_values(b, item, island);
 }
 
 /* Where the next Gaussian and the next composite of an island go. */
@@ -395,11 +462,12 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     struct places places = {item->first_gaussian, item->first_composite};
     const int64_t highest = item->deblended.peak[0];
     const struct noise_at noise = noise_of_pixel(item, highest);
-    if (noise_sources_exist(&b->dividing->from->user))
-        complete_island(item, whole);
+    if (b->dividing->detected || noise_sources_exist(&b->dividing->from->user))
+        complete_island(b, item, whole);
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
                                            .highest = highest,
+                                           .cut = cut_at(b, item, highest),
                                            .noise = noise,
                                            .island_noise = noise,
                                            .is_alone = sources.n == 1,
@@ -412,7 +480,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
-        measure_pixels(item, sources.owner, sources.n, components);
+        measure_pixels(b, item, sources.owner, sources.n, components);
     if (b->components->source_of_pixel)
         keep_sources(b, item, sources.owner);
     return true;
@@ -463,6 +531,7 @@ static void clear_batch(struct batch *b) {
     free(b->jobs);
     free(b->pixels);
     run_pixels_clear(&b->read);
+    run_pixels_clear(&b->read_elsewhere);
 }
 
 /* A bound of the pixels that an island needs memory for: its own or, with a fit, those of its box

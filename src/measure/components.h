@@ -12,6 +12,9 @@ struct component {
     int64_t island;        /* its index */
     struct island pixels;  /* extent and moments of its own pixels; n_pixels 0: it has none */
     int64_t highest;       /* its highest pixel, or the island's where it has none: an index */
+    double cut;            /* island threshold / the highest pixel, both above the background, where
+                              islands were found */
+    double least, most;    /* value - background of its own pixels */
     struct noise_at noise; /* there */
     struct noise_at island_noise; /* at the island's highest pixel */
     bool is_alone; /* the island's only source: `pixels` are those of the island; else
@@ -32,7 +35,10 @@ struct component_gaussian {
 
 /* How islands are divided. */
 struct dividing {
-    const struct run_source *from; /* of the pixels */
+    const struct run_source *from;     /* of the pixels */
+    const struct run_source *detected; /* of those in which islands were found, if they are others:
+                                          the highest pixels, the division and the margins are
+                                          those of these pixels; else NULL */
     const struct detection *detection;
     double contrast;             /* of peaks, in units of the rms */
     const struct fitter *fitter; /* NULL: divide only */
@@ -61,7 +67,8 @@ int64_t components_batch_first(const struct dividing *dividing, const struct seg
                                int64_t end);
 
 /* Divides the islands [first, end) of segments with runs. Where the user gives maps of the noise,
- * sets the islands' peaks and moments. Clear the result also after an error. */
+ * and where islands were found in other pixels, sets the islands' peaks and moments. Clear the
+ * result also after an error. */
 enum srcfind_status components_find(const struct dividing *dividing,
                                     const struct segments *segments, int64_t first, int64_t end,
                                     struct threads *threads, struct components *components,

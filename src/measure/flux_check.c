@@ -99,8 +99,7 @@ bool flux_check_holds(const struct flux_check *check, const struct island_fit *f
     if (!(check->island < check->threshold))
         return true;
     const double sum = sum_of_pixels(fit);
-    const double highest = fit->pixels[fit->deblended->peak[0]].value;
-    const double kept = fmax(1 - check->island / highest, DBL_EPSILON);
+    const double kept = fmax(1 - check->island / fit->deblended->peak_snr, DBL_EPSILON);
     return sum < LEAST_ERRORS * uncertainty_of_sum(&noise, (double)fit->n_own) ||
            sum_of_gaussians(fit, frame, jobs) <= MOST_FLUX * sum / kept;
 }

@@ -14,15 +14,20 @@ static void add_own_pixels(struct island_fit *f) {
     f->n_own = f->n_pixels;
 }
 
-/* Adds the pixels of the margin, which are pixels[at] and so on. */
-static void add_margin_pixels(struct island_fit *f, const struct margin *m,
-                              const struct run_pixels *pixels, int64_t at, double threshold) {
-    for (int64_t i = 0; i < m->n_runs; i++) {
-        const struct run *run = &m->runs[i];
+/* Whether a pixel is above `threshold` x its rms. */
+static bool is_exceeded(const struct run_pixels *pixels, int64_t at, double threshold) {
+    const struct noise_at noise = {pixels->background[at], pixels->rms[at]};
+    return noise_is_exceeded(noise, threshold, pixels->value[at]);
+}
+
+static void add_margin_pixels(struct island_fit *f, const struct margin_pixels *m,
+                              double threshold) {
+    int64_t at = m->first;
+    for (int64_t i = 0; i < m->margin->n_runs; i++) {
+        const struct run *run = &m->margin->runs[i];
         for (int64_t x = run->x0; x <= run->x1; x++, at++) {
-            const struct noise_at noise = {pixels->background[at], pixels->rms[at]};
-            const double above = (double)pixels->value[at] - noise.background;
-            if (isfinite(above) && !noise_is_exceeded(noise, threshold, pixels->value[at]))
+            const double above = (double)m->measured->value[at] - m->measured->background[at];
+            if (isfinite(above) && !is_exceeded(m->detected, at, threshold))
                 f->pixels[f->n_pixels++] =
                     (struct fit_pixel){above / f->rms, (int32_t)(x - f->x), run->y - f->y};
         }
@@ -40,9 +45,8 @@ static bool allocate(struct island_fit *f, int64_t n_pixels, int64_t n_sources,
 }
 
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
-                     const struct deblended *deblended, const struct margin *margin,
-                     const struct run_pixels *pixels, int64_t first, double threshold,
-                     struct arena *arena) {
+                     const struct deblended *deblended, const struct margin_pixels *margin,
+                     double threshold, struct arena *arena) {
     const int32_t highest = deblended->peak[0];
     *fit = (struct island_fit){.own = own,
                                .deblended = deblended,
@@ -50,11 +54,11 @@ bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                                .y = own->y[highest],
                                .rms = own->rms[highest],
                                .widest = INFINITY};
-    const int64_t n = own->n + margin->n_pixels;
+    const int64_t n = own->n + margin->margin->n_pixels;
     if (n > INT32_MAX || !allocate(fit, n, deblended->n, arena))
         return false;
     add_own_pixels(fit);
-    add_margin_pixels(fit, margin, pixels, first, threshold);
+    add_margin_pixels(fit, margin, threshold);
     return fit_parts_make(fit, arena);
 }
 

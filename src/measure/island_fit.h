@@ -34,6 +34,14 @@ struct island_fit {
     double *others;   /* of each pixel, the models of the other parts; NULL if there is one part */
 };
 
+/* A margin, and its pixels, which are the first one and so on of both: what is fitted, and where
+ * islands were found. */
+struct margin_pixels {
+    const struct margin *margin;
+    const struct run_pixels *measured, *detected;
+    int64_t first;
+};
+
 /* Which source of the divided island source i of a part's job is; -1: none, a fit added it. */
 static inline int32_t island_fit_divided(const struct island_fit *fit, const struct fit_part *part,
                                          int64_t i) {
@@ -42,13 +50,11 @@ static inline int32_t island_fit_divided(const struct island_fit *fit, const str
 }
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out; the margin's pixels are pixels[first] and so on. Widths have no bound yet but that of
- * jobs. The fit is in the arena. False where memory ran out. `own` and `deblended` must outlive it.
- */
+ * left out. Widths have no bound yet but that of jobs. The fit is in the arena. False where memory
+ * ran out. `own` and `deblended` must outlive it. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
-                     const struct deblended *deblended, const struct margin *margin,
-                     const struct run_pixels *pixels, int64_t first, double threshold,
-                     struct arena *arena);
+                     const struct deblended *deblended, const struct margin_pixels *margin,
+                     double threshold, struct arena *arena);
 
 /* Calls add(context, i, value) for the pixels of n, in the order of the image, that a Gaussian
  * reaches: in their order. */

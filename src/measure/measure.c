@@ -11,8 +11,7 @@
 
 /* Background and noise at the peak of a source. */
 struct peak_noise {
-    double base;      /* the value that is subtracted from the pixels */
-    double threshold; /* the island threshold above the base */
+    double base; /* the value that is subtracted from the pixels */
     struct noise noise;
 };
 
@@ -67,15 +66,18 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-static void measure_fluxes(const struct peak_noise *l, double to_flux, const struct moments *m,
-                           double relative_error, struct srcfind_source *row) {
+/* cut: the island threshold / the peak. */
+static void measure_fluxes(const struct peak_noise *l, double cut, double to_flux,
+                           const struct moments *m, double relative_error,
+                           struct srcfind_source *row) {
     const double n = (double)row->n_pixels;
-    const double kept = fmax(1 - l->threshold / row->peak_flux, DBL_EPSILON);
+    const double kept = fmax(1 - cut, DBL_EPSILON);
     row->pixel_sum = m->sum;
     row->isl_total_flux = m->sum * to_flux;
     row->e_isl_total_flux = uncertainty_of_sum(&l->noise, n) * to_flux;
     row->total_flux = row->isl_total_flux / kept;
-    row->e_total_flux = row->total_flux * relative_error;
+    row->e_total_flux =
+        isnan(relative_error) ? row->e_isl_total_flux / kept : row->total_flux * relative_error;
     if (row->e_total_flux > row->total_flux / 2)
         row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
 }
@@ -85,24 +87,49 @@ static double base_of_islands(const struct setting *s, const struct peak_noise *
     return s->noise->nodes || noise_sources_exist(&s->detection->maps) ? 0 : l->base;
 }
 
-/* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. base: what
- * is to be subtracted from the values of the moments. */
-static void measure_island(const struct island *island, const struct peak_noise *l, double base,
-                           const struct setting *s, struct srcfind_source *row,
-                           struct pixel_shape *pixel_shape) {
-    const struct moments m = moments_of(island, base);
+/* Whether the centroid is in the island's box, and the flux positive: as they always are, but in
+ * another image than that in which the island was found. */
+static bool is_source(const struct island *i, const struct moments *m) {
+    return m->sum > 0 && m->x > -0.5 && m->x < (double)i->x_max - i->x_min + 0.5 && m->y > -0.5 &&
+           m->y < (double)i->y_max - i->y_min + 0.5;
+}
+
+/* Moves what is no source to its highest pixel; its position then has no error, and its shape is
+ * not known. */
+static void place_at_peak(const struct island *i, struct moments *m) {
+    m->x = i->x_peak - i->x_min;
+    m->y = i->y_peak - i->y_min;
+    m->second = m->spread = (struct tensor){NAN, NAN, NAN};
+}
+
+/* What the values of an island's moments are. */
+struct island_values {
+    double base; /* is to be subtracted */
+    double cut;  /* the island threshold / the peak, where the island was found */
+};
+
+/* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. */
+static void measure_island(const struct island *island, const struct peak_noise *l,
+                           const struct island_values *v, const struct setting *s,
+                           struct srcfind_source *row, struct pixel_shape *pixel_shape) {
+    struct moments m = moments_of(island, v->base);
     struct tensor shape = {0}; /* where unknown: uncertainty_of_source then takes the beam's */
     row->isl_rms = l->noise.rms;
     row->isl_mean = l->base;
     row->peak_flux = (double)island->peak - l->base;
     row->e_peak_flux = l->noise.rms;
     row->snr = row->peak_flux / l->noise.rms;
-    const bool has_shape = find_shape(&m, l->threshold / row->peak_flux, &shape);
+    const bool is_there = is_source(island, &m);
+    if (!is_there)
+        place_at_peak(island, &m);
+    const bool has_shape = find_shape(&m, v->cut, &shape);
     if (!has_shape)
         row->flags |= SRCFIND_FLAG_NO_SHAPE;
-    const struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread,
-                                                            m.sum, (double)island->n_pixels);
-    measure_fluxes(l, s->to_flux, &m, errors.relative_total, row);
+    struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread, m.sum,
+                                                      (double)island->n_pixels);
+    if (!is_there)
+        errors = (struct uncertainty){{NAN, NAN, NAN}, NAN};
+    measure_fluxes(l, v->cut, s->to_flux, &m, errors.relative_total, row);
     *pixel_shape =
         (struct pixel_shape){.position = errors.position,
                              .second = has_shape ? shape : (struct tensor){NAN, NAN, NAN},
@@ -131,8 +158,7 @@ static void copy_extent(const struct island *island, int64_t flags, struct srcfi
 
 /* The noise at a peak. */
 static struct peak_noise peak_noise(const struct setting *s, struct noise_at noise) {
-    return (struct peak_noise){
-        noise.background, s->detection->island * noise.rms, {noise.rms, s->correlated}};
+    return (struct peak_noise){noise.background, {noise.rms, s->correlated}};
 }
 
 /* --- components --- */
@@ -309,7 +335,8 @@ static void measure_component(const struct batch *b, const struct component *c,
     row->isl_mean = c->noise.background;
     if (c->pixels.n_pixels > 0) {
         copy_extent(&c->pixels, s->flags, row);
-        measure_island(&c->pixels, &l, c->is_alone ? base_of_islands(s, &l) : 0, s, row, shape);
+        const struct island_values values = {c->is_alone ? base_of_islands(s, &l) : 0, c->cut};
+        measure_island(&c->pixels, &l, &values, s, row, shape);
     } else {
         empty_pixels(c, s, row);
     }
@@ -348,7 +375,10 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
     const struct peak_noise noise =
         peak_noise(s, noise_map_at(s->noise, island->x_peak, island->y_peak));
     copy_extent(island, s->flags, row);
-    measure_island(island, &noise, base_of_islands(s, &noise), s, row, shape);
+    const double above = (double)island->peak - noise.base;
+    const struct island_values values = {base_of_islands(s, &noise),
+                                         s->detection->island * noise.noise.rms / above};
+    measure_island(island, &noise, &values, s, row, shape);
 }
 
 static enum srcfind_status measure_range(void *context, int i, struct error *error) {

@@ -35,6 +35,7 @@ struct scales_option {
 struct plane_option {
     int n;
     int64_t index[SRCFIND_MAX_AXES];
+    bool where_there_are; /* of an axis with one plane this is taken */
 };
 
 struct options {
@@ -46,8 +47,10 @@ struct options {
     double blank;      /* pixels of this value are blank; NAN: none are */
     bool local;        /* local noise, also if rms_box is not given */
     struct box_option rms_box;
-    /* Images of rms and background, and a mask, or directories of them; "": not given. */
+    /* Images of rms and background, a mask, and an image whose sources are measured, or directories
+     * of them; "": not given. */
     char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
+    char detect_on[OPTIONS_TEXT];
     int connectivity; /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;     /* sources of the negated image, too */

@@ -248,4 +248,5 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     for (int kind = 0; kind < LABEL_KINDS; kind++)
         labels_clear(&catalogue->labels[kind]);
     noise_map_clear(&catalogue->noise);
+    noise_map_clear(&catalogue->detection_noise);
 }

@@ -46,9 +46,10 @@ struct srcfind_catalogue {
     struct srcfind_image image;
     struct srcfind_background background;
     struct srcfind_quality quality;
-    struct noise_map noise;      /* what maps of the image are made of */
-    struct fits_version version; /* of the image's file, when it was searched */
-    bool on_device;              /* pixels in the memory of a device were searched */
+    struct noise_map noise;           /* what maps of the image are made of */
+    struct noise_map detection_noise; /* of the image for detection, if there is one */
+    struct fits_version version;      /* of the image's file, when it was searched */
+    bool on_device;                   /* pixels in the memory of a device were searched */
     struct options options;
     int n_columns;
     struct column columns[MOST_COLUMNS]; /* their units point into `image` */

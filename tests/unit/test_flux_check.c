@@ -93,7 +93,8 @@ static void add_beside(struct scene *s, int x, int y, double value) {
 
 static bool make_fit(struct scene *s, const struct deblended *start, struct island_fit *fit) {
     const struct run_pixels beside = {s->beside, s->background, s->rms};
-    return island_fit_make(fit, &s->own, start, &s->margin, &beside, 0, CHECK.island, &s->arena);
+    const struct margin_pixels margin = {&s->margin, &beside, &beside, 0};
+    return island_fit_make(fit, &s->own, start, &margin, CHECK.island, &s->arena);
 }
 
 /* ripple: a pattern that has the place of noise. */
@@ -120,7 +121,7 @@ static struct scene *scene_make(const struct shape *shape, double height, double
         s->rms[i] = 1;
     s->margin.runs = s->runs;
     s->deblended = (struct deblended){.owner = s->owner, .peak = s->peak, .n = 1, .snr = s->snr};
-    s->snr[0] = s->deblended.island_snr = s->value[s->peak[0]];
+    s->snr[0] = s->deblended.island_snr = s->deblended.peak_snr = s->value[s->peak[0]];
     assert_true(make_fit(s, &s->deblended, &s->fit));
     free(image);
     return s;

@@ -77,12 +77,13 @@ static int check_snr(const struct fitted_sources *fitted, int n) {
 /* Each pixel and each source is in one job, and jobs are no larger than `group`. */
 static void check(int n, int apart, int group, int rounds) {
     struct strip s = strip_make(n, apart, 3);
-    const struct margin margin = {0};
+    const struct margin none = {0};
+    const struct margin_pixels margin = {.margin = &none};
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
     struct arena arena = {0};
     struct island_fit fit;
     int64_t n_sources = 0, n_pixels = 0;
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3, &arena));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
     struct fit_job *jobs = calloc((size_t)fit.n_parts, sizeof *jobs);
     struct fit_pixel *pixels = calloc((size_t)fit.n_pixels, sizeof *pixels);
     island_fit_make_jobs(&fit, &frame, 0, pixels, jobs);
@@ -126,7 +127,8 @@ static enum srcfind_status fit_jobs(void *context, const struct fit_frame *frame
 static void seams(void **state) {
     enum { PEAKS = 40, APART = 6, HEIGHT = 15 };
     struct strip s = strip_make(PEAKS, APART, HEIGHT);
-    const struct margin margin = {0};
+    const struct margin none = {0};
+    const struct margin_pixels margin = {.margin = &none};
     const struct fit_frame frame = {0.5, 0, 0.5, true,
                                     FIT_SHAPES_CHOSEN}; /* a beam of 4.7 pixels */
     struct arena arena = {0};
@@ -139,7 +141,7 @@ static void seams(void **state) {
     for (int64_t i = 0; i < s.own.n; i++)
         s.value[i] = (float)((100 + 2 * cos(2 * M_PI * (s.own.x[i] - APART / 2.0) / APART)) *
                              exp(-pow(s.own.y[i] - HEIGHT / 2, 2) / 10));
-    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, NULL, 0, 3, &arena));
+    assert_true(island_fit_make(&fit, &s.own, &s.deblended, &margin, 3, &arena));
     assert_int_equal(fit.n_colours, 2);
     for (int64_t k = 0; k < fit.n_parts; k++)
         for (int64_t i = 0; i < k; i++)

@@ -1,0 +1,123 @@
+#include "input/same_grid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/format_double.h"
+#include "common/texts.h"
+
+static const double MOST_APART = 0.01; /* pixels */
+
+enum { ALONG = 3, POINTS = ALONG * ALONG };
+
+static enum srcfind_status check_shape(const struct srcfind_image *image,
+                                       const struct srcfind_image *other, struct error *error) {
+    for (int i = 0; i < 2; i++)
+        if (image->axes[i] != other->axes[i])
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: NAXIS%d is %lld, and %lld in the image: the pixels of both must "
+                             "be the same",
+                             image->path, i + 1, (long long)image->axes[i],
+                             (long long)other->axes[i]);
+    return SRCFIND_OK;
+}
+
+/* --- cards --- */
+
+/* The value of a card as text; "none" where there is no such card. */
+static void value_of(const struct header *header, const char *keyword, char *text) {
+    double number;
+    if (header_real(header, keyword, &number))
+        format_double(number, text);
+    else if (!header_text(header, keyword, text, SRCFIND_TEXT))
+        snprintf(text, SRCFIND_TEXT, "none");
+}
+
+/* Adds a card to those that differ, if it does. */
+static void compare(const struct header *a, const struct header *b, const char *keyword, char *list,
+                    size_t size) {
+    char of_a[SRCFIND_TEXT], of_b[SRCFIND_TEXT];
+    value_of(a, keyword, of_a);
+    value_of(b, keyword, of_b);
+    if (strcmp(of_a, of_b) != 0)
+        texts_append(list, size, "%s%s is %s (in the image: %s)", *list ? ", " : "", keyword, of_a,
+                     of_b);
+}
+
+/* Lists the cards of the sky coordinates that differ. */
+static void list_cards(const struct header *a, const struct header *b, char *list, size_t size) {
+    static const char *const of_axis[] = {"CTYPE", "CUNIT", "CRPIX", "CRVAL", "CDELT", "CROTA"};
+    static const char *const of_matrix[] = {"CD1_", "CD2_", "PC1_", "PC2_", "PV1_", "PV2_"};
+    static const char *const others[] = {"RADESYS", "EQUINOX", "LONPOLE", "LATPOLE"};
+    for (size_t i = 0; i < sizeof of_axis / sizeof *of_axis; i++)
+        for (int axis = 1; axis <= 2; axis++)
+            compare(a, b, header_keyword(of_axis[i], axis).text, list, size);
+    for (size_t i = 0; i < sizeof of_matrix / sizeof *of_matrix; i++)
+        for (int axis = 1; axis <= 2; axis++)
+            compare(a, b, header_keyword(of_matrix[i], axis).text, list, size);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        compare(a, b, others[i], list, size);
+    if (!*list)
+        texts_append(list, size, "the sky coordinates differ");
+}
+
+/* --- the sky --- */
+
+/* How many pixels apart one place on the sky is in both images, at most; infinite where one has no
+ * such place. */
+static enum srcfind_status find_apart(const struct image *image, const struct image *other,
+                                      const struct srcfind_image *metadata, double *apart,
+                                      struct error *error) {
+    double x[POINTS], y[POINTS], lon[POINTS], lat[POINTS], at_x[POINTS], at_y[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = (double)(metadata->width - 1) * (i % ALONG) / (ALONG - 1);
+        y[i] = (double)(metadata->height - 1) * (i / ALONG) / (ALONG - 1);
+    }
+    *apart = 0;
+    enum srcfind_status status = wcs_positions(image->wcs, POINTS, x, y, lon, lat, error);
+    if (status == SRCFIND_OK)
+        status = wcs_pixels(other->wcs, POINTS, lon, lat, at_x, at_y, error);
+    for (int i = 0; status == SRCFIND_OK && i < POINTS; i++) {
+        if (isnan(lon[i]))
+            continue;
+        const double distance = hypot(at_x[i] - x[i], at_y[i] - y[i]);
+        *apart = isnan(distance) ? (double)INFINITY : fmax(*apart, distance);
+    }
+    return status;
+}
+
+static bool has_one_frame(const struct srcfind_image *a, const struct srcfind_image *b) {
+    const bool is_one_equinox =
+        a->equinox == b->equinox || (isnan(a->equinox) && isnan(b->equinox));
+    return strcmp(a->lon_name, b->lon_name) == 0 && strcmp(a->lat_name, b->lat_name) == 0 &&
+           strcmp(a->frame, b->frame) == 0 && (is_one_equinox || strcmp(a->frame, "ICRS") == 0);
+}
+
+static enum srcfind_status refuse(const struct image *image, const struct srcfind_image *metadata,
+                                  const struct image *other, double apart, struct error *error) {
+    char list[1024] = "", distance[64] = "";
+    list_cards(&image->hdu.header, &other->hdu.header, list, sizeof list);
+    if (apart > 0 && isfinite(apart))
+        snprintf(distance, sizeof distance, ", up to %.3g pixels apart", apart);
+    format_point(distance);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: other sky coordinates than those of the image%s: %s", metadata->path,
+                     distance, list);
+}
+
+enum srcfind_status same_grid_check(const struct image *image, const struct srcfind_image *metadata,
+                                    const struct image *other, const struct srcfind_image *of_other,
+                                    struct error *error) {
+    double there = 0, back = 0;
+    enum srcfind_status status = check_shape(metadata, of_other, error);
+    if (status != SRCFIND_OK || (!image->wcs && !other->wcs))
+        return status;
+    if (!image->wcs || !other->wcs || !has_one_frame(metadata, of_other))
+        return refuse(image, metadata, other, 0, error);
+    status = find_apart(image, other, metadata, &there, error);
+    if (status == SRCFIND_OK)
+        status = find_apart(other, image, metadata, &back, error);
+    const double apart = fmax(there, back);
+    return status == SRCFIND_OK && apart > MOST_APART ? refuse(image, metadata, other, apart, error)
+                                                      : status;
+}
