@@ -140,6 +140,8 @@ static enum srcfind_status detect_elsewhere(struct search *s) {
     enum srcfind_status status =
         cpu_detect(s->input->source, &noise_only, f->threads, s->result, &f->error);
     segments_clear(&s->result->segments);
+    if (s->result->background.empty && !(s->detection->rms > 0)) /* the image has no noise */
+        s->result->noise.rms = NAN;
     if (status == SRCFIND_OK)
         status = cpu_detect(e->source, e->detection, f->threads, &found, &f->error);
     s->result->segments = found.segments;
