@@ -1,0 +1,393 @@
+"""--detect-on: sources that are found in one image, and measured in another (SPEC: flat noise and primary beam)."""
+import json
+import os
+import shutil
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+SHAPE = (300, 410)
+NOISES = ([], ["--local"], ["--rms-box", "60,20"])
+DIVIDED = ([], ["--deblend"], ["--fit"])
+
+
+def primary_beam(shape):
+    y, x = np.mgrid[:shape[0], :shape[1]]
+    return np.exp(-((x - shape[1] / 2) ** 2 + (y - shape[0] / 2) ** 2) / 2 / 150 ** 2)
+
+
+class DetectOn(t.Case):
+
+    def setUp(self):
+        super().setUp()
+        self.flat_pixels, self.beam = t.noise(*SHAPE, seed=4, n_sources=50), primary_beam(SHAPE)
+        self.true_pixels = (self.flat_pixels / self.beam).astype(np.float32)
+        self.flat, self.true = (self.write(name, pixels, t.sky_header())
+                                for name, pixels in (("flat.fits", self.flat_pixels), ("true.fits", self.true_pixels)))
+
+    def csv(self, *options, **environment):
+        return t.run(*options, "-q", check=True, env={**os.environ, **environment}).stdout
+
+    def sources(self, *options, image=None, on=None):
+        return t.find(image or self.true, "--detect-on", on or self.flat, *options)["sources"]
+
+    def maps(self, names, *options, stem="m"):
+        t.run(*options, "-q", "--save", ",".join(names), "-o", self.path(stem + ".csv"), check=True)
+        return [fits.getdata(self.path("%s.%s.fits" % (stem, name))) for name in names]
+
+    def assert_error(self, status, message, *arguments, **options):
+        result = t.run(*arguments, **options)
+        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
+        self.assertIn(message, result.stderr)
+
+    # --- one image ---
+
+    def test_the_image_itself(self):
+        """FILE equal to IMAGE: the bytes of the search without the option; FILE may be the image's own file."""
+        same = self.path("same.fits")
+        shutil.copy(self.flat, same)
+        for noise in NOISES + (["--background", "zero"], ["--mask", self.true]):
+            for options in DIVIDED + (["--negative", "--fit"], ["--min-pixels", "4", "--connectivity", "8"]):
+                with self.subTest(noise=noise, options=options):
+                    expected = self.csv(self.flat, "-i", "2.5", *noise, *options)
+                    self.assertGreater(expected.count("\n"), 30)
+                    self.assertEqual(self.csv(self.flat, "--detect-on", same, "-i", "2.5", *noise, *options), expected)
+        self.assertEqual(self.csv(self.flat, "--detect-on", self.flat), self.csv(self.flat))
+
+    def test_another_unit(self):
+        """An image that is FILE times a power of two has the same islands and fits as a search of its own, bit for bit."""
+        image = self.write("four.fits", self.flat_pixels * np.float32(4), t.sky_header())
+        for noise in NOISES:
+            for options in DIVIDED:
+                with self.subTest(noise=noise, options=options):
+                    self.assertEqual(self.csv(image, "--detect-on", self.flat, "-i", "3", *noise, *options),
+                                     self.csv(image, "-i", "3", *noise, *options))
+
+    # --- flat noise and a primary beam ---
+
+    def test_primary_beam(self):
+        """The islands are those of FILE, pixel for pixel; peaks over the beam, within 0.2%; SNR and Isl_rms are the image's."""
+        for noise in NOISES:
+            for options in DIVIDED[:2]:
+                with self.subTest(noise=noise, options=options):
+                    options = ["-i", "3", *noise, *options]
+                    islands, rms, background = self.maps(["islands", "rms", "background"], self.true, "--detect-on", self.flat, *options)
+                    expected, = self.maps(["islands"], self.flat, *options, stem="flat")
+                    self.assertTrue(np.array_equal(islands, expected))
+                    self.assertGreater(islands.max(), 40)
+                    flat, true = t.find(self.flat, *options)["sources"], self.sources(*options)
+                    names = ("Source_id", "Isl_id", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Xpeak", "Ypeak", "Flags")
+                    self.assertEqual([[row[name] for name in names] for row in true], [[row[name] for name in names] for row in flat])
+                    ratios = [row["Peak_flux"] * self.beam[row["Ypeak"], row["Xpeak"]] / of_flat["Peak_flux"] for row, of_flat in zip(true, flat)]
+                    self.assertLessEqual(np.abs(np.percentile(ratios, (16, 50, 84)) - 1).max(), 0.002)
+                    for row in true:
+                        at = row["Ypeak"], row["Xpeak"]
+                        self.assertLessEqual(abs(row["Isl_rms"] / rms[at] - 1), 1e-6)
+                        self.assertLessEqual(abs(row["Isl_mean"] - background[at]), 1e-6)
+                        self.assertLessEqual(abs(row["SNR"] * row["Isl_rms"] / row["Peak_flux"] - 1), 1e-12)
+                        self.assertEqual(row["E_Peak_flux"], row["Isl_rms"])
+        for row, of_flat in zip(self.sources("--background", "zero"), t.find(self.flat, "--background", "zero")["sources"]):
+            self.assertLessEqual(abs(row["Peak_flux"] * self.beam[row["Ypeak"], row["Xpeak"]] / of_flat["Peak_flux"] - 1), 1e-6)
+
+    def test_moments(self):
+        """Sums and centroids are those of the image's pixels in FILE's islands; T / peak in Total_flux is FILE's."""
+        options = ["-i", "3"]
+        islands, = self.maps(["islands"], self.flat, *options)
+        for noise in ([], ["--local"]):
+            rms, background = (plane.astype(float) for plane in self.maps(["rms", "background"], self.true, "--detect-on", self.flat, *options, *noise))
+            islands, = self.maps(["islands"], self.flat, *options, *noise)
+            flat = t.find(self.flat, *options, *noise)["sources"]
+            self.assertGreater(len(flat), 40)
+            for row, of_flat in zip(self.sources(*options, *noise), flat):
+                y, x = np.nonzero(islands == row["Isl_id"])
+                above = self.true_pixels[y, x] - background[y, x]
+                self.assertLessEqual(abs(row["Pixel_sum"] / above.sum() - 1), 1e-5)
+                self.assertLessEqual(abs(row["Xposn"] - (x * above).sum() / above.sum()), 1e-4)
+                self.assertLessEqual(abs(row["Yposn"] - (y * above).sum() / above.sum()), 1e-4)
+                kept = of_flat["Isl_Total_flux"] / of_flat["Total_flux"]
+                self.assertLessEqual(abs(row["Isl_Total_flux"] / row["Total_flux"] / kept - 1), 1e-12)
+
+    def test_fit(self):
+        """Fits are those of the image; Pix_SNR and where the peaks are found is FILE's."""
+        for noise in NOISES:
+            options = ["-i", "3", "--fit", *noise]
+            flat, true = t.find(self.flat, *options)["sources"], self.sources(*options)
+            alone = [{row["Isl_id"]: row for row in rows if row["S_Code"] == "S"} for rows in (true, flat)]
+            pairs = [(row, alone[1][island]) for island, row in alone[0].items() if island in alone[1]]
+            names = ("Pix_SNR", "Xpeak", "Ypeak", "N_pix")
+            self.assertEqual(*([[row[name] for name in names] for row in rows] for rows in zip(*pairs)))
+            ratios = [row["Peak_flux"] * self.beam[int(row["Yposn"] + 0.5), int(row["Xposn"] + 0.5)] / of_flat["Peak_flux"]
+                      for row, of_flat in pairs if of_flat["SNR"] > 15 and min(row["Xposn"], row["Yposn"]) > 0 and row["Xposn"] < 409 and row["Yposn"] < 299]
+            self.assertGreater(len(ratios), 20)
+            self.assertLess(np.percentile(np.abs(np.array(ratios) - 1), 90), 0.02)
+            for row in true:
+                self.assertLessEqual(abs(row["SNR"] * row["Isl_rms"] / row["Peak_flux"] - 1), 1e-12)
+
+    def test_margins_are_those_of_file(self):
+        """What is in another island of FILE is not fitted, however low it is in the noise of the image."""
+        y, x = np.mgrid[:200, :200]
+        random, header = np.random.default_rng(5).normal(0, 1, x.shape), t.sky_header(BMAJ=3e-3, BMIN=3e-3)
+        first, second = (1000 * np.exp(-((x - at) ** 2 + (y - 100) ** 2) / 8) for at in (90, 108))
+        flat = self.write("pair.fits", (first + second + random).astype(np.float32), header)
+        rows = []
+        self.assertEqual(t.find(flat, "-i", "3")["sources"][-1]["Isl_id"], 2)
+        for factor in (1, 9):
+            image = (first + second + random) * np.where(second > 30, factor, 1)
+            path = self.write("pair%d.fits" % factor, image.astype(np.float32), header)
+            found = t.find(path, "--detect-on", flat, "-i", "3", "--fit", "--rms", "300", "--background", "zero")["sources"]
+            rows.append(sorted(found, key=lambda row: row["Xpeak"]))
+        self.assertEqual([len(found) for found in rows], [2, 2])
+        self.assertEqual(rows[0][0], rows[1][0])
+        self.assertNotEqual(rows[0][1], rows[1][1])
+
+    def test_maps(self):
+        """rms, background, model and residual are the image's; snr, islands and sources FILE's."""
+        options = ["-i", "3", "--local", "--fit"]
+        names = ["rms", "background", "snr", "islands", "sources", "model", "residual"]
+        rms, background, snr, islands, sources, model, residual = self.maps(names, self.true, "--detect-on", self.flat, *options)
+        for found, expected in zip((rms, background), self.maps(["rms", "background"], self.true, *options, stem="t")):
+            self.assertTrue(np.array_equal(found, expected))
+        of_flat = self.maps(["snr", "islands"], self.flat, *options, stem="f")
+        self.assertTrue(np.array_equal(snr, of_flat[0]))
+        self.assertTrue(np.array_equal(islands, of_flat[1]))
+        self.assertTrue(np.array_equal(sources > 0, islands > 0))
+        self.assertLess(np.abs(self.true_pixels - background - model - residual).max(), 1e-4)
+        self.assertGreater(model.max(), 1.5 * (self.flat_pixels * (islands > 0)).max() * 0.5)
+        alone, = self.maps(["snr"], self.true, "--detect-on", self.flat, *options, stem="alone")
+        self.assertTrue(np.array_equal(snr, alone))
+        self.assertIn("srcfind option detect-on: a file", str(fits.getheader(self.path("m.snr.fits"))["HISTORY"]))
+        divided, = self.maps(["sources"], self.true, "--detect-on", self.flat, "-i", "2", "--deblend", stem="d")
+        expected, = self.maps(["sources"], self.flat, "-i", "2", "--deblend", stem="e")
+        self.assertTrue(np.array_equal(divided, expected))
+
+    # --- an image in which the sources are not ---
+
+    def test_image_without_the_sources(self):
+        """In noise, fluxes of either sign: Peak_flux is the value at Xpeak, Ypeak, which has no bias."""
+        noise = np.random.default_rng(7).normal(0, 1, SHAPE).astype(np.float32)
+        image = self.write("noise.fits", noise, t.sky_header())
+        for options in ([], ["--local"], ["--deblend"], ["--fit", "--negative"]):
+            rows = self.sources(*options, image=image)
+            self.assertGreater(len(rows), 40)
+            self.assertLess(abs(np.mean([row["SNR"] for row in rows])), 0.8)
+            if "--fit" in options:
+                continue
+            for row in rows:
+                self.assertLessEqual(abs(row["Peak_flux"] + row["Isl_mean"] - noise[row["Ypeak"], row["Xpeak"]]), 1e-6)
+                self.assertGreater(row["E_Total_flux"], 0)
+                self.assertTrue(row["X_min"] - 0.5 <= row["Xposn"] <= row["X_max"] + 0.5)
+            lost = [row for row in rows if row["Total_flux"] <= 0]
+            self.assertGreater(len(lost), 5)
+            self.assertTrue(all(row["Flags"] & 8 and row["E_RA"] is None and row["Xposn"] == row["Xpeak"] for row in lost))
+
+    def test_image_without_noise(self):
+        """A constant image has no rms: its cells are empty."""
+        image = self.write("constant.fits", np.full(SHAPE, 3, np.float32), t.sky_header())
+        for options in ([], ["--fit"]):
+            rows = self.sources(*options, image=image)
+            self.assertGreater(len(rows), 40)
+            self.assertEqual({(row["Isl_rms"], row["SNR"], row["Peak_flux"]) for row in rows}, {(None, None, 0)})
+        self.assertEqual({row["Isl_rms"] for row in self.sources("--rms", "2", image=image)}, {2})
+
+    def test_negative(self):
+        """Negative sources are those of FILE negated, measured in the image negated; positive rows come first."""
+        flat, image = self.flat_pixels.copy(), self.true_pixels.copy()
+        flat[:, ::2], image[:, ::2] = flat[:, ::2], image[:, ::2]
+        flat[SHAPE[0] // 2:] *= -1
+        image[SHAPE[0] // 2:] *= -1
+        paths = [self.write(name, pixels, t.sky_header()) for name, pixels in
+                 (("a.fits", image), ("b.fits", flat), ("c.fits", -image), ("d.fits", -flat))]
+        for options in (["--local", "-i", "3", "--fit"], ["-i", "3"], ["--deblend", "--background", "zero"]):
+            both = t.find(paths[0], "--detect-on", paths[1], "--negative", *options)["sources"]
+            positive = t.find(paths[0], "--detect-on", paths[1], *options)["sources"]
+            negative = t.find(paths[2], "--detect-on", paths[3], *options)["sources"]
+            self.assertGreater(min(len(positive), len(negative)), 12)
+            self.assertEqual(both[:len(positive)], positive)
+            self.assertEqual(len(both), len(positive) + len(negative))
+            for row, turned in zip(both[len(positive):], negative):
+                self.assertEqual([row[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")], [turned[name] for name in ("N_pix", "Xpeak", "Isl_rms", "RA")])
+                self.assertEqual([row["Total_flux"], row["SNR"]], [-turned["Total_flux"], -turned["SNR"]])
+
+    # --- what holds for which ---
+
+    def test_blanks(self):
+        """A pixel that is blank in either is blank in both; --mask and --blank hold for both, maps of the noise make blank, too."""
+        in_flat, in_true, mask = self.flat_pixels.copy(), self.true_pixels.copy(), np.ones(SHAPE, np.float32)
+        in_flat[:40], in_flat[100:110, 200:230] = np.nan, np.inf
+        in_true[:, :30], in_true[200:260, 90:120] = np.nan, np.nan
+        mask[260:, 300:] = 0
+        blank = ~(np.isfinite(in_flat) & np.isfinite(in_true) & (mask > 0))
+        paths = [self.write(name, pixels, t.sky_header()) for name, pixels in
+                 (("t.fits", in_true), ("f.fits", in_flat), ("bt.fits", np.where(blank, np.nan, self.true_pixels)),
+                  ("bf.fits", np.where(blank, np.nan, self.flat_pixels)))]
+        mask = self.write("mask.fits", mask)
+        for options in ([], ["--local", "--fit"], ["--deblend", "--negative"]):
+            found = t.find(paths[0], "--detect-on", paths[1], "--mask", mask, "-i", "3", *options)
+            expected = t.find(paths[2], "--detect-on", paths[3], "-i", "3", *options)
+            self.assertEqual([found["background"], found["sources"]], [expected["background"], expected["sources"]])
+            self.assertEqual(found["background"]["n_blank"], blank.sum())
+            self.assertGreater(len(found["sources"]), 20)
+        for name in ("rms", "snr", "residual"):
+            plane, = self.maps([name], paths[0], "--detect-on", paths[1], "--mask", mask, "--fit")
+            self.assertTrue(np.array_equal(np.isnan(plane), blank))
+        zeros = [self.write(name, np.where(np.isfinite(pixels), pixels, 0), t.sky_header()) for name, pixels in (("zt.fits", in_true), ("zf.fits", in_flat))]
+        found = t.find(zeros[0], "--detect-on", zeros[1], "--mask", mask, "--blank", "0")
+        self.assertEqual(found["sources"], t.find(paths[2], "--detect-on", paths[3])["sources"])
+        rms = self.write("rms.fits", np.where(blank, 0, 1).astype(np.float32))
+        islands, = self.maps(["islands"], self.true, "--detect-on", self.flat, "--rms-map", rms)
+        expected, = self.maps(["islands"], paths[3])
+        self.assertTrue(np.array_equal(islands, expected))
+        nothing = self.write("nothing.fits", np.full(SHAPE, np.nan, np.float32), t.sky_header())
+        self.assert_error(1, "none of the %d pixels is left: one needs a finite value in the image, a finite value in %s" % (blank.size, nothing),
+                          self.true, "--detect-on", nothing)
+
+    def test_given_noise(self):
+        """--rms, --background VALUE and maps are the image's alone; --background zero is of both."""
+        islands, = self.maps(["islands"], self.flat, "-i", "3")
+        rms, background = np.full(SHAPE, 0.25, np.float32), np.full(SHAPE, 5, np.float32)
+        maps = ["--rms-map", self.write("rms.fits", rms), "--background-map", self.write("background.fits", background)]
+        for given in (["--rms", "0.25", "--background", "5"], maps, maps[:2] + ["--background", "5"], maps[2:] + ["--rms", "0.25"]):
+            with self.subTest(given=given):
+                found, = self.maps(["islands"], self.true, "--detect-on", self.flat, "-i", "3", *given)
+                self.assertTrue(np.array_equal(found, islands))
+                rows = self.sources("-i", "3", *given)
+                self.assertEqual({(row["Isl_rms"], row["Isl_mean"]) for row in rows}, {(0.25, 5)})
+                for row in rows:
+                    self.assertLessEqual(abs(row["Peak_flux"] + 5 - self.true_pixels[row["Ypeak"], row["Xpeak"]]), 1e-5)
+        shifted = self.write("shifted.fits", self.flat_pixels + np.float32(2), t.sky_header())
+        zero, = self.maps(["islands"], shifted, "--background", "zero", "-i", "4")
+        found, = self.maps(["islands"], self.true, "--detect-on", shifted, "--background", "zero", "-i", "4")
+        self.assertTrue(np.array_equal(found, zero))
+        self.assertFalse(np.array_equal(zero, self.maps(["islands"], shifted, "-i", "4")[0]))
+
+    def test_planes(self):
+        """--plane is of the image and, on axes of which FILE has several planes, of FILE."""
+        noise = np.random.default_rng(8).normal(0, 1, SHAPE).astype(np.float32)
+        cube = self.write("cube.fits", np.stack([noise, self.true_pixels, noise])[None], t.sky_header())
+        flats = self.write("flats.fits", np.stack([noise, self.flat_pixels, noise])[None], t.sky_header())
+        one = self.write("one.fits", self.flat_pixels[None, None], t.sky_header())
+        two = self.write("two.fits", np.stack([noise, self.flat_pixels])[None], t.sky_header())
+        expected = self.csv(self.true, "--detect-on", self.flat)
+        for on in (flats, one, two, self.flat):
+            self.assertEqual(self.csv(cube, "--detect-on", on, "--plane", "2"), expected)
+        self.assertEqual(self.csv(cube, "--detect-on", flats, "--plane", "1"), self.csv(cube, "--detect-on", flats))
+        self.assert_error(1, "%s: there is no plane 3 on axis 3" % two, cube, "--detect-on", two, "--plane", "3")
+        self.assertEqual(self.csv(self.true, "--detect-on", one), expected)
+
+    def test_kinds_of_files(self):
+        """FILE may have another type, byte order and compression."""
+        expected = self.csv(self.true, "--detect-on", self.flat)
+        packed, double = self.path("packed.fits.fz"), self.flat_pixels.astype(np.float64)
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(self.flat_pixels, "GZIP_1", (64, 50), t.sky_header(), quantize_level=0)]).writeto(packed)
+        for path in (packed, self.write("flat.fits.gz", self.flat_pixels, t.sky_header()), self.write("double.fits", double, t.sky_header())):
+            self.assertEqual(self.csv(self.true, "--detect-on", path), expected)
+
+    # --- the same bytes ---
+
+    def test_threads_and_variants(self):
+        options = [self.true, "--detect-on", self.flat, "-i", "3", "--negative"]
+        for more in ([], ["--local", "--fit"], ["--deblend"]):
+            expected = self.csv(*options, *more, "--threads", 1)
+            self.assertGreater(expected.count("\n"), 40)
+            for threads in (2, 7):
+                self.assertEqual(self.csv(*options, *more, "--threads", threads), expected)
+            for variant in () if t.THREADS_WATCHED else ("AVX2", "SSE2", "plain"):
+                self.assertEqual(self.csv(*options, *more, SRCFIND_SIMD=variant), expected)
+
+    # --- errors ---
+
+    def test_another_shape(self):
+        other = self.write("other.fits", self.flat_pixels[:, :400], t.sky_header())
+        self.assert_error(1, "%s: NAXIS1 is 400, and 410 in the image" % other, self.true, "--detect-on", other)
+        other = self.write("other.fits", self.flat_pixels[:299], t.sky_header())
+        self.assert_error(1, "%s: NAXIS2 is 299, and 300 in the image" % other, self.true, "--detect-on", other)
+
+    def test_another_wcs(self):
+        """The message has the card that differs, if a corner is more than 0.01 pixel elsewhere."""
+        for cards, message in (({"CRPIX1": 50.02}, "up to 0.02 pixels apart: CRPIX1 is 50.02 (in the image: 50)"),
+                               ({"CRVAL2": 2.00001}, "up to 0.02 pixels apart: CRVAL2 is 2.00001 (in the image: 2)"),
+                               ({"CDELT1": -5.001e-4}, "CDELT1 is -0.0005001 (in the image: -0.0005)"),
+                               ({"CROTA2": 0.1}, "CROTA2 is 0.1 (in the image: none)"),
+                               ({"RADESYS": "FK5"}, "image: RADESYS is FK5 (in the image: ICRS)"),
+                               ({"CTYPE1": "GLON-SIN", "CTYPE2": "GLAT-SIN"}, "CTYPE1 is GLON-SIN"),
+                               ({"CTYPE1": None, "CTYPE2": None}, "CTYPE1 is none (in the image: RA---SIN)")):
+            with self.subTest(cards=cards):
+                other = self.write("other.fits", self.flat_pixels, t.sky_header(**cards))
+                self.assert_error(1, message, self.true, "--detect-on", other)
+                self.assert_error(1, "%s: other sky coordinates than those of the image" % self.true, other, "--detect-on", self.true)
+        expected = self.csv(self.true, "--detect-on", self.flat)
+        for cards in ({"CRPIX1": 50.005}, {"CRVAL1": 510.0}, {"BMAJ": None, "BMIN": None, "BPA": None, "BUNIT": "K"},
+                      {"CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4}):
+            other = self.write("other.fits", self.flat_pixels, t.sky_header(**cards))
+            self.assertEqual(self.csv(self.true, "--detect-on", other), expected)
+        plain = [self.write(name, pixels) for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))]
+        self.assertGreater(self.csv(plain[0], "--detect-on", plain[1]).count("\n"), 40)
+        whole = t.sky_header(CTYPE1="RA---AIT", CTYPE2="DEC--AIT", CRPIX1=205.5, CRPIX2=150.5, CDELT1=-1.0, CDELT2=1.0, CRVAL2=0.0)
+        sky = [self.write(name, pixels, whole) for name, pixels in (("x.fits", self.true_pixels), ("y.fits", self.flat_pixels))]
+        self.assertGreater(self.csv(sky[0], "--detect-on", sky[1]).count("\n"), 40)
+        wide = [self.write(name, self.flat_pixels, t.sky_header(CTYPE1="RA---" + name[:3], CTYPE2="DEC--" + name[:3], CDELT1=-0.05, CDELT2=0.05))
+                for name in ("SIN.fits", "TAN.fits")]
+        self.assert_error(1, "CTYPE1 is RA---TAN (in the image: RA---SIN), CTYPE2", wide[0], "--detect-on", wide[1])
+        whole["CRPIX1"] += 1
+        self.assert_error(1, "CRPIX1 is 206.5 (in the image: 205.5)", sky[0], "--detect-on", self.write("z.fits", self.flat_pixels, whole))
+
+    def test_no_file(self):
+        missing, text = self.path("missing.fits"), self.path("text.fits")
+        with open(text, "w") as stream:
+            stream.write("no image")
+        self.assert_error(1, missing, self.true, "--detect-on", missing)
+        self.assert_error(1, text, self.true, "--detect-on", text)
+        self.assert_error(1, "%s: true.fits is not in this directory" % os.path.join(self.directory.name, "empty"),
+                          self.true, "--detect-on", os.makedirs(self.path("empty")) or self.path("empty"))
+        self.assert_error(2, "would replace a mask or map that is read", self.true, "--detect-on", self.flat, "-f", "fits", "-o", self.flat)
+
+    def test_what_does_not_go_together(self):
+        given = [self.true, "--detect-on", self.flat]
+        self.assert_error(2, "--detect-on: scales are searched in one image: leave --scales out", *given, "--scales")
+        self.assert_error(2, "--detect-on: nothing is detected with --at: leave one of them out", *given, "--at", self.path("c.csv"))
+        self.assert_error(2, "--compare-cpu: --detect-on is done on the CPU only", *given, "--compare-cpu")
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        """Where a GPU would search, the CPU does."""
+        environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
+        given = [self.true, "--detect-on", self.flat]
+        self.assert_error(3, "--detect-on: on the CPU only: leave --gpu and --device out", *given, "--gpu", env=environment)
+        self.assertIn("on the CPU (--detect-on", t.run(*given, env=environment, check=True).stderr)
+
+    # --- several images ---
+
+    def test_several(self):
+        """A directory has FILE for each image; the report and the catalogues name it."""
+        for folder, pixels in (("true", self.true_pixels), ("flat", self.flat_pixels)):
+            os.makedirs(self.path(folder))
+            for stem, turned in (("a", pixels), ("b", pixels[::-1])):
+                self.write("%s/%s.fits" % (folder, stem), turned, t.sky_header())
+        images = [self.path("true/%s.fits" % stem) for stem in "ab"]
+        run = ["--detect-on", self.path("flat"), "-o", self.path("out"), "--report", self.path("report.csv")]
+        t.run(*images, *run, "-q", check=True)
+        for stem, image in zip("ab", images):
+            with open(self.path("out/%s.csv" % stem)) as stream:
+                self.assertEqual(stream.read(), self.csv(image, "--detect-on", self.path("flat/%s.fits" % stem)))
+        self.assertEqual(t.find(images[0], "--detect-on", self.path("flat"))["options"]["detect-on"], self.path("flat"))
+        self.assertIn("2 skipped", t.run(*images, *run, "--skip-existing", check=True).stderr)
+        self.write("flat/b.fits", self.flat_pixels, t.sky_header())
+        self.assertIn("1 skipped", t.run(*images, *run, "--skip-existing", check=True).stderr)
+        self.assert_error(2, "--detect-on: %s is no directory, and several images need one" % self.flat, *images, "--detect-on", self.flat, "-o", self.path("out"))
+        os.remove(self.path("flat/b.fits"))
+        result = t.run(*images, *run, "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("b.fits is not in this directory", result.stderr)
+
+    def test_json(self):
+        catalogue = json.loads(t.run(self.true, "--detect-on", self.flat, "--fit", "--negative", "-f", "json", "-q", check=True).stdout)
+        self.assertEqual(catalogue["options"]["detect-on"], self.flat)
+        self.assertEqual(catalogue["image"]["path"], self.true)
+        self.assertEqual(catalogue["background"], t.find(self.true)["background"])
+
+
+if __name__ == "__main__":
+    t.main()
