@@ -383,15 +383,14 @@ static void measure_pixels(const struct batch *b, const struct item *item, const
 static void sum_values(const struct batch *b, const struct item *item, struct island *island) {
     const struct dividing *d = b->dividing;
     const struct island_pixels *p = &item->pixels;
-    struct island largest = *island; /* its peak: the largest value, of either sign */
+    struct island highest = *island; /* its peak: the highest value */
     float lowest = thresholds_of(d->from->noise, false, d->detection).island;
-    largest.peak = 0;
     for (int64_t i = 0; i < p->n; i++) {
         lowest = fminf(lowest, p->value[i]);
-        largest.peak = fmaxf(largest.peak, fabsf(p->value[i]));
+        highest.peak = fmaxf(highest.peak, p->value[i]);
     }
-    island->unit = largest.unit = moments_unit(&largest, lowest);
-    island->small = moments_are_small(&largest, lowest);
+    island->unit = highest.unit = moments_unit(&highest, lowest);
+    island->small = moments_are_small(&highest, lowest);
     const double per_unit = ldexp(1, -island->unit);
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t x = (int64_t)p->x[i] - island->x_min, y = (int64_t)p->y[i] - island->y_min;

@@ -129,13 +129,13 @@ class DetectOn(t.Case):
     def test_margins_are_those_of_file(self):
         """What is in another island of FILE is not fitted, however low it is in the noise of the image."""
         y, x = np.mgrid[:200, :200]
-        random, header = np.random.default_rng(5).normal(0, 1, x.shape), t.sky_header(BMAJ=3e-3, BMIN=3e-3)
-        first, second = (1000 * np.exp(-((x - at) ** 2 + (y - 100) ** 2) / 8) for at in (90, 108))
+        random, header = np.random.default_rng(5).normal(0, 1, x.shape), t.sky_header(BMAJ=5e-3, BMIN=5e-3)
+        first, second = (1000 * np.exp(-((x - at) ** 2 + (y - 100) ** 2) / 8) for at in (90, 107))
         flat = self.write("pair.fits", (first + second + random).astype(np.float32), header)
         rows = []
         self.assertEqual(t.find(flat, "-i", "3")["sources"][-1]["Isl_id"], 2)
         for factor in (1, 9):
-            image = (first + second + random) * np.where(second > 30, factor, 1)
+            image = (first + second + random) * np.where(second > 8, factor, 1)
             path = self.write("pair%d.fits" % factor, image.astype(np.float32), header)
             found = t.find(path, "--detect-on", flat, "-i", "3", "--fit", "--rms", "300", "--background", "zero")["sources"]
             rows.append(sorted(found, key=lambda row: row["Xpeak"]))
@@ -182,6 +182,16 @@ class DetectOn(t.Case):
             lost = [row for row in rows if row["Total_flux"] <= 0]
             self.assertGreater(len(lost), 5)
             self.assertTrue(all(row["Flags"] & 8 and row["E_RA"] is None and row["Xposn"] == row["Xpeak"] for row in lost))
+
+    def test_large_values_of_the_other_sign(self):
+        """A sum has room for each pixel, also for those that are far below the highest one."""
+        row = max(t.find(self.flat, "--local")["sources"], key=lambda row: row["N_pix"])
+        image = self.true_pixels.copy()
+        image[row["Ypeak"], row["Xpeak"]] = -1e30
+        path = self.write("hole.fits", image, t.sky_header())
+        for options in ([], ["--local"], ["--deblend", "--local"]):
+            found, = (other for other in self.sources(*options, image=path) if (other["Xpeak"], other["Ypeak"]) == (row["Xpeak"], row["Ypeak"]))
+            self.assertLessEqual(abs(found["Pixel_sum"] / -1e30 - 1), 1e-6)
 
     def test_image_without_noise(self):
         """A constant image has no rms: its cells are empty."""
@@ -257,6 +267,8 @@ class DetectOn(t.Case):
                 self.assertEqual({(row["Isl_rms"], row["Isl_mean"]) for row in rows}, {(0.25, 5)})
                 for row in rows:
                     self.assertLessEqual(abs(row["Peak_flux"] + 5 - self.true_pixels[row["Ypeak"], row["Xpeak"]]), 1e-5)
+                found, expected = (self.maps(["islands"], *options, "--rms-box", "60,20")[0] for options in ((self.true, "--detect-on", self.flat, *given), (self.flat,)))
+                self.assertTrue(np.array_equal(found, expected))
         shifted = self.write("shifted.fits", self.flat_pixels + np.float32(2), t.sky_header())
         zero, = self.maps(["islands"], shifted, "--background", "zero", "-i", "4")
         found, = self.maps(["islands"], self.true, "--detect-on", shifted, "--background", "zero", "-i", "4")

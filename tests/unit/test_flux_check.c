@@ -166,6 +166,8 @@ static void too_much(void **state) {
     assert_true(flux_check_holds(&equal, &s->fit, &FRAME, &more));
     more.is_fitted = false;
     assert_true(flux_check_holds(&CHECK, &s->fit, &FRAME, &more));
+    s->deblended.peak_snr *= 2; /* less lies below the threshold where the island was found */
+    assert_false(flux_check_holds(&CHECK, &s->fit, &FRAME, &less));
     scene_free(s);
 }
 
