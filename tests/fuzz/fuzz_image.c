@@ -40,7 +40,8 @@ static void search(const char *path, const char *given) {
     struct srcfind *finder = NULL;
     if (given && (srcfind_options_set(options, "mask", given) ||
                   srcfind_options_set(options, "rms-map", given) ||
-                  srcfind_options_set(options, "background-map", given)))
+                  srcfind_options_set(options, "background-map", given) ||
+                  srcfind_options_set(options, "detect-on", given)))
         abort();
     if (srcfind_options_set(options, "device", "cpu") ||
         srcfind_options_set(options, "threads", "2") ||

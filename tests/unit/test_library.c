@@ -58,6 +58,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"blank", "-0.5"},
                                            {"rms-map", "a/rms.fits"},
                                            {"mask", "masks"},
+                                           {"detect-on", "flat.fits"},
                                            {"background-map", "b.fits"},
                                            {"negative", "yes"},
                                            {"deblend", "yes"},
@@ -737,13 +738,18 @@ static void maps_need_files(void **state) {
     assert_non_null(strstr(srcfind_message(finder), "no map rm"));
     srcfind_catalogue_destroy(catalogue);
     srcfind_destroy(finder);
-    srcfind_options_set(options, "mask", "mask.fits");
-    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
-    assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_message(finder), "mask"));
-    assert_null(catalogue);
-    srcfind_destroy(finder);
     srcfind_options_destroy(options);
+    const char *const files[] = {"mask", "rms-map", "background-map", "detect-on"};
+    for (int i = 0; i < 4; i++) {
+        options = srcfind_options_create();
+        srcfind_options_set(options, files[i], "file.fits");
+        assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_message(finder), files[i]));
+        assert_null(catalogue);
+        srcfind_destroy(finder);
+        srcfind_options_destroy(options);
+    }
 }
 
 /* --- positions that are given --- */
