@@ -133,13 +133,12 @@ static void give_context(struct search *s) {
 static enum srcfind_status detect_elsewhere(struct search *s) {
     struct srcfind *f = s->finder;
     struct elsewhere *e = s->elsewhere;
-    struct detection noise_only = *s->detection;
+    struct detection noise = *s->detection;
     struct detection_result found = {0};
-    noise_only.threshold = noise_only.island = NO_THRESHOLD;
-    noise_only.keep_runs = false;
+    noise.threshold = noise.island = NO_THRESHOLD;
+    noise.noise_only = true;
     enum srcfind_status status =
-        cpu_detect(s->input->source, &noise_only, f->threads, s->result, &f->error);
-    segments_clear(&s->result->segments);
+        cpu_detect(s->input->source, &noise, f->threads, s->result, &f->error);
     if (s->result->background.empty && !(s->detection->rms > 0)) /* the image has no noise */
         s->result->noise.rms = NAN;
     if (status == SRCFIND_OK)

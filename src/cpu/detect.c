@@ -168,7 +168,7 @@ enum srcfind_status cpu_detect(const struct pixel_source *source, const struct d
         scan_clear(&scan);
         status = find_nodes(source, detection, threads, result, error);
     }
-    if (status == SRCFIND_OK)
+    if (status == SRCFIND_OK && !detection->noise_only)
         status = find_segments(source, detection, b->empty, threads, &scan, result, error);
     scan_clear(&scan);
     return status;

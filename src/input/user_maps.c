@@ -43,15 +43,27 @@ static bool is_blank(enum user_map_kind kind, float value) {
            (kind == USER_RMS && value <= 0);
 }
 
+/* Makes n pixels blank where values, which may be swapped, are not finite. By their bits, whose
+ * exponent is then full: all pixels of both images come here in each read. */
+static void blank_where_not_finite(const uint32_t *values, bool swapped, int64_t n, uint32_t blank,
+                                   uint32_t *pixels) {
+    const uint32_t exponent = pixel_bits(INFINITY, swapped);
+    for (int64_t i = 0; i < n; i++)
+        pixels[i] = (values[i] & exponent) == exponent ? blank : pixels[i];
+}
+
 /* Makes pixels NaN by one of the maps; `values` is a buffer for its values. */
 static bool apply(const struct user_maps *maps, enum user_map_kind kind, int64_t first,
                   int64_t count, uint32_t *values, uint32_t *pixels, struct error *error) {
     const struct pixel_source *source = &maps->images[kind]->image.source;
     const uint32_t *read = source->read(source->state, first, count, values, error);
     const uint32_t blank = pixel_bits(NAN, maps->pixels.swapped);
-    for (int64_t i = 0; read && i < count; i++)
-        if (is_blank(kind, pixel_value(read, i, source->swapped)))
-            pixels[i] = blank;
+    if (read && kind == USER_DETECTION)
+        blank_where_not_finite(read, source->swapped, count, blank, pixels);
+    else
+        for (int64_t i = 0; read && i < count; i++)
+            if (is_blank(kind, pixel_value(read, i, source->swapped)))
+                pixels[i] = blank;
     return read;
 }
 
@@ -85,8 +97,10 @@ static const uint32_t *read_detection(void *state, int64_t first, int64_t count,
     const uint32_t *pixels =
         masked ? read_masked(state, first, count, masked, error) : NULL; /* `masked`, or NULL */
     const uint32_t *read = pixels ? own->read(own->state, first, count, buffer, error) : NULL;
-    for (int64_t i = 0; read && i < count; i++)
-        buffer[i] = isfinite(pixel_value(pixels, i, maps->masked.swapped)) ? read[i] : blank;
+    if (read && read != buffer)
+        memcpy(buffer, read, (size_t)count * sizeof *buffer);
+    if (read)
+        blank_where_not_finite(pixels, maps->masked.swapped, count, blank, buffer);
     free(masked);
     return read ? buffer : NULL;
 }
