@@ -176,10 +176,10 @@ static enum srcfind_status measure_given(const struct sources_from *from,
                                   .metadata = image,
                                   .wcs = from->image->wcs,
                                   .positions = &positions,
-                                  .frame = from->options->fit ? frame : NULL};
+                                  .frame = from->options->fit ? frame : NULL,
+                                  .all = from->options->at_all};
     if (status == SRCFIND_OK)
-        status = forced_measure(&forced, threads, &sources->rows, error);
-    sources->n = status == SRCFIND_OK ? positions.n : 0;
+        status = forced_measure(&forced, threads, &sources->rows, &sources->n, error);
     positions_clear(&positions);
     return status;
 }

@@ -403,7 +403,7 @@ static void add_names(const struct entry *e, const char *before, char *head) {
 
 /* Options that share the line of the one before. */
 static bool shares_line(const struct entry *e) {
-    static const char *const names[] = {"background-map", "detect-on", "fit",     "merge",
+    static const char *const names[] = {"background-map", "detect-on", "fit",     "at-all", "merge",
                                         "compare-cpu",    "gpu",       "verbose", "help"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(e->name, names[i]) == 0)
@@ -411,15 +411,23 @@ static bool shares_line(const struct entry *e) {
     return false;
 }
 
-/* Writes the line of an option and of those that share it. Returns their number. */
+static void add_argument(const struct entry *e, char *head) {
+    if (e->argument)
+        texts_append(head, HEAD, "%s%s", e->argument[0] == '[' ? "" : " ", e->argument);
+}
+
+/* Writes the line of an option and of those that share it. Returns their number. An argument stands
+ * behind the last of those that have it. */
 static int write_entries(const struct entry *e, int most, FILE *stream) {
     char head[HEAD] = "";
     int n = 1;
     add_names(e, e->letter ? "  " : "      ", head);
-    for (; n < most && shares_line(&e[n]); n++)
+    for (; n < most && shares_line(&e[n]); n++) {
+        if (!e[n].argument)
+            add_argument(&e[n - 1], head);
         add_names(&e[n], ", ", head);
-    if (e->argument)
-        texts_append(head, HEAD, "%s%s", e->argument[0] == '[' ? "" : " ", e->argument);
+    }
+    add_argument(&e[n - 1], head);
     fprintf(stream, "%-*s  %s", HELP_COLUMN - 2, head, e->help);
     for (int i = 1; i < n; i++)
         fprintf(stream, ", %s", e[i].help);

@@ -1,9 +1,9 @@
 #include "measure/forced.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/gaussian.h"
+#include "common/arrays.h"
 #include "measure/beam_frame.h"
 #include "measure/world_columns.h"
 
@@ -15,6 +15,12 @@ static const double MOST_REACH = 256;
 
 /* The least sum of the squares of the beam, of peak 1, over the pixels at a position. */
 static const double LEAST_MODEL = 1e-6;
+
+/* An entry of the catalogue that has a row, and where it is. */
+struct entry {
+    int64_t number; /* its index among the positions */
+    double x, y;    /* in pixels; NaN: nowhere */
+};
 
 /* A position in the image, and its row. */
 struct place {
@@ -33,6 +39,8 @@ struct footprint {
 
 struct measuring {
     const struct forced *forced;
+    struct entry *entries; /* of each row */
+    int64_t n_rows;
     struct footprint footprint;
     struct place *places;
     int64_t n; /* places in the batch */
@@ -47,31 +55,38 @@ struct measuring {
 
 enum { AT_ONCE = 1024 }; /* positions that WCSLIB gets at a time */
 
-/* Sets x and y of all rows. */
-static enum srcfind_status locate(const struct forced *f, struct srcfind_source *rows,
-                                  struct error *error) {
-    const struct positions *p = f->positions;
-    double x[AT_ONCE], y[AT_ONCE];
-    enum srcfind_status status = SRCFIND_OK;
-    for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
-        const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
-        if (p->celestial) {
-            status = wcs_pixels(f->wcs, n, p->x + first, p->y + first, x, y, error);
-        } else {
-            memcpy(x, p->x + first, (size_t)n * sizeof *x);
-            memcpy(y, p->y + first, (size_t)n * sizeof *y);
-        }
-        for (int i = 0; status == SRCFIND_OK && i < n; i++) {
-            rows[first + i].x = x[i];
-            rows[first + i].y = y[i];
-        }
-    }
-    return status;
-}
-
 static bool is_inside(const struct forced *f, double x, double y) {
     return x >= -0.5 && y >= -0.5 && x < (double)f->pixels->source->width - 0.5 &&
            y < (double)f->pixels->source->height - 0.5;
+}
+
+/* Adds those of n positions, from the first on, that have a row. */
+static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n, const double *x,
+                                       const double *y, int64_t *capacity, struct error *error) {
+    if (!GROW(m->entries, *capacity, m->n_rows + n))
+        return error_memory(error, "measuring at given positions");
+    for (int i = 0; i < n; i++)
+        if (m->forced->all || is_inside(m->forced, x[i], y[i]))
+            m->entries[m->n_rows++] = (struct entry){first + i, x[i], y[i]};
+    return SRCFIND_OK;
+}
+
+/* Finds the entries that have a row. */
+static enum srcfind_status locate(struct measuring *m, struct error *error) {
+    const struct positions *p = m->forced->positions;
+    double x[AT_ONCE], y[AT_ONCE];
+    int64_t capacity = 0;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t first = 0; status == SRCFIND_OK && first < p->n; first += AT_ONCE) {
+        const int n = (int)(p->n - first < AT_ONCE ? p->n - first : AT_ONCE);
+        if (p->celestial)
+            status = wcs_pixels(m->forced->wcs, n, p->x + first, p->y + first, x, y, error);
+        const bool given = !p->celestial;
+        if (status == SRCFIND_OK)
+            status = add_entries(m, first, n, given ? p->x + first : x, given ? p->y + first : y,
+                                 &capacity, error);
+    }
+    return status;
 }
 
 static int64_t nearest(double x) {
@@ -86,14 +101,11 @@ static int compare_places(const void *a, const void *b) {
 }
 
 /* Lists the places in the image from its first row on, and returns their number. */
-static int64_t list_places(const struct forced *f, struct srcfind_source *rows,
-                           struct place *places) {
+static int64_t list_places(const struct measuring *m, struct place *places) {
     int64_t n = 0;
-    for (int64_t i = 0; i < f->positions->n; i++) {
-        rows[i].flags = f->setting->flags | SRCFIND_FLAG_OUTSIDE;
-        if (is_inside(f, rows[i].x, rows[i].y))
-            places[n++] = (struct place){rows[i].x, rows[i].y, i};
-    }
+    for (int64_t i = 0; i < m->n_rows; i++)
+        if (is_inside(m->forced, m->entries[i].x, m->entries[i].y))
+            places[n++] = (struct place){m->entries[i].x, m->entries[i].y, i};
     qsort(places, (size_t)n, sizeof *places, compare_places);
     return n;
 }
@@ -296,11 +308,12 @@ static enum srcfind_status measure_places(struct measuring *m, int64_t n, struct
 
 /* Fills the world columns of n rows, from the first on. Sky coordinates are those that were given,
  * or else those of the pixels; a shape is the beam's, which is constant in pixels. */
-static enum srcfind_status fill_sky(const struct forced *f, const struct tensor *beam,
-                                    int64_t first, int n, struct srcfind_source *rows,
-                                    struct error *error) {
+static enum srcfind_status fill_sky(const struct measuring *m, const struct tensor *beam,
+                                    int64_t first, int n, struct error *error) {
     const struct tensor unknown = {NAN, NAN, NAN};
+    const struct forced *f = m->forced;
     const struct positions *p = f->positions;
+    struct srcfind_source *rows = m->rows;
     struct pixel_shape shapes[AT_ONCE] = {0};
     for (int i = 0; i < n; i++) {
         const bool has_beam_shape = rows[first + i].flags & SRCFIND_FLAG_BEAM_SHAPE;
@@ -312,27 +325,31 @@ static enum srcfind_status fill_sky(const struct forced *f, const struct tensor 
     const enum srcfind_status status =
         world_columns_fill(f->wcs, f->metadata, beam, n, shapes, rows + first, error);
     for (int64_t i = first; p->celestial && i < first + n; i++) {
-        rows[i].lon = p->x[i];
-        rows[i].lat = p->y[i];
+        rows[i].lon = p->x[m->entries[i].number];
+        rows[i].lat = p->y[m->entries[i].number];
         world_columns_name(f->metadata, &rows[i]);
     }
     return status;
 }
 
-static enum srcfind_status fill_world(const struct forced *f, struct srcfind_source *rows,
-                                      struct error *error) {
+static enum srcfind_status fill_world(const struct measuring *m, struct error *error) {
+    const struct forced *f = m->forced;
     const struct tensor beam = f->frame ? beam_frame_moments(f->frame) : (struct tensor){0};
-    const int64_t n = f->positions->n;
+    const int64_t n = m->n_rows;
     enum srcfind_status status = SRCFIND_OK;
     for (int64_t i = 0; f->wcs && status == SRCFIND_OK && i < n; i += AT_ONCE)
-        status = fill_sky(f, &beam, i, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), rows, error);
+        status = fill_sky(m, &beam, i, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), error);
     return status;
 }
 
 /* The row of an entry before it is measured; in pixels it has the beam's size. */
-static struct srcfind_source row_of_entry(const struct setting *setting, int64_t id) {
+static struct srcfind_source row_of_entry(const struct forced *f, const struct entry *entry) {
     const struct tensor unknown = {NAN, NAN, NAN};
-    struct srcfind_source row = setting_empty_row(id);
+    const struct setting *setting = f->setting;
+    struct srcfind_source row = setting_empty_row(f->positions->id[entry->number]);
+    row.x = entry->x;
+    row.y = entry->y;
+    row.flags = setting->flags | SRCFIND_FLAG_OUTSIDE;
     double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
                              &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
                              &row.peak_flux,  &row.e_peak_flux,  &row.isl_rms,
@@ -345,30 +362,35 @@ static struct srcfind_source row_of_entry(const struct setting *setting, int64_t
     return row;
 }
 
-enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
-                                   struct srcfind_source **rows, struct error *error) {
-    const struct positions *p = forced->positions;
-    const size_t n = (size_t)p->n + 1;
-    struct measuring m = {.forced = forced,
-                          .footprint = make_footprint(forced->frame),
-                          .rows = malloc(n * sizeof *m.rows)};
-    struct place *const places = m.places = malloc(n * sizeof *places);
+/* Makes the rows, which are empty yet, and measures those in the image. */
+static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
+                                     struct error *error) {
+    m->rows = arrays_allocate(m->n_rows, sizeof *m->rows);
+    struct place *const places = m->places = arrays_allocate(m->n_rows, sizeof *places);
     enum srcfind_status status = SRCFIND_OK;
-    if (!m.rows || !places)
+    if (!m->rows || !places)
         status = error_memory(error, "measuring at given positions");
-    for (int64_t i = 0; status == SRCFIND_OK && i < p->n; i++)
-        m.rows[i] = row_of_entry(forced->setting, p->id[i]);
+    for (int64_t i = 0; status == SRCFIND_OK && i < m->n_rows; i++)
+        m->rows[i] = row_of_entry(m->forced, &m->entries[i]);
     if (status == SRCFIND_OK)
-        status = locate(forced, m.rows, error);
-    if (status == SRCFIND_OK)
-        status = measure_places(&m, list_places(forced, m.rows, places), threads, error);
-    if (status == SRCFIND_OK)
-        status = fill_world(forced, m.rows, error);
+        status = measure_places(m, list_places(m, places), threads, error);
     free(places);
+    return status == SRCFIND_OK ? fill_world(m, error) : status;
+}
+
+enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
+                                   struct srcfind_source **rows, int64_t *n_rows,
+                                   struct error *error) {
+    struct measuring m = {.forced = forced, .footprint = make_footprint(forced->frame)};
+    enum srcfind_status status = locate(&m, error);
+    if (status == SRCFIND_OK)
+        status = make_rows(&m, threads, error);
+    free(m.entries);
     if (status != SRCFIND_OK) {
         free(m.rows);
         m.rows = NULL;
     }
     *rows = m.rows;
+    *n_rows = m.rows ? m.n_rows : 0;
     return status;
 }

@@ -13,9 +13,11 @@ struct forced {
     struct wcs *wcs; /* NULL without sky coordinates */
     const struct positions *positions;
     const struct fit_frame *frame; /* with the beam; NULL: the nearest pixel alone is measured */
+    bool all;                      /* rows of positions outside of the image, too */
 };
 
-/* Makes one row for each position, in their order. The caller frees *rows; it is NULL on an error.
+/* Makes a row for each position in the image, or for all, in their order. The caller frees *rows;
+ * it is NULL on an error.
  *
  * Without a frame Peak_flux is value - background at the nearest pixel. With one it is the
  * amplitude of the beam, held at the position, with the least squares over the pixels within one
@@ -24,6 +26,7 @@ struct forced {
  * sqrt(4 / 3) rms. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE
  * and no flux. */
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
-                                   struct srcfind_source **rows, struct error *error);
+                                   struct srcfind_source **rows, int64_t *n_rows,
+                                   struct error *error);
 
 #endif

@@ -505,6 +505,9 @@ enum srcfind_status options_check(const struct options *options, struct error *e
                          "background-map: --background gives it, too: leave one of them out");
     if (*options->detect_on && check_detect_on(options, error) != SRCFIND_OK)
         return SRCFIND_ERROR_OPTIONS;
+    if (options->at_all && !*options->at)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at-all: it goes with --at, which gives the positions: leave it out");
     return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 

@@ -60,6 +60,7 @@ struct options {
     int shapes;        /* enum shapes_choice; not given: auto */
     struct scales_option scales;
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
+    bool at_all;             /* rows of entries outside of the image, too */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
     struct plane_option plane;

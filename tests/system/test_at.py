@@ -71,7 +71,8 @@ class At(t.Case):
         return self.random.uniform(-3, WIDTH + 2, n), self.random.uniform(-3, HEIGHT + 2, n)
 
     def text(self, image, catalogue, *options, **more):
-        result = t.run(image, "-q", "--at", catalogue, *options, **more)
+        """With the rows of entries outside, so that there is one for each entry."""
+        result = t.run(image, "-q", "--at", catalogue, "--at-all", *options, **more)
         self.assertEqual([result.returncode, result.stderr], [0, ""])
         return result.stdout
 
@@ -330,6 +331,26 @@ class At(t.Case):
         self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [1, "", 1])
         self.assertIn("Xposn of row 14 is `x`, and no number of a pixel", result.stderr)
 
+    def test_entries_outside_make_no_row(self):
+        """Unless --at-all is given; those on a blank keep theirs, and all of them their numbers."""
+        x, y = self.pixels()
+        x[:5], y[:5] = [np.nan, -0.51, 139.5, 35, 1e300], [5, 5, 119.4, 22, 5]
+        n_outside = np.count_nonzero(~((x >= -0.5) & (x < WIDTH - 0.5) & (y >= -0.5) & (y < HEIGHT - 0.5)))
+        ra, dec = WCS(t.sky_header()).all_pix2world(x, y, 0)
+        for at in (self.catalogue(Xposn=x, Yposn=y), self.catalogue("sky.csv", RA=ra, DEC=dec), self.catalogue("ids.csv", Source_id=np.arange(200) * 3, Xposn=x, Yposn=y)):
+            for options in ([], ["--fit"], ["--fit", "--threads", 7]):
+                every = self.text(self.image, at, *options).splitlines(keepends=True)
+                self.assertEqual(len(every), 201)
+                rows = [t.numbers(row) for row in csv.DictReader(every)]
+                kept = [line for line, row in zip(every[1:], rows) if row["Flags"] < OUTSIDE or 0 <= (row["Xposn"] or -1) < WIDTH - 0.5 and 0 <= (row["Yposn"] or -1) < HEIGHT - 0.5]
+                self.assertTrue(5 <= 200 - len(kept) == n_outside < 100)
+                self.assertEqual(t.run(self.image, "-q", "--at", at, *options, check=True).stdout, "".join(every[:1] + kept))
+                self.assertGreater(sum(row["Flags"] >= OUTSIDE for row in rows), n_outside)
+        result = t.run(self.image, "--at", self.catalogue(RA=[10.0, 250.0], DEC=[2.0, -2.0]))
+        self.assertEqual([result.returncode, result.stdout.count("\n")], [0, 1])
+        self.assertIn(": 0 positions, rms ", result.stderr)
+        self.assert_wrong(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
+
     def test_outside_on_the_sky(self):
         cells = {"330,-2": (330, -2), "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
         with open(self.path("p.csv"), "w") as stream:
@@ -405,7 +426,7 @@ class At(t.Case):
                         if one["Peak_flux"] is not None:
                             self.assertAlmostEqual(one["Peak_flux"], other["Peak_flux"], delta=1e-5 if more else 0)
 
-    def test_several_images(self):
+    def test_images_of_one_run(self):
         """Images of one run have the rows of single runs, each by its own coordinates, though the catalogue is read once."""
         galactic = {"CTYPE1": "GLON-CAR", "CTYPE2": "GLAT-CAR", "RADESYS": None, "CRVAL2": 0.0}
         images = [self.image, self.write("galactic.fits", self.data[::-1], t.sky_header(**galactic)),
@@ -417,7 +438,7 @@ class At(t.Case):
         single = [self.text(image, at) for image in images]
         self.assertEqual(len(set(single)), 4)
         for threads in ("1", "7"):
-            t.run(*images, "-q", "--at", at, "--threads", threads, "-o", self.path("out"), check=True)
+            t.run(*images, "-q", "--at", at, "--at-all", "--threads", threads, "-o", self.path("out"), check=True)
             for image, expected in zip(images, single):
                 with open(self.path("out/" + os.path.basename(image).replace(".fits", ".csv"))) as stream:
                     self.assertEqual(stream.read(), expected)
@@ -544,7 +565,7 @@ class At(t.Case):
         images = [self.write("%d.fits" % i, self.data + np.float32(i) * wave(0, 1), t.sky_header()) for i in range(4)]
         x, y = self.pixels(50)
         at = self.catalogue(Xposn=x, Yposn=y)
-        result = t.run(*images, "--at", at, "--fit", "--threads", 3, "-o", self.path("out"))
+        result = t.run(*images, "--at", at, "--at-all", "--fit", "--threads", 3, "-o", self.path("out"))
         self.assertEqual(result.returncode, 0)
         for i, image in enumerate(images):
             with open(self.path("out/%d.csv" % i)) as stream:

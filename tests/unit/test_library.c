@@ -67,7 +67,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"group", "0"},
                                            {"shapes", "free"},
                                            {"scales", "1.5,4"},
-                                           {"at", "a/b.csv"}};
+                                           {"at", "a/b.csv"},
+                                           {"at-all", "yes"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
