@@ -165,12 +165,11 @@ static enum srcfind_status measure_given(const struct sources_from *from,
         setting_make(result, from->detection, from->image, image, frame, &GRID_OF_IMAGE);
     struct positions positions;
     if (from->options->fit && !frame->has_beam)
-        return no_beam(image, SRCFIND_ERROR_OPTIONS,
-                       "--at with --fit holds the beam at each position",
+        return no_beam(image, SRCFIND_ERROR_OPTIONS, "--at with --fit needs the beam",
                        "leave --fit out for the nearest pixels", error);
     enum srcfind_status status =
         positions_read(from->at, from->options->at, image->frame, image->lon_name, image->lat_name,
-                       &positions, error);
+                       from->options->fit, &positions, error);
     const struct forced forced = {.pixels = &from->pixels,
                                   .setting = &setting,
                                   .metadata = image,

@@ -33,7 +33,8 @@ enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
     return strlen(name) <= MOST_LETTERS || ascii_same(name, "Source_id") ||
-           ascii_same(name, "Gaus_id") || ascii_same(name, "Xposn") || ascii_same(name, "Yposn");
+           ascii_same(name, "Gaus_id") || ascii_same(name, "Xposn") || ascii_same(name, "Yposn") ||
+           position_shapes_use(name);
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -158,25 +159,13 @@ static enum srcfind_status check_numbers(const char *path, const struct table_fi
     return SRCFIND_OK;
 }
 
-static double real_of(const struct table_file_column *column, int64_t row) {
-    double value = NAN;
-    if (column->kind == SRCFIND_REAL)
-        value = column->reals[row];
-    else if (column->kind == SRCFIND_INTEGER)
-        value = column->integers[row] == INT64_MIN ? (double)NAN : (double)column->integers[row];
-    else if (*table_file_text(column, row))
-        value =
-            parse_number(table_file_text(column, row), strlen(table_file_text(column, row))).real;
-    return isfinite(value) ? value : (double)NAN;
-}
-
 /* Returns an error if a latitude is none: then the column is another one, or a number is wrong. One
  * number for both, as -99, stands for no position. */
 static enum srcfind_status check_latitudes(const char *path, const struct pair *pair, int64_t n,
                                            struct error *error) {
     for (int64_t row = 0; row < n; row++) {
-        const double lat = real_of(pair->y, row);
-        if (fabs(lat) > 90 && lat != real_of(pair->x, row))
+        const double lat = table_file_real(pair->y, row);
+        if (fabs(lat) > 90 && lat != table_file_real(pair->x, row))
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: %s of row %lld is %g, and goes from -90 to 90 degrees: correct "
                              "it, or empty the cell if there is no position",
@@ -194,7 +183,7 @@ static void fill(const struct table_file *table, const struct pair *pair,
     for (int64_t row = 0; has_id && row < positions->n; row++)
         has_id = id->integers[row] != INT64_MIN;
     for (int64_t row = 0; row < positions->n; row++) {
-        const double given = real_of(pair->x, row), y = real_of(pair->y, row);
+        const double given = table_file_real(pair->x, row), y = table_file_real(pair->y, row);
         const double x = positions->celestial ? wcs_longitude(given) : given;
         const bool is_position = !isnan(x) && !(positions->celestial && !(fabs(y) <= 90));
         positions->id[row] = has_id ? id->integers[row] : row + 1;
@@ -214,8 +203,8 @@ static bool allocate(struct positions *positions, int64_t n) {
 /* Takes the positions for an image out of a table. */
 static enum srcfind_status take_positions(const char *path, const struct table_file *table,
                                           const char *frame, const char *lon_name,
-                                          const char *lat_name, struct positions *positions,
-                                          struct error *error) {
+                                          const char *lat_name, bool with_shapes,
+                                          struct positions *positions, struct error *error) {
     struct pair pair;
     enum srcfind_status status =
         choose_columns(path, table, frame, lon_name, lat_name, &pair, &positions->celestial, error);
@@ -229,17 +218,20 @@ static enum srcfind_status take_positions(const char *path, const struct table_f
         status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)
         fill(table, &pair, positions);
-    return status;
+    return status == SRCFIND_OK && with_shapes
+               ? position_shapes_read(path, table, &positions->shapes, error)
+               : status;
 }
 
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
-                                   const char *lon_name, const char *lat_name,
+                                   const char *lon_name, const char *lat_name, bool with_shapes,
                                    struct positions *positions, struct error *error) {
     struct taken_table *taken;
     *positions = (struct positions){0};
     enum srcfind_status status = shared_table_take(shared, path, &taken, error);
     if (status == SRCFIND_OK)
-        status = take_positions(path, &taken->table, frame, lon_name, lat_name, positions, error);
+        status = take_positions(path, &taken->table, frame, lon_name, lat_name, with_shapes,
+                                positions, error);
     shared_table_give(shared, taken);
     return status;
 }
@@ -248,5 +240,6 @@ void positions_clear(struct positions *positions) {
     free(positions->id);
     free(positions->x);
     free(positions->y);
+    free(positions->shapes);
     *positions = (struct positions){0};
 }

@@ -2,6 +2,7 @@
 #ifndef POSITIONS_H
 #define POSITIONS_H
 
+#include "input/position_shapes.h"
 #include "input/shared_table.h"
 
 struct positions {
@@ -10,6 +11,7 @@ struct positions {
     bool celestial; /* x and y are longitude (0 to 360) and latitude in degrees, else 0-based pixels
                      */
     double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */
+    struct position_shape *shapes; /* NULL: the catalogue does not tell them, or none are wanted */
 };
 
 /* Whether positions_read may use a column of this name. */
@@ -20,10 +22,11 @@ bool positions_use(const char *name);
  * there are none, Xposn and Yposn. frame, lon_name and lat_name are the image's (struct
  * srcfind_image), "" without sky coordinates. An error if the file is known to be of another frame,
  * has another unit than degrees or pixels, or a text where a
- * position is expected. `shared` is made for positions_use. Clear the positions also after an
+ * position is expected; of the shapes' columns, which are read if they are wanted, see
+ * position_shapes.h. `shared` is made for positions_use. Clear the positions also after an
  * error. */
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
-                                   const char *lon_name, const char *lat_name,
+                                   const char *lon_name, const char *lat_name, bool with_shapes,
                                    struct positions *positions, struct error *error);
 void positions_clear(struct positions *positions);
 

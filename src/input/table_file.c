@@ -125,3 +125,17 @@ const struct table_file_column *table_file_column(const struct table_file *table
             return &table->columns[i];
     return NULL;
 }
+
+double table_file_real(const struct table_file_column *column, int64_t row) {
+    double value = NAN;
+    if (column->kind == SRCFIND_REAL)
+        value = column->reals[row];
+    else if (column->kind == SRCFIND_INTEGER)
+        value = column->integers[row] == INT64_MIN ? (double)NAN : (double)column->integers[row];
+    else {
+        const char *text = table_file_text(column, row);
+        const struct number number = parse_number(text, strlen(text));
+        value = number.kind == NUMBER_NONE ? (double)NAN : number.real;
+    }
+    return isfinite(value) ? value : (double)NAN;
+}

@@ -51,6 +51,9 @@ void table_file_make_real(struct table_file_column *column, int64_t n);
 /* The column of a name. If there is none, one whose name has letters of another case; else NULL. */
 const struct table_file_column *table_file_column(const struct table_file *table, const char *name);
 
+/* A cell as a number: NaN if it is empty, not finite, or a text that is none. */
+double table_file_real(const struct table_file_column *column, int64_t row);
+
 /* A cell of a column of texts. */
 static inline const char *table_file_text(const struct table_file_column *column, int64_t row) {
     return column->bytes + column->starts[row];

@@ -20,11 +20,12 @@ struct forced {
  * it is NULL on an error.
  *
  * Without a frame Peak_flux is value - background at the nearest pixel. With one it is the
- * amplitude of the beam, held at the position, with the least squares over the pixels within one
- * FWHM (of the beam in that direction), and Total_flux is that of a point source. The errors are
- * those of the noise: of a pixel, or of the amplitude in noise whose autocorrelation is the beam,
- * sqrt(4 / 3) rms. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE
- * and no flux. */
+ * amplitude of a shape, held at the position, by linear least squares over the pixels within one
+ * FWHM (of the shape in that direction), and Total_flux is that of the shape: the one that the
+ * catalogue tells, convolved with the beam, or the beam. Places that are close are fitted together:
+ * see place_groups.h. The errors are those of the noise: of a pixel, or of the amplitude, see
+ * amplitudes.h. Positions outside of the image, or on a blank, have flag SRCFIND_FLAG_OUTSIDE and
+ * no flux. */
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
                                    struct srcfind_source **rows, int64_t *n_rows,
                                    struct error *error);

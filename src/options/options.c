@@ -464,11 +464,13 @@ static enum srcfind_status check_at(const struct options *options, struct error 
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: each position is a source of its own: leave --group out");
     if (options->shapes != SHAPES_NOT_GIVEN)
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at: fits at given positions hold the beam's shape: leave --shapes out");
+        return error_set(
+            error, SRCFIND_ERROR_OPTIONS,
+            "at: fits at given positions hold the catalogue's shapes: leave --shapes out");
     if (options->scales.n > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "at: the beam is held at each position: leave --scales out");
+                         "at: what is measured is in the catalogue, and no scale is searched: "
+                         "leave --scales out");
     if (options_deblend(options) && !options->fit)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",

@@ -8,6 +8,7 @@ import os
 import unittest
 
 import numpy as np
+import scipy.linalg
 from astropy import units as u
 from astropy.coordinates import SkyCoord
 from astropy.io import fits
@@ -50,6 +51,46 @@ def amplitude(image, background, x, y, beam):
     used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2) & np.isfinite(image)
     model, above = np.exp(-square[used] / 2), image[used].astype(np.float64) - background[used]
     return np.sum(above * model) / np.sum(model * model), np.count_nonzero(used)
+
+
+def apart(x, y, beam, least=2.02):
+    """Which positions are so many beams from all those before them that are."""
+    xx, xy, yy = sky.covariance(beam)
+    kept = []
+    for i in range(len(x)):
+        dx, dy = x[kept] - x[i], y[kept] - y[i]
+        if np.all((yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy) > (least * sky.FWHM) ** 2):
+            kept.append(i)
+    return np.array(kept)
+
+
+def squares(moments, x, y, at_x, at_y):
+    """The form of Gaussians with the moments (xx, xy, yy), of offsets from (x, y)."""
+    (xx, xy, yy), dx, dy = moments, at_x - x, at_y - y
+    return (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy)
+
+
+def clusters(x, y, moments):
+    """Numbers of the groups of Gaussians that are closer than the sum of their FWHMs along the line between them."""
+    number = np.arange(len(x))
+    for i in range(len(x)):
+        for k in range(i):
+            steps = [sky.FWHM / math.sqrt(squares(moments[j], x[i], y[i], x[k], y[k])) for j in (i, k)]
+            if sum(steps) > 1:
+                number[number == number[i]] = number[k]
+    return number
+
+
+def joint(image, x, y, moments):
+    """Amplitudes of Gaussians, those of a group together, by least squares over the pixels within one FWHM of any of them."""
+    at_y, at_x = np.mgrid[:image.shape[0], :image.shape[1]]
+    result, number = np.full(len(x), np.nan), clusters(x, y, moments)
+    for one in set(number):
+        members = np.flatnonzero(number == one)
+        square = np.array([squares(moments[i], x[i], y[i], at_x, at_y) for i in members])
+        used = (square <= (sky.FWHM * (1 + 1e-6)) ** 2).any(axis=0) & np.isfinite(image)
+        result[members] = scipy.linalg.lstsq(np.exp(-square[:, used] / 2).T, image[used].astype(np.float64))[0]
+    return result, number
 
 
 class At(t.Case):
@@ -166,6 +207,8 @@ class At(t.Case):
         self.assert_nearest(self.rows(self.image, at, *masked), x, y, blanked, found["median"], found["rms"])
         self.assert_nearest(self.rows(self.image, at, *maps, *masked), x, y, blanked, background, rms)
         beam = (5.0, 4.0, 30.0)
+        x, y = (values[apart(x, y, beam)] for values in (x, y))
+        at = self.catalogue(Xposn=x, Yposn=y)
         self.assert_fitted(self.rows(self.image, at, "--fit", *maps, *masked), x, y, blanked, background, rms, beam)
 
     def test_blank(self):
@@ -188,16 +231,18 @@ class At(t.Case):
     # --- the beam ---
 
     def test_beam(self):
-        x, y = self.pixels(150)
-        at = self.catalogue(Xposn=x, Yposn=y)
+        all_x, all_y = self.pixels(400)
         for beam in ((5.0, 4.0, 30.0), (9.0, 3.0, 65.0), (9.3, 3.1, -20.0), (2.2, 2.2, 0.0), (30.5, 11.25, 100.0)):
             option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])  # pixels of 1.8 arcsec
+            x, y = (values[apart(all_x, all_y, beam)] for values in (all_x, all_y))
+            at = self.catalogue(Xposn=x, Yposn=y)
             with self.subTest(option):
                 rows = self.rows(self.image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option)
                 self.assert_fitted(rows, x, y, self.data, 0, 1, beam)
-                self.assertAlmostEqual(rows[0]["Maj"] * 3600, beam[0] * 1.8, delta=1e-6 * beam[0])
-                self.assertEqual([rows[0]["DC_Maj"], rows[0]["E_Maj"], rows[0]["Resid_Isl_rms"], rows[0]["Pix_SNR"]],
-                                 [None] * 4)
+                row = next(row for row in rows if row["Flags"] < OUTSIDE)
+                self.assertAlmostEqual(row["Maj"] * 3600, beam[0] * 1.8, delta=1e-6 * beam[0])
+                self.assertEqual([row[name] for name in ("DC_Maj", "DC_Min", "DC_PA", "E_Maj", "E_DC_Maj", "Resid_Isl_rms", "Pix_SNR")],
+                                 [0] * 3 + [None] * 4)
 
     def test_beam_at_a_pole(self):
         """The beam is constant in pixels: at each position Maj and PA tell the same step in pixels."""
@@ -223,7 +268,8 @@ class At(t.Case):
         self.assertEqual([[row["N_pix"], row["Flags"], row["Peak_flux"] is None] for row in rows], [[1, NOT_FITTED, True], [1, BEAM_SHAPE, False]])
         self.assertGreater(rows[1]["E_Peak_flux"], 2 * rows[1]["Isl_rms"])
         for size in ("1000", "1e5"):
-            rows = self.rows(self.image, at, "--fit", "--beam", size, "--background", "zero")
+            rows = [self.rows(self.image, self.catalogue(Xposn=[x], Yposn=[y]), "--fit", "--beam", size, "--background", "zero")[0]
+                    for x, y in ((40.5, 60.5), (40.3, 60.2))]
             self.assertEqual([row["Flags"] for row in rows], [BEAM_SHAPE | EDGE] * 2)
             width = float(size) / 1.8
             for row, (x, y) in zip(rows, ((40.5, 60.5), (40.3, 60.2))):
@@ -268,6 +314,174 @@ class At(t.Case):
                 with self.subTest(beam, options=options):
                     self.assertTrue(0.9 < ratio.std() < 1.1, ratio.std())
                     self.assertLess(abs(ratio.mean()), 0.15)
+
+    # --- shapes and neighbours ---
+
+    ARCSEC = 1.8  # a pixel
+
+    def image_of(self, name, data, beam, **cards):
+        """Pixels with coordinates in which x is west and y is north, but for the curvature of the sky."""
+        return self.write(name, data.astype(np.float32), t.sky_header(BMAJ=beam[0] * self.ARCSEC / 3600, BMIN=beam[1] * self.ARCSEC / 3600,
+                                                                      BPA=beam[2], **cards))
+
+    def seen(self, x, y):
+        """Those that are not on a blank."""
+        kept = np.isfinite(self.data[np.floor(y + 0.5).astype(int), np.floor(x + 0.5).astype(int)])
+        return x[kept], y[kept]
+
+    def shapes(self, n, beam):
+        """Gaussians (FWHM in pixels and angle), of which some are points, and their moments with the beam."""
+        own = [(0.0, 0.0, 0.0) if i % 3 == 0 else (major, major * self.random.uniform(0, 1), self.random.uniform(0, 180))
+               for i, major in enumerate(self.random.uniform(1, 2.5 * beam[0], n))]
+        own = [(major, max(minor, 1e-9), angle) if major else (0.0, 0.0, 0.0) for major, minor, angle in own]
+        return own, [tuple(a + b for a, b in zip(sky.covariance(beam), sky.covariance(shape) if shape[0] else (0, 0, 0))) for shape in own]
+
+    def test_shapes_are_held(self):
+        """DC_Maj, DC_Min and DC_PA, in whichever unit; Aegean's a, b, pa without psf_a, psf_b, psf_pa: convolved with this image's
+        beam. Amplitudes are SciPy's, of neighbours together."""
+        beam, psf, n = (5.0, 4.0, 30.0), (4.0, 3.0, 100.0), 60
+        image = self.image_of("shapes.fits", self.data, beam)
+        x, y = self.seen(self.random.uniform(2, WIDTH - 3, n), self.random.uniform(2, HEIGHT - 3, n))
+        n = len(x)
+        own, moments = self.shapes(n, beam)
+        expected, number = joint(self.data, x, y, moments)
+        sizes = np.unique(number, return_counts=True)[1]
+        self.assertTrue(sizes.max() <= 64 and np.count_nonzero(sizes > 1) > 3, sizes)
+        major, minor, angle = np.array(own).T
+        degrees = self.ARCSEC / 3600
+        with_psf = [sky.axes(*(a + b for a, b in zip(sky.covariance(psf), sky.covariance(shape) if shape[0] else (0, 0, 0)))) for shape in own]
+        a, b, pa = np.array(with_psf).T
+        tables = {"degrees": {"DC_Maj": major * degrees, "DC_Min": minor * degrees, "DC_PA": angle},
+                  "arcsec": {"DC_Maj": major * self.ARCSEC * u.arcsec, "DC_Min": minor * self.ARCSEC * u.arcsec, "DC_PA": angle * u.deg},
+                  "aegean": {"a": a * self.ARCSEC, "b": b * self.ARCSEC, "pa": pa, "psf_a": np.full(n, psf[0] * self.ARCSEC),
+                             "psf_b": np.full(n, psf[1] * self.ARCSEC), "psf_pa": np.full(n, psf[2])}}
+        for name, columns in tables.items():
+            at = self.path(name + (".csv" if name == "degrees" else ".ecsv"))
+            Table({"Xposn": x, "Yposn": y, **columns}).write(at)
+            rows = self.rows(image, at, "--fit", "--background", "zero", "--rms", "1")
+            # the sky turns and shrinks by 1e-6 from the reference pixel to the corners, and Aegean's points have a size of rounding errors
+            relative = 1e-4
+            n_shapes = 0
+            for i, row in enumerate(rows):
+                with self.subTest(name, i=i):
+                    self.assertAlmostEqual(row["Peak_flux"], expected[i], delta=relative * max(abs(expected[i]), 1))
+                    (xx, xy, yy), beams = moments[i], sky.covariance(beam)
+                    area = math.sqrt((xx * yy - xy * xy) / (beams[0] * beams[2] - beams[1] ** 2))
+                    self.assertAlmostEqual(row["Total_flux"], row["Peak_flux"] * area, delta=1e-5 * abs(row["Total_flux"]))
+                    self.assertAlmostEqual(row["E_Total_flux"], row["E_Peak_flux"] * area, delta=1e-5 * row["E_Total_flux"])
+                    whole = sky.axes(xx, xy, yy)
+                    self.assertAlmostEqual(row["Maj"], whole[0] * degrees, delta=1e-5 * row["Maj"])
+                    self.assertAlmostEqual(row["Min"], whole[1] * degrees, delta=1e-5 * row["Min"])
+                    self.assertEqual(row["E_Maj"], None)
+                    if name != "aegean":
+                        self.assertAlmostEqual(row["DC_Maj"], major[i] * degrees, delta=1e-15)
+                        self.assertEqual(int(row["Flags"]) & BEAM_SHAPE, 0 if major[i] else BEAM_SHAPE)
+                        n_shapes += major[i] > 0
+                    self.assertAlmostEqual(row["DC_Maj"], major[i] * degrees, delta=1e-4 * degrees)
+            self.assertTrue(n_shapes > 30 or name == "aegean")
+        beams = self.rows(image, self.catalogue(Xposn=x, Yposn=y), "--fit", "--background", "zero", "--rms", "1")
+        for columns in ({"a": a, "b": b, "pa": pa}, {"DC_Maj": major, "DC_Min": minor}, {"DC_Maj": ["-"] * n, "DC_Min": minor, "DC_PA": angle}):
+            at = self.catalogue("beams.csv", Xposn=x, Yposn=y, **columns)  # the beam is not told, or the shape is not
+            self.assertEqual(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1"), beams)
+        at = self.path("unit.ecsv")
+        Table({"Xposn": x, "Yposn": y, "DC_Maj": major * u.Jy, "DC_Min": minor, "DC_PA": angle}).write(at)
+        self.assert_wrong(1, "the unit of DC_Maj is Jy: convert the column to arcsec or degrees", image, "--at", at, "--fit")
+        self.assertEqual(t.run(image, "-q", "--at", at).returncode, 0)
+
+    def test_own_catalogue(self):
+        """Of a search with --fit: its sources have their fluxes again, in another image with that beam."""
+        beam = (6.0, 5.0, 70.0)
+        at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
+        data = self.random.normal(0, 0.01, (HEIGHT, WIDTH))
+        (xx, xy, yy), wide = sky.covariance(beam), sky.covariance((9.0, 4.0, 20.0))
+        for x, y, moments in ((30, 30, (xx, xy, yy)), (80, 40, (xx + wide[0], xy + wide[1], yy + wide[2])), (60, 90, (xx + 9, xy, yy + 9))):
+            data = data + 3 * np.exp(-squares(moments, x, y, at_x, at_y) / 2)
+        image = self.image_of("own.fits", data, beam)
+        t.run(image, "-q", "--shapes", "free", "-o", self.path("own.csv"), check=True)
+        found = [row for row in t.read_csv(self.path("own.csv")) if row["SNR"] > 50]
+        self.assertEqual(len(found), 3)
+        Table.read(self.path("own.csv"))[[row["SNR"] > 50 for row in t.read_csv(self.path("own.csv"))]].write(self.path("some.csv"))
+        other = self.image_of("other.fits", 0.5 * data, (6.0, 5.0, 70.0))
+        for row, source in zip(self.rows(other, self.path("some.csv"), "--fit"), found):
+            self.assertAlmostEqual(row["Total_flux"], 0.5 * source["Total_flux"], delta=0.02 * row["Total_flux"])
+            self.assertEqual([row["DC_Maj"], row["DC_Min"], row["DC_PA"]], [source["DC_Maj"], source["DC_Min"], source["DC_PA"]])
+
+    def test_neighbours_are_fitted_together(self):
+        """Those closer than two beams: SciPy's amplitudes, to 1e-9, on the pixels within a FWHM of any of them."""
+        options = "--fit", "--background", "zero", "--rms", "1"
+        for beam, n in (((5.0, 4.0, 30.0), 70), ((2.2, 2.2, 0.0), 300), ((9.0, 3.0, 65.0), 50)):
+            image = self.image_of("joint.fits", self.data, beam)
+            x, y = self.random.uniform(0, WIDTH - 1, n), self.random.uniform(0, HEIGHT - 1, n)
+            x, y = self.seen(x, y)
+            near = apart(x, y, beam, 0.5)
+            x, y = x[near], y[near]
+            expected, number = joint(self.data, x, y, [sky.covariance(beam)] * len(x))
+            sizes = np.unique(number, return_counts=True)[1]
+            self.assertTrue(3 <= sizes.max() <= 64 and np.count_nonzero(sizes > 1) > 3, sizes)
+            at = self.catalogue(Xposn=x, Yposn=y)
+            arcsec = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
+            for row, flux in zip(self.rows(image, at, *options, "--beam", arcsec), expected):  # WCSLIB has the beam to 1e-10
+                self.assertAlmostEqual(row["Peak_flux"], flux, delta=1e-9 * abs(expected).max())
+
+    def test_pairs_have_errors_of_their_own(self):
+        """Pulls of pairs 0.7 to 2 beams apart are those of lone sources, in noise whose autocorrelation is the beam."""
+        for beam in ("6,4,30", "5,5,0"):
+            a = sky.arguments(["900", "-", "--beam", beam])
+            noise = sky.noise(a, np.random.default_rng(11))
+            places = np.stack(np.meshgrid(np.arange(25, 880, 30.0), np.arange(25, 880, 30.0)), -1).reshape(-1, 2)
+            places += self.random.uniform(-1, 1, places.shape)
+            angle, distance = self.random.uniform(0, 2 * math.pi, len(places)), self.random.uniform(0.7, 2, len(places))
+            xx, xy, yy = sky.covariance(a.beam)
+            step = np.column_stack([np.cos(angle), np.sin(angle)])
+            step *= (distance * sky.FWHM / np.sqrt(squares((xx, xy, yy), 0, 0, step[:, 0], step[:, 1])))[:, None]
+            second = places + step
+            flux = self.random.uniform(5, 50, (2, len(places)))
+            at_y, at_x = np.mgrid[:900, :900]
+            for centres, fluxes in zip((places, second), flux):
+                for (x, y), peak in zip(centres, fluxes):
+                    part = np.s_[max(int(y) - 20, 0):int(y) + 22, max(int(x) - 20, 0):int(x) + 22]
+                    noise[part] += peak * np.exp(-squares((xx, xy, yy), x, y, at_x[part], at_y[part]) / 2)
+            image = self.image_of("pairs.fits", noise, a.beam)
+            at = self.catalogue(Xposn=np.append(places[:, 0], second[:, 0]), Yposn=np.append(places[:, 1], second[:, 1]))
+            arcsec = ",".join(repr(value * 1.8) for value in a.beam[:2]) + ",%r" % a.beam[2]
+            rows = self.rows(image, at, "--fit", "--beam", arcsec, "--background", "zero", "--rms", "1")
+            pulls = np.array([(row["Peak_flux"] - peak) / row["E_Peak_flux"] for row, peak in zip(rows, flux.ravel())])
+            errors = np.array([row["E_Peak_flux"] for row in rows])
+            for low, high in ((0.7, 1), (1, 1.5), (1.5, 2)):
+                some = np.tile((distance >= low) & (distance < high), 2)
+                with self.subTest(beam, low=low):
+                    self.assertGreater(np.count_nonzero(some), 300)
+                    self.assertLess(abs(np.median(pulls[some])), 0.2)
+                    self.assertTrue(0.85 < pulls[some].std() < 1.15, pulls[some].std())
+            self.assertGreater(errors[np.tile(distance < 0.75, 2)].min(), 1.03 * math.sqrt(4 / 3))
+
+    def test_large_clusters(self):
+        """Of more than 64 positions: parts are fitted as if all were together, and on any number of threads alike."""
+        beam, n = (6.0, 4.0, 30.0), 250
+        x, y = self.random.uniform(10, WIDTH - 10, n), self.random.uniform(30, HEIGHT - 10, n)
+        kept = apart(x, y, beam, 0.7)
+        x, y = x[kept], y[kept]
+        expected, number = joint(self.data, x, y, [sky.covariance(beam)] * len(x))
+        self.assertGreater(np.unique(number, return_counts=True)[1].max(), 130)
+        image, at = self.image_of("cluster.fits", self.data, beam), self.catalogue(Xposn=x, Yposn=y)
+        options = "--fit", "--background", "zero", "--rms", "1", "--beam", "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
+        rows = self.rows(image, at, *options)
+        off = np.array([(row["Peak_flux"] - flux) / row["E_Peak_flux"] for row, flux in zip(rows, expected)])
+        self.assertLess(np.percentile(abs(off), 90), 0.1)
+        self.assertLess(abs(off).max(), 0.5)
+        for threads in (2, 7):
+            self.assertEqual(self.rows(image, at, *options, "--threads", threads), rows)
+        self.assertEqual(self.rows(image, self.catalogue("turned.csv", Source_id=np.arange(len(x), 0, -1), Xposn=x[::-1], Yposn=y[::-1]), *options)[::-1],
+                         [{**row, "Source_id": i, "Isl_id": i} for i, row in enumerate(rows, 1)])
+
+    def test_entries_at_one_place(self):
+        """They cannot be told apart: each has the flux of both. A thousandth of a beam is no distance either."""
+        x, y = np.array([60.25, 60.25, 60.252, 66.0]), np.array([70.5, 70.5, 70.5, 70.5])
+        options = "--fit", "--background", "zero", "--rms", "1", "--beam", "9,9,0"
+        rows = self.rows(self.image, self.catalogue(Xposn=x, Yposn=y), *options)
+        alone = self.rows(self.image, self.catalogue("alone.csv", Xposn=x[[0, 3]], Yposn=y[[0, 3]]), *options)
+        for row, other in zip(rows, (alone[0], alone[0], alone[0], alone[1])):
+            self.assertEqual([row["Peak_flux"], row["E_Peak_flux"], row["Flags"]], [other["Peak_flux"], other["E_Peak_flux"], BEAM_SHAPE])
 
     # --- entries ---
 
@@ -487,13 +701,15 @@ class At(t.Case):
 
     def test_many_positions_of_a_large_beam(self):
         """More pixels than are in memory at a time."""
-        x, y = self.pixels(3000)
+        image = self.write("large.fits", t.noise(2600, 2600, seed=8), t.sky_header())
+        x, y = (values.ravel() for values in np.meshgrid(np.arange(25) * 103.0 + 20.25, np.arange(25) * 103.0 + 30.5))
         options = ["--fit", "--beam", "90", "--rms", "1"]
         expected = []
-        for i in range(0, 3000, 300):
-            part = self.catalogue(Source_id=np.arange(i, i + 300), Xposn=x[i:i + 300], Yposn=y[i:i + 300])
-            expected += self.rows(self.image, part, *options)
-        self.assertEqual(self.rows(self.image, self.catalogue(Source_id=np.arange(3000), Xposn=x, Yposn=y), *options), expected)
+        for i in range(0, 625, 125):
+            part = self.catalogue(Source_id=np.arange(i, i + 125), Xposn=x[i:i + 125], Yposn=y[i:i + 125])
+            expected += self.rows(image, part, *options)
+        self.assertEqual(self.rows(image, self.catalogue(Source_id=np.arange(625), Xposn=x, Yposn=y), *options), expected)
+        self.assertGreater(sum(row["N_pix"] for row in expected), 1 << 22)
 
     def test_large_image(self):
         """An image that is read in several pieces, whose borders are inside of beams."""
@@ -505,7 +721,9 @@ class At(t.Case):
         at = self.catalogue(Xposn=x, Yposn=y)
         for beam in ((5.0, 4.0, 30.0), (2.2, 2.2, 0.0), (15.0, 2.5, 45.0)):
             option = "%r,%r,%r" % (beam[0] * 1.8, beam[1] * 1.8, beam[2])
-            self.assert_fitted(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1", "--beam", option), x, y, data, 0, 1, beam)
+            own_x, own_y = (values[apart(x, y, beam)] for values in (x, y))
+            own = self.catalogue("own.csv", Xposn=own_x, Yposn=own_y)
+            self.assert_fitted(self.rows(image, own, "--fit", "--background", "zero", "--rms", "1", "--beam", option), own_x, own_y, data, 0, 1, beam)
         self.assert_nearest(self.rows(image, at, "--background", "zero", "--rms", "1"), x, y, data, 0, 1)
         for options in ([], ["--fit"], ["--fit", "--local"]):
             expected = self.text(image, at, *options, "--threads", 1)

@@ -547,7 +547,7 @@ static enum srcfind_status read_once(const char *path, const char *frame, const 
     struct shared_table *shared = shared_table_create(positions_use);
     *positions = (struct positions){0};
     const enum srcfind_status status =
-        shared ? positions_read(shared, path, frame, lon, lat, positions, error)
+        shared ? positions_read(shared, path, frame, lon, lat, true, positions, error)
                : error_memory(error, "sharing a catalogue");
     shared_table_release(shared);
     return status;
@@ -600,8 +600,9 @@ static void positions_of_several_frames(void **state) {
     for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
         struct positions p;
         struct error error;
-        assert_int_equal(positions_read(shared, path, "", images[i].lon, images[i].lat, &p, &error),
-                         SRCFIND_OK);
+        assert_int_equal(
+            positions_read(shared, path, "", images[i].lon, images[i].lat, true, &p, &error),
+            SRCFIND_OK);
         assert_int_equal(p.n, 1);
         assert_int_equal(p.celestial, images[i].celestial);
         assert_true(p.x[0] == images[i].x && p.y[0] == images[i].y);

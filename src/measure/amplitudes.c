@@ -1,0 +1,170 @@
+#include "measure/amplitudes.h"
+
+#include <string.h>
+
+/* The least sum of the squares of a shape, of peak 1, over the pixels at a position. */
+static const double LEAST_MODEL = 1e-6;
+
+/* Correlation of the shapes of two places that cannot be told apart. */
+static const double SAME = 1 - 1e-6;
+
+/* The part of a shape that is not a sum of others', below which it cannot be fitted. */
+static const double LEAST_PIVOT = 1e-10;
+
+enum { NOT_FITTED = -1 };
+
+/* --- L D L^T --- */
+
+/* Factorises the matrix a, of which the part on and below the diagonal is given, in place. A row
+ * whose `same` is not its own number stays out; one without a pivot gets NOT_FITTED there. */
+static void factorise(int n, double *a, int *same) {
+    for (int i = 0; i < n; i++) {
+        double *const row = a + (int64_t)i * n;
+        const double whole = row[i];
+        for (int k = 0; k < i; k++) {
+            const double *const other = a + (int64_t)k * n;
+            for (int j = 0; same[k] == k && j < k; j++)
+                row[k] -= row[j] * other[j]; /* row[j] is still L D */
+        }
+        for (int k = 0; k < i; k++) {
+            const double with_d = row[k];
+            row[k] = same[k] == k ? with_d / a[(int64_t)k * n + k] : 0;
+            row[i] -= row[k] * (same[k] == k ? with_d : 0);
+        }
+        if (same[i] == i && !(row[i] > LEAST_PIVOT * whole))
+            same[i] = NOT_FITTED;
+        for (int k = 0; same[i] != i && k < i; k++)
+            row[k] = 0;
+    }
+}
+
+/* Solves L D L^T x = b in place; what is not fitted becomes 0. */
+static void solve(int n, const double *a, const int *same, double *x) {
+    for (int i = 0; i < n; i++) {
+        x[i] = same[i] == i ? x[i] : 0;
+        for (int k = 0; k < i; k++)
+            x[i] -= a[(int64_t)i * n + k] * x[k];
+    }
+    for (int i = 0; i < n; i++)
+        x[i] = same[i] == i ? x[i] / a[(int64_t)i * n + i] : 0;
+    for (int i = n - 1; i >= 0; i--)
+        for (int k = i + 1; k < n; k++)
+            x[i] -= a[(int64_t)k * n + i] * x[k];
+}
+
+/* --- amplitudes --- */
+
+/* The member before `i` that it cannot be told from, itself, or NOT_FITTED. */
+static int same_as(const struct place_group *group, const struct place_sums *sums,
+                   const struct place_pixels *known, const int *same, int i) {
+    const int n = group->n;
+    const struct place_pixels *own = &known[group->members[i]];
+    const double *const row = sums->normal + (int64_t)i * n;
+    if (!isfinite(own->above) || !(own->noise.rms > 0) || row[i] < LEAST_MODEL)
+        return NOT_FITTED;
+    for (int k = 0; k < i; k++)
+        if (same[k] == k && row[k] > SAME * sqrt(row[i] * sums->normal[(int64_t)k * n + k]))
+            return k;
+    return i;
+}
+
+struct amplitude_system amplitudes_factorise(const struct place_group *group,
+                                             const struct place_sums *sums,
+                                             const struct place_pixels *known) {
+    struct amplitude_system s = {.n = group->n, .lower = sums->normal};
+    for (int i = 0; i < s.n; i++)
+        s.same[i] = same_as(group, sums, known, s.same, i);
+    factorise(s.n, s.lower, s.same);
+    return s;
+}
+
+double amplitudes_solve(const struct place_group *group, const struct amplitude_system *s,
+                        const struct place_sums *sums, const struct place_pixels *known,
+                        struct amplitude *found) {
+    double x[PLACES_A_GROUP], largest = 0;
+    memcpy(x, sums->right, (size_t)s->n * sizeof *x);
+    for (int other = 0; other < group->n_others; other++)
+        for (int i = 0; i < s->n; i++)
+            x[i] -= sums->cross[(int64_t)other * s->n + i] * found[group->others[other]].value;
+    solve(s->n, s->lower, s->same, x);
+    for (int i = 0; i < s->n; i++) {
+        const int64_t place = group->members[i];
+        struct amplitude *own = &found[place];
+        if (own->is_fitted)
+            largest =
+                fmax(largest, fabs(x[i] - own->value) / (own->per_rms * known[place].noise.rms));
+        own->value = x[i];
+    }
+    return largest;
+}
+
+void amplitudes_share(const struct place_group *group, const struct amplitude_system *s,
+                      struct amplitude *found) {
+    for (int i = 0; i < s->n; i++)
+        if (s->same[i] >= 0 && s->same[i] != i)
+            found[group->members[i]] = found[group->members[s->same[i]]];
+}
+
+/* --- errors --- */
+
+static double determinant(const struct tensor *t) {
+    return t->xx * t->yy - t->xy * t->xy;
+}
+
+/* The integrals of two shapes: of their product; with `noise`, the beam, of each pair of pixels
+ * times the correlation of their noise. Both without factors of pi, which cancel. */
+static double integral(const struct place *a, const struct place *b, const struct tensor *noise) {
+    const double dx = b->x - a->x, dy = b->y - a->y;
+    struct tensor sum = {a->moments.xx + b->moments.xx, a->moments.yy + b->moments.yy,
+                         a->moments.xy + b->moments.xy};
+    double product = determinant(&a->moments) * determinant(&b->moments);
+    if (noise) {
+        sum = (struct tensor){sum.xx + noise->xx, sum.yy + noise->yy, sum.xy + noise->xy};
+        product *= determinant(noise);
+    }
+    const struct tensor form = tensor_inverse(&sum);
+    const double square = form.xx * dx * dx + 2 * form.xy * dx * dy + form.yy * dy * dy;
+    return square < 2 * PLACE_REACH
+               ? sqrt(product / determinant(&sum)) * gaussian_exp(-0.5 * square)
+               : 0;
+}
+
+/* Writes the matrices of both integrals; `of_noise` is symmetric. */
+static void integrate(const struct place *places, const struct place_group *group,
+                      const struct tensor *beam, double *normal, double *of_noise) {
+    for (int i = 0; i < group->n; i++) {
+        for (int k = 0; k <= i; k++) {
+            const struct place *a = &places[group->members[i]], *b = &places[group->members[k]];
+            normal[i * group->n + k] = integral(a, b, NULL);
+            of_noise[i * group->n + k] = of_noise[k * group->n + i] = integral(a, b, beam);
+        }
+    }
+}
+
+/* x^T a x */
+static double form_of(int n, const double *a, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; x[i] != 0 && k < n; k++)
+            sum += x[i] * a[i * n + k] * x[k];
+    return sum;
+}
+
+void amplitudes_errors(const struct place *places, const struct place_group *group,
+                       const struct amplitude_system *s, const struct tensor *beam,
+                       struct amplitude *found) {
+    double normal[PLACES_A_GROUP * PLACES_A_GROUP], of_noise[PLACES_A_GROUP * PLACES_A_GROUP];
+    int same[PLACES_A_GROUP];
+    memcpy(same, s->same, sizeof same);
+    integrate(places, group, beam, normal, of_noise);
+    factorise(s->n, normal, same);
+    for (int i = 0; i < s->n; i++) {
+        double x[PLACES_A_GROUP] = {0}, independent[PLACES_A_GROUP] = {0};
+        struct amplitude *own = &found[group->members[i]];
+        x[i] = independent[i] = 1;
+        solve(s->n, normal, same, x);
+        solve(s->n, s->lower, s->same, independent);
+        own->is_fitted = s->same[i] == i && same[i] == i;
+        own->per_rms = sqrt(fmax(form_of(s->n, of_noise, x), independent[i]));
+    }
+}

@@ -1,0 +1,73 @@
+#include "measure/held_shapes.h"
+
+#include "backend/fit.h"
+
+/* The second moments of a Gaussian on the sky, degrees^2. */
+static struct tensor moments_of(const struct srcfind_beam *b) {
+    return jacobian_ellipse(b->major / FIT_FWHM, b->minor / FIT_FWHM,
+                            isfinite(b->angle) ? b->angle : 0);
+}
+
+static bool is_shape(const struct srcfind_beam *b) {
+    return isfinite(b->major) && isfinite(b->minor) && b->minor >= 0 && b->major >= b->minor;
+}
+
+struct srcfind_beam held_shape_own(const struct position_shape *shape) {
+    const struct srcfind_beam point = {0};
+    if (!is_shape(&shape->size) || !is_shape(&shape->psf))
+        return point;
+    if (shape->psf.major == 0) {
+        struct srcfind_beam own = shape->size;
+        own.angle = isfinite(own.angle) ? own.angle : 0;
+        return own.major > 0 ? own : point;
+    }
+    const struct tensor whole = moments_of(&shape->size), psf = moments_of(&shape->psf);
+    const struct tensor rest = {whole.xx - psf.xx, whole.yy - psf.yy, whole.xy - psf.xy};
+    const struct axes axes = tensor_axes(&rest);
+    if (!(axes.major > 0))
+        return point;
+    const double angle = 90 - atan2(axes.sine, axes.cosine) / (2 * RADIAN);
+    return (struct srcfind_beam){FIT_FWHM * sqrt(axes.major), FIT_FWHM * sqrt(fmax(axes.minor, 0)),
+                                 angle < 180 ? angle : angle - 180};
+}
+
+/* The moments of a shape and the beam, where the Jacobian is known; else those of the beam. */
+static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *own,
+                              const struct jacobian *jacobian) {
+    const struct tensor on_sky = moments_of(own);
+    const struct jacobian to_pixels = jacobian_inverse(jacobian);
+    const struct tensor t = jacobian_apply(&to_pixels, &on_sky);
+    const bool is_known = isfinite(t.xx) && isfinite(t.yy) && isfinite(t.xy);
+    return is_known ? (struct tensor){beam->xx + t.xx, beam->yy + t.yy, beam->xy + t.xy} : *beam;
+}
+
+enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
+                                        const struct tensor *beam, int n, const double *x,
+                                        const double *y, const struct srcfind_beam *own,
+                                        struct tensor *moments, struct error *error) {
+    enum { POINTS = JACOBIAN_POINTS, AT_ONCE = 128 };
+    const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
+    double at_x[POINTS * AT_ONCE], at_y[POINTS * AT_ONCE];
+    double lon[POINTS * AT_ONCE], lat[POINTS * AT_ONCE];
+    int wide[AT_ONCE];
+    enum srcfind_status status = SRCFIND_OK;
+    for (int i = 0; status == SRCFIND_OK && i < n;) {
+        int n_wide = 0;
+        for (; i < n && n_wide < AT_ONCE; i++) {
+            moments[i] = *beam;
+            if (own[i].major > 0)
+                wide[n_wide++] = i;
+        }
+        for (int k = 0; k < POINTS * n_wide; k++) {
+            at_x[k] = x[wide[k / POINTS]] + dx[k % POINTS];
+            at_y[k] = y[wide[k / POINTS]] + dy[k % POINTS];
+        }
+        if (n_wide > 0)
+            status = wcs_positions(wcs, POINTS * n_wide, at_x, at_y, lon, lat, error);
+        for (int k = 0; status == SRCFIND_OK && k < n_wide; k++) {
+            const struct jacobian j = jacobian_of(lon + POINTS * k, lat + POINTS * k, step);
+            moments[wide[k]] = convolve(beam, &own[wide[k]], &j);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,34 @@
+/* A position of forced photometry in the image, and the Gaussian that is held there. */
+#ifndef PLACE_H
+#define PLACE_H
+
+#include "backend/gaussian.h"
+
+struct place {
+    double x, y;
+    struct tensor moments; /* of the shape, pixels^2; NaN where the nearest pixel alone is used */
+    struct tensor form;    /* its inverse */
+    /* The pixels that are used: the nearest one, and those at offsets whose form is at most
+     * `square`: that of one FWHM. 0: the nearest pixel alone. */
+    double square;
+    double reach_x, reach_y; /* how far they reach on both sides */
+    int64_t row;
+    int64_t twin; /* the first place with the same position and shape, which has the result */
+};
+
+static inline int64_t place_nearest(double x) {
+    const double below = floor(x);
+    return (int64_t)below + (x - below >= 0.5);
+}
+
+/* Eight sigma: beyond it a shape counts as 0, so that amplitudes are right to 1e-13. */
+static const double PLACE_REACH = 64;
+
+/* The value of a place's shape at a pixel, for an amplitude of 1. */
+static inline double place_shape_at(const struct place *p, double x, double y) {
+    const double dx = x - p->x, dy = y - p->y;
+    const double square = p->form.xx * dx * dx + 2 * p->form.xy * dx * dy + p->form.yy * dy * dy;
+    return square < PLACE_REACH ? gaussian_exp(-0.5 * square) : 0;
+}
+
+#endif

@@ -1,0 +1,347 @@
+#include "measure/place_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+
+enum { MOST_OTHERS = 512 };
+
+/* A place in the frame, where distances are in beams. Cells are squares of one beam: the places of
+ * a cell are closer than two beams. */
+struct located {
+    int64_t row, column; /* of its cell */
+    int64_t place;
+};
+
+struct cell {
+    int64_t row, column;
+    int64_t first, end; /* of its places in `located` */
+};
+
+struct grouping {
+    const struct place *places;
+    int64_t n;
+    const struct fit_frame *frame;
+    struct located *located;
+    struct cell *cells;
+    int64_t n_located, n_cells;
+    int64_t *parent;   /* of a forest whose trees are the clusters; a root is the lowest index */
+    int64_t *clusters; /* places by cluster, and then by index */
+    struct place_groups *made;
+};
+
+/* --- clusters --- */
+
+static int64_t root_of(struct grouping *g, int64_t i) {
+    while (g->parent[i] != i)
+        i = g->parent[i] = g->parent[g->parent[i]];
+    return i;
+}
+
+static void join(struct grouping *g, int64_t a, int64_t b) {
+    const int64_t left = root_of(g, a), right = root_of(g, b);
+    g->parent[left < right ? right : left] = left < right ? left : right;
+}
+
+/* The form of the offset between two places, in the shape of one of them. */
+static double square_of(const struct tensor *form, double dx, double dy) {
+    return form->xx * dx * dx + 2 * form->xy * dx * dy + form->yy * dy * dy;
+}
+
+static bool are_close(const struct place *a, const struct place *b) {
+    const double dx = b->x - a->x, dy = b->y - a->y;
+    const double first = sqrt(square_of(&a->form, dx, dy));
+    const double second = sqrt(square_of(&b->form, dx, dy));
+    return FIT_FWHM / first + FIT_FWHM / second > 1;
+}
+
+static int compare_located(const void *a, const void *b) {
+    const struct located *left = a, *right = b;
+    if (left->row != right->row)
+        return left->row < right->row ? -1 : 1;
+    if (left->column != right->column)
+        return left->column < right->column ? -1 : 1;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+static void make_cells(struct grouping *g) {
+    for (int64_t i = 0; i < g->n; i++) {
+        const struct place *p = &g->places[i];
+        const double u = (g->frame->ux * p->x + g->frame->uy * p->y) / FIT_FWHM;
+        const double v = g->frame->vy * p->y / FIT_FWHM;
+        g->parent[i] = i;
+        if (p->twin == i)
+            g->located[g->n_located++] = (struct located){(int64_t)floor(v), (int64_t)floor(u), i};
+    }
+    qsort(g->located, (size_t)g->n_located, sizeof *g->located, compare_located);
+    for (int64_t i = 0; i < g->n_located; i++) {
+        const struct located *at = &g->located[i];
+        const struct cell *last = &g->cells[g->n_cells - 1];
+        if (g->n_cells > 0 && last->row == at->row && last->column == at->column)
+            join(g, g->located[i - 1].place, at->place);
+        else
+            g->cells[g->n_cells++] = (struct cell){at->row, at->column, i, i};
+        g->cells[g->n_cells - 1].end = i + 1;
+    }
+}
+
+/* The first cell that is not before a place of the grid. */
+static int64_t find_cell(const struct grouping *g, int64_t row, int64_t column) {
+    int64_t low = 0, high = g->n_cells;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const struct cell *c = &g->cells[middle];
+        if (c->row < row || (c->row == row && c->column < column))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Joins a place and those of a cell. One that is close is enough, since these are one cluster. */
+static void join_cell(struct grouping *g, int64_t place, const struct cell *cell) {
+    if (root_of(g, place) == root_of(g, g->located[cell->first].place))
+        return;
+    for (int64_t i = cell->first; i < cell->end; i++) {
+        if (are_close(&g->places[place], &g->places[g->located[i].place])) {
+            join(g, place, g->located[i].place);
+            return;
+        }
+    }
+}
+
+/* The longest FWHM of a place, in beams, and at least one. */
+static double longest(const struct grouping *g, const struct place *p) {
+    const struct fit_frame *f = g->frame;
+    const struct tensor *m = &p->moments;
+    const struct tensor in_frame = {f->ux * f->ux * m->xx + 2 * f->ux * f->uy * m->xy +
+                                        f->uy * f->uy * m->yy,
+                                    f->vy * f->vy * m->yy, f->vy * (f->ux * m->xy + f->uy * m->yy)};
+    return fmax(1, sqrt(tensor_axes(&in_frame).major));
+}
+
+/* Joins a place and those close to it whose FWHM is not longer. */
+static void join_near(struct grouping *g, const struct located *at) {
+    const int64_t cells = (int64_t)ceil(2 * longest(g, &g->places[at->place]));
+    for (int64_t row = at->row - cells; row <= at->row + cells; row++)
+        for (int64_t c = find_cell(g, row, at->column - cells);
+             c < g->n_cells && g->cells[c].row == row && g->cells[c].column <= at->column + cells;
+             c++)
+            join_cell(g, at->place, &g->cells[c]);
+}
+
+/* --- groups --- */
+
+static int compare_indices(const void *a, const void *b) {
+    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* A place of a part, by the coordinate along which it is divided. */
+struct along {
+    double at;
+    int64_t place;
+};
+
+static int compare_along(const void *a, const void *b) {
+    const struct along *left = a, *right = b;
+    return left->at != right->at ? (left->at > right->at) - (left->at < right->at)
+                                 : (left->place > right->place) - (left->place < right->place);
+}
+
+/* Sorts places along x or y, whichever their extent is larger along. */
+static void sort_along(const struct grouping *g, int64_t *members, int64_t n,
+                       struct along *scratch) {
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (int64_t i = 0; i < n; i++) {
+        const double at[2] = {g->places[members[i]].x, g->places[members[i]].y};
+        for (int k = 0; k < 2; k++) {
+            low[k] = fmin(low[k], at[k]);
+            high[k] = fmax(high[k], at[k]);
+        }
+    }
+    const bool along_y = high[1] - low[1] > high[0] - low[0];
+    for (int64_t i = 0; i < n; i++) {
+        const struct place *p = &g->places[members[i]];
+        scratch[i] = (struct along){along_y ? p->y : p->x, members[i]};
+    }
+    qsort(scratch, (size_t)n, sizeof *scratch, compare_along);
+    for (int64_t i = 0; i < n; i++)
+        members[i] = scratch[i].place;
+}
+
+/* Adds the groups of some places, halved as often as necessary. */
+static void add_groups(struct grouping *g, int64_t *members, int64_t n, bool is_part,
+                       struct along *scratch) {
+    if (n > PLACES_A_GROUP) {
+        sort_along(g, members, n, scratch);
+        add_groups(g, members, n / 2, true, scratch);
+        add_groups(g, members + n / 2, n - n / 2, true, scratch);
+        return;
+    }
+    qsort(members, (size_t)n, sizeof *members, compare_indices);
+    g->made->groups[g->made->n++] =
+        (struct place_group){.n = (int32_t)n, .members = members, .is_part = is_part};
+}
+
+/* --- others --- */
+
+struct box {
+    double x0, x1, y0, y1;
+};
+
+/* That of the pixels of a group. */
+static struct box box_of(const struct grouping *g, const struct place_group *group) {
+    struct box b = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (int i = 0; i < group->n; i++) {
+        const struct place *p = &g->places[group->members[i]];
+        b.x0 = fmin(b.x0, p->x - p->reach_x - 1);
+        b.x1 = fmax(b.x1, p->x + p->reach_x + 1);
+        b.y0 = fmin(b.y0, p->y - p->reach_y - 1);
+        b.y1 = fmax(b.y1, p->y + p->reach_y + 1);
+    }
+    return b;
+}
+
+static bool reaches(const struct place *p, const struct box *b) {
+    const double width = sqrt(PLACE_REACH * p->moments.xx);
+    const double height = sqrt(PLACE_REACH * p->moments.yy);
+    return p->x + width >= b->x0 && p->x - width <= b->x1 && p->y + height >= b->y0 &&
+           p->y - height <= b->y1;
+}
+
+/* The first of the places [0, n) of a cluster, sorted by y, that is not below y. */
+static int64_t find_row(const struct grouping *g, const int64_t *cluster, int64_t n, double y) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (g->places[cluster[middle]].y < y)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Lists the others of a part of a cluster of n places; highest: how far these reach along y. */
+static bool add_others(struct grouping *g, struct place_group *group, const int64_t *cluster,
+                       int64_t n, double highest) {
+    struct place_groups *made = g->made;
+    const struct box box = box_of(g, group);
+    if (!GROW(made->others, made->capacity, made->n_others + MOST_OTHERS))
+        return false;
+    for (int64_t i = find_row(g, cluster, n, box.y0 - highest);
+         i < n && group->n_others < MOST_OTHERS && g->places[cluster[i]].y <= box.y1 + highest;
+         i++) {
+        if (reaches(&g->places[cluster[i]], &box) &&
+            !bsearch(&cluster[i], group->members, (size_t)group->n, sizeof *cluster,
+                     compare_indices)) {
+            made->others[made->n_others++] = cluster[i];
+            group->n_others++;
+        }
+    }
+    return true;
+}
+
+/* Adds the groups of a cluster of n places. scratch: for as many. */
+static bool add_cluster(struct grouping *g, const int64_t *cluster, int64_t *members, int64_t n,
+                        struct along *scratch) {
+    const int64_t first = g->made->n;
+    double highest = 0;
+    add_groups(g, members, n, false, scratch);
+    for (int64_t i = 0; i < n; i++)
+        highest = fmax(highest, sqrt(PLACE_REACH * g->places[cluster[i]].moments.yy));
+    for (int64_t i = first; i < g->made->n; i++)
+        if (g->made->groups[i].is_part && !add_others(g, &g->made->groups[i], cluster, n, highest))
+            return false;
+    return true;
+}
+
+/* Sorts the places by cluster; starts[i] becomes the number of places before the cluster whose root
+ * is place i. */
+static void list_clusters(struct grouping *g, int64_t *starts) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->n_located; i++)
+        starts[root_of(g, g->located[i].place)]++;
+    for (int64_t i = 0; i < g->n; i++) {
+        const int64_t count = starts[i];
+        starts[i] = n;
+        n += count;
+    }
+    for (int64_t i = 0; i < g->n; i++) /* starts[i] moves to the end of its cluster, and back */
+        if (g->places[i].twin == i)
+            g->clusters[starts[root_of(g, i)]++] = i;
+    memcpy(g->made->members, g->clusters, (size_t)g->n_located * sizeof *g->clusters);
+}
+
+static bool add_clusters(struct grouping *g) {
+    struct along *scratch = arrays_allocate(g->n_located, sizeof *scratch);
+    bool ok = scratch;
+    for (int64_t first = 0, end; ok && first < g->n_located; first = end) {
+        const int64_t root = root_of(g, g->clusters[first]);
+        for (end = first + 1; end < g->n_located && root_of(g, g->clusters[end]) == root; end++)
+            ;
+        ok = add_cluster(g, g->clusters + first, g->made->members + first, end - first, scratch);
+    }
+    free(scratch);
+    return ok;
+}
+
+/* Sets where the others of each group are, which do not move any more. */
+static void place_others(struct place_groups *made) {
+    int64_t first = 0;
+    for (int64_t i = 0; i < made->n; i++) {
+        made->groups[i].others = made->others + first;
+        first += made->groups[i].n_others;
+    }
+}
+
+static bool group(struct grouping *g) {
+    int64_t *starts = calloc((size_t)g->n + 1, sizeof *starts);
+    g->located = arrays_allocate(g->n, sizeof *g->located);
+    g->cells = arrays_allocate(g->n, sizeof *g->cells);
+    g->parent = arrays_allocate(g->n, sizeof *g->parent);
+    g->clusters = arrays_allocate(g->n, sizeof *g->clusters);
+    bool ok = starts && g->located && g->cells && g->parent && g->clusters;
+    if (ok) {
+        make_cells(g);
+        for (int64_t i = 0; i < g->n_located; i++)
+            join_near(g, &g->located[i]);
+        list_clusters(g, starts);
+        ok = add_clusters(g);
+    }
+    free(starts);
+    free(g->located);
+    free(g->cells);
+    free(g->parent);
+    free(g->clusters);
+    return ok;
+}
+
+bool place_groups_make(const struct place *places, int64_t n, const struct fit_frame *frame,
+                       struct place_groups *groups) {
+    struct grouping g = {.places = places, .n = n, .frame = frame, .made = groups};
+    *groups = (struct place_groups){.groups = arrays_allocate(n, sizeof *groups->groups),
+                                    .members = arrays_allocate(n, sizeof *groups->members)};
+    if (!groups->groups || !groups->members)
+        return false;
+    if (frame) {
+        const bool ok = group(&g);
+        place_others(groups);
+        return ok;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        groups->members[i] = i;
+        groups->groups[groups->n++] = (struct place_group){.n = 1, .members = &groups->members[i]};
+    }
+    return true;
+}
+
+void place_groups_clear(struct place_groups *groups) {
+    free(groups->groups);
+    free(groups->members);
+    free(groups->others);
+    *groups = (struct place_groups){0};
+}

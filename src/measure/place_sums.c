@@ -1,0 +1,285 @@
+#include "measure/place_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+
+/* The columns x0 ... x1 that are used in a row; none if x0 > x1. */
+struct columns {
+    int64_t x0, x1;
+};
+
+static struct columns columns_in(const struct place *p, int64_t y) {
+    const bool has_nearest = y == place_nearest(p->y);
+    const double dy = (double)y - p->y, xx = p->form.xx, xy = p->form.xy;
+    const double left = p->square - (p->form.yy - xy * xy / xx) * dy * dy;
+    struct columns c = {place_nearest(p->x), place_nearest(p->x) - !has_nearest};
+    if (!(p->square > 0 && left >= 0))
+        return c;
+    const double centre = p->x - xy * dy / xx, half = sqrt(left / xx);
+    const int64_t x0 = (int64_t)ceil(centre - half), x1 = (int64_t)floor(centre + half);
+    if (!has_nearest)
+        return (struct columns){x0, x1};
+    c.x0 = x0 < c.x0 ? x0 : c.x0;
+    c.x1 = x1 > c.x1 ? x1 : c.x1;
+    return c;
+}
+
+/* --- runs --- */
+
+/* The rows of a group, which may be beyond the image. */
+static struct columns rows_of(const struct place *places, const struct place_group *group) {
+    struct columns rows = {INT64_MAX, INT64_MIN};
+    for (int i = 0; i < group->n; i++) {
+        const struct place *p = &places[group->members[i]];
+        const double nearest = (double)place_nearest(p->y);
+        const int64_t first = (int64_t)fmin(ceil(p->y - p->reach_y), nearest);
+        const int64_t last = (int64_t)fmax(floor(p->y + p->reach_y), nearest);
+        rows.x0 = first < rows.x0 ? first : rows.x0;
+        rows.x1 = last > rows.x1 ? last : rows.x1;
+    }
+    return rows;
+}
+
+static int compare_columns(const void *a, const void *b) {
+    const struct columns *left = a, *right = b;
+    return (left->x0 > right->x0) - (left->x0 < right->x0);
+}
+
+/* Lists the columns of row y that are in the image, by their start, and returns how many they are.
+ */
+static int columns_of_row(const struct place *places, const struct place_group *group, int64_t y,
+                          int64_t width, struct columns *list) {
+    int n = 0;
+    for (int i = 0; i < group->n; i++) {
+        const struct place *p = &places[group->members[i]];
+        if (fabs((double)y - p->y) > p->reach_y && y != place_nearest(p->y))
+            continue;
+        struct columns c = columns_in(p, y);
+        c.x0 = c.x0 < 0 ? 0 : c.x0;
+        c.x1 = c.x1 < width ? c.x1 : width - 1;
+        if (c.x0 <= c.x1)
+            list[n++] = c;
+    }
+    if (n > 1)
+        qsort(list, (size_t)n, sizeof *list, compare_columns);
+    return n;
+}
+
+bool place_runs_add(struct place_runs *r, const struct place *places,
+                    const struct place_group *group, int64_t width, int64_t height) {
+    const struct columns rows = rows_of(places, group);
+    struct columns list[PLACES_A_GROUP];
+    struct run_set set = {NULL, 0, r->n_pixels};
+    if (!GROW(r->sets, r->sets_capacity, r->n + 1))
+        return false;
+    for (int64_t y = rows.x0 < 0 ? 0 : rows.x0; y <= rows.x1 && y < height; y++) {
+        const int n = columns_of_row(places, group, y, width, list);
+        if (!GROW(r->runs, r->runs_capacity, r->n_runs + n))
+            return false;
+        for (int i = 0, next; i < n; i = next) {
+            int64_t end = list[i].x1;
+            for (next = i + 1; next < n && list[next].x0 <= end + 1; next++)
+                end = list[next].x1 > end ? list[next].x1 : end;
+            const struct run run = {(int32_t)y, (int32_t)list[i].x0, (int32_t)end};
+            r->runs[r->n_runs++] = run;
+            r->n_pixels += run_length(&run);
+            set.n++;
+        }
+    }
+    r->sets[r->n++] = set;
+    return true;
+}
+
+void place_runs_finish(struct place_runs *r) {
+    int64_t first = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        r->sets[i].runs = r->runs + first;
+        first += r->sets[i].n;
+    }
+}
+
+void place_runs_clear(struct place_runs *r) {
+    free(r->sets);
+    free(r->runs);
+    *r = (struct place_runs){0};
+}
+
+/* --- sums --- */
+
+bool place_sums_make(const struct place_group *group, struct place_sums *sums) {
+    const size_t n = (size_t)group->n;
+    sums->normal = calloc(n * (n + 1 + (size_t)group->n_others), sizeof *sums->normal);
+    if (!sums->normal)
+        return false;
+    sums->right = sums->normal + n * n;
+    sums->cross = sums->right + n;
+    return true;
+}
+
+void place_sums_free(struct place_sums *sums) {
+    free(sums->normal);
+    *sums = (struct place_sums){0};
+}
+
+enum { PIXELS_AT_ONCE = 64 };
+
+/* A member of a group that reaches the row. */
+struct active {
+    int member;
+    const struct place *place;
+    struct place_pixels *known;
+    struct columns used;    /* whose pixels it uses */
+    struct columns reached; /* where its shape is not 0 */
+    int64_t nearest;        /* the column of its nearest pixel; -1: that is in another row */
+};
+
+struct summing {
+    const struct place *places;
+    const struct place_group *group;
+    struct place_sums *sums;
+    struct place_pixels *known;
+    struct active active[PLACES_A_GROUP];
+    int n_active;
+};
+
+/* Some pixels of a row. A blank one has the value 0 and no weight. */
+struct span {
+    int64_t x, y;
+    int n;
+    double above[PIXELS_AT_ONCE], weight[PIXELS_AT_ONCE];
+    struct noise_at noise[PIXELS_AT_ONCE];
+    int n_blank;
+};
+
+/* The columns in which the shape of a place may be above 0 in a row, in a wide sense. */
+static struct columns columns_reached(const struct place *p, int64_t y) {
+    const double dy = (double)y - p->y, xx = p->form.xx, xy = p->form.xy;
+    const double left = PLACE_REACH - (p->form.yy - xy * xy / xx) * dy * dy;
+    if (!(left >= 0))
+        return (struct columns){0, -1};
+    const double centre = p->x - xy * dy / xx, half = sqrt(left / xx) + 1;
+    return (struct columns){(int64_t)floor(centre - half), (int64_t)ceil(centre + half)};
+}
+
+static void find_active(struct summing *s, int64_t y) {
+    s->n_active = 0;
+    for (int i = 0; i < s->group->n; i++) {
+        const int64_t index = s->group->members[i];
+        const struct place *p = &s->places[index];
+        const bool has_nearest = y == place_nearest(p->y);
+        const bool is_used = has_nearest || fabs((double)y - p->y) <= p->reach_y;
+        const struct columns none = {0, -1}, reached = columns_reached(p, y);
+        if (is_used || reached.x0 <= reached.x1)
+            s->active[s->n_active++] =
+                (struct active){.member = i,
+                                .place = p,
+                                .known = &s->known[index],
+                                .used = is_used ? columns_in(p, y) : none,
+                                .reached = reached,
+                                .nearest = has_nearest ? place_nearest(p->x) : -1};
+    }
+}
+
+/* Counts pixels at a place that uses them. */
+static void count_pixels(const struct active *a, const struct span *span) {
+    const int64_t first = a->used.x0 > span->x ? a->used.x0 - span->x : 0;
+    const int64_t last = a->used.x1 - span->x < span->n ? a->used.x1 - span->x : span->n - 1;
+    if (first > last)
+        return;
+    int64_t n = last - first + 1;
+    for (int64_t i = first; span->n_blank > 0 && i <= last; i++)
+        n -= span->weight[i] == 0;
+    a->known->n += n;
+    a->known->n_missing += last - first + 1 - n;
+    if (a->nearest >= span->x && a->nearest < span->x + span->n) {
+        const int64_t i = a->nearest - span->x;
+        a->known->above = span->weight[i] > 0 ? span->above[i] : (double)NAN;
+        a->known->noise = span->noise[i];
+    }
+}
+
+/* The values of a place's shape, and where they are not 0: from `first` to before `end`. */
+struct shape_values {
+    double value[PIXELS_AT_ONCE];
+    int first, end;
+};
+
+static void find_shape(const struct place *p, const struct columns *reached,
+                       const struct span *span, struct shape_values *shape) {
+    const int64_t first = reached->x0 - span->x, end = reached->x1 + 1 - span->x;
+    shape->first = (int)(first < 0 ? 0 : first < span->n ? first : span->n);
+    shape->end = (int)(end > span->n ? span->n : end > shape->first ? end : shape->first);
+    for (int i = shape->first; i < shape->end; i++)
+        shape->value[i] =
+            span->weight[i] * place_shape_at(p, (double)(span->x + i), (double)span->y);
+}
+
+/* Adds the product of two shapes to a sum, pixel by pixel. */
+static void add_product(const struct shape_values *a, const struct shape_values *b, double *sum) {
+    const int first = a->first > b->first ? a->first : b->first;
+    const int end = a->end < b->end ? a->end : b->end;
+    double s = *sum;
+    for (int i = first; i < end; i++)
+        s += a->value[i] * b->value[i];
+    *sum = s;
+}
+
+static void add_span(struct summing *s, const struct span *span) {
+    struct shape_values shapes[PLACES_A_GROUP], other;
+    const int64_t n = s->group->n;
+    for (int k = 0; k < s->n_active; k++) {
+        const int i = s->active[k].member;
+        count_pixels(&s->active[k], span);
+        find_shape(s->active[k].place, &s->active[k].reached, span, &shapes[k]);
+        for (int x = shapes[k].first; x < shapes[k].end; x++)
+            s->sums->right[i] += span->above[x] * shapes[k].value[x];
+        for (int j = 0; j <= k; j++)
+            add_product(&shapes[k], &shapes[j], &s->sums->normal[i * n + s->active[j].member]);
+    }
+    for (int i = 0; i < s->group->n_others; i++) {
+        const struct place *p = &s->places[s->group->others[i]];
+        const struct columns reached = columns_reached(p, span->y);
+        find_shape(p, &reached, span, &other);
+        for (int k = 0; other.first < other.end && k < s->n_active; k++)
+            add_product(&shapes[k], &other, &s->sums->cross[i * n + s->active[k].member]);
+    }
+}
+
+/* Takes pixels of a row, from index `at` on. */
+static void take_span(const struct run_pixels *pixels, int64_t at, int64_t x, int64_t y, int n,
+                      struct span *span) {
+    span->x = x;
+    span->y = y;
+    span->n = n;
+    span->n_blank = 0;
+    for (int i = 0; i < n; i++) {
+        const double above = (double)pixels->value[at + i] - pixels->background[at + i];
+        const bool is_blank = !isfinite(above);
+        span->noise[i] = (struct noise_at){pixels->background[at + i], pixels->rms[at + i]};
+        span->above[i] = is_blank ? 0 : above;
+        span->weight[i] = !is_blank;
+        span->n_blank += is_blank;
+    }
+}
+
+void place_sums_add(const struct place *places, const struct place_group *group,
+                    const struct run_set *set, const struct run_pixels *pixels,
+                    struct place_sums *sums, struct place_pixels *known) {
+    struct summing s = {.places = places, .group = group, .sums = sums, .known = known};
+    struct span span;
+    int64_t at = set->first;
+    for (int i = 0; i < group->n; i++)
+        known[group->members[i]] = (struct place_pixels){.above = NAN};
+    for (const struct run *run = set->runs; run < set->runs + set->n; run++) {
+        find_active(&s, run->y);
+        for (int64_t x = run->x0; x <= run->x1; x += PIXELS_AT_ONCE) {
+            const int64_t left = run->x1 - x + 1;
+            const int n = (int)(left < PIXELS_AT_ONCE ? left : PIXELS_AT_ONCE);
+            take_span(pixels, at, x, run->y, n, &span);
+            add_span(&s, &span);
+            at += n;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/* The pixels of groups of places, and what least squares need of them. */
+#ifndef PLACE_SUMS_H
+#define PLACE_SUMS_H
+
+#include "measure/place_groups.h"
+#include "measure/run_pixels.h"
+
+/* The runs of the pixels of groups: those that are used at any of their places. */
+struct place_runs {
+    struct run_set *sets; /* of each group */
+    int64_t n, n_pixels;
+    struct run *runs;
+    int64_t n_runs, runs_capacity, sets_capacity;
+};
+
+/* Adds the runs of a group, in an image of this size. False where memory ran out. */
+bool place_runs_add(struct place_runs *runs, const struct place *places,
+                    const struct place_group *group, int64_t width, int64_t height);
+
+/* Sets where the runs of all sets are, once the last one was added. */
+void place_runs_finish(struct place_runs *runs);
+void place_runs_clear(struct place_runs *runs);
+
+/* What is known of a place from its own pixels. */
+struct place_pixels {
+    double above; /* value - background of the nearest pixel; NAN: blank */
+    struct noise_at noise;
+    int64_t n, n_missing; /* pixels with and without a value */
+};
+
+/* Sums over the pixels of a group of n places that have a value. */
+struct place_sums {
+    double *normal; /* n x n, of which the part on and below the diagonal is set: g_i g_k */
+    double *right;  /* n: (value - background) g_i */
+    double *cross;  /* n_others x n: g_i times the shape of another place */
+};
+
+/* Allocates the sums of a group. False where memory ran out. */
+bool place_sums_make(const struct place_group *group, struct place_sums *sums);
+void place_sums_free(struct place_sums *sums);
+
+/* Adds the pixels of a group to its sums, which are 0, and sets what is known of its places;
+ * `known` has an element for each of all places. */
+void place_sums_add(const struct place *places, const struct place_group *group,
+                    const struct run_set *set, const struct run_pixels *pixels,
+                    struct place_sums *sums, struct place_pixels *known);
+
+#endif
