@@ -232,6 +232,7 @@ struct srcfind_source {
     double pixel_major, pixel_minor, pixel_angle;
     double pix_snr; /* with the option fit */
     double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
+    char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
 };
 
 enum srcfind_flags {

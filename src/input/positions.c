@@ -32,9 +32,8 @@ static struct pair find_frame(const struct table_file *table, const struct frame
 enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
-    return strlen(name) <= MOST_LETTERS || ascii_same(name, "Source_id") ||
-           ascii_same(name, "Gaus_id") || ascii_same(name, "Xposn") || ascii_same(name, "Yposn") ||
-           position_shapes_use(name);
+    return strlen(name) <= MOST_LETTERS || ascii_same(name, "Xposn") || ascii_same(name, "Yposn") ||
+           position_ids_use(name) || position_shapes_use(name);
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -190,6 +189,7 @@ static void fill(const struct table_file *table, const struct pair *pair,
         positions->x[row] = is_position && !isnan(y) ? x : (double)NAN;
         positions->y[row] = is_position ? y : (double)NAN;
     }
+    position_ids_fill(table, positions->id, positions->entry_id);
 }
 
 static bool allocate(struct positions *positions, int64_t n) {
@@ -197,7 +197,8 @@ static bool allocate(struct positions *positions, int64_t n) {
     positions->id = calloc((size_t)n + 1, sizeof *positions->id);
     positions->x = calloc((size_t)n + 1, sizeof *positions->x);
     positions->y = calloc((size_t)n + 1, sizeof *positions->y);
-    return positions->id && positions->x && positions->y;
+    positions->entry_id = calloc((size_t)n + 1, sizeof *positions->entry_id);
+    return positions->id && positions->x && positions->y && positions->entry_id;
 }
 
 /* Takes the positions for an image out of a table. */
@@ -240,6 +241,7 @@ void positions_clear(struct positions *positions) {
     free(positions->id);
     free(positions->x);
     free(positions->y);
+    free(positions->entry_id);
     free(positions->shapes);
     *positions = (struct positions){0};
 }

@@ -2,12 +2,14 @@
 #ifndef POSITIONS_H
 #define POSITIONS_H
 
+#include "input/position_ids.h"
 #include "input/position_shapes.h"
 #include "input/shared_table.h"
 
 struct positions {
     int64_t n;
-    int64_t *id;    /* Source_id; without that column, the numbers of rows, from 1 */
+    int64_t *id; /* Source_id; without that column, the numbers of rows, from 1 */
+    char (*entry_id)[SRCFIND_CELL]; /* see position_ids.h */
     bool celestial; /* x and y are longitude (0 to 360) and latitude in degrees, else 0-based pixels
                      */
     double *x, *y;  /* both NaN if a cell is empty or not finite, or beyond a pole */

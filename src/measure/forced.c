@@ -376,6 +376,7 @@ static struct srcfind_source row_of_entry(const struct measuring *m, const struc
     row.x = entry->x;
     row.y = entry->y;
     row.flags = setting->flags | SRCFIND_FLAG_OUTSIDE;
+    memcpy(row.entry_id, m->forced->positions->entry_id[entry->number], sizeof row.entry_id);
     double *const empty[] = {&row.e_x,        &row.e_y,          &row.isl_total_flux,
                              &row.total_flux, &row.e_total_flux, &row.e_isl_total_flux,
                              &row.peak_flux,  &row.e_peak_flux,  &row.isl_rms,

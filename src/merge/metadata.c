@@ -127,6 +127,7 @@ static const char *columns_of(const struct options *o) {
            : options_fit(o) && is_divided ? "those of --fit"
            : options_fit(o)               ? "those of --at and --fit"
            : is_divided                   ? "those of --deblend"
+           : *o->at                       ? "those of --at"
                                           : "those of neither --fit nor --deblend";
 }
 

@@ -70,7 +70,7 @@ static void take_options(const struct table_file *table, struct read_catalogue *
     o->deblend = o->deblend || (!table->options && table_file_column(table, "S_Code"));
     if (!table->options && table_file_column(table, "Scale")) /* whichever they were */
         o->scales = (struct scales_option){1, {1}};
-    if (!table->options && o->fit && !o->deblend) /* only --at has these columns */
+    if (!table->options && table_file_column(table, "Entry_id"))
         snprintf(o->at, sizeof o->at, "a file");
 }
 
@@ -88,10 +88,11 @@ static double real_at(const struct table_file_column *from, int64_t row, bool *o
     return !*ok || from->integers[row] == INT64_MIN ? (double)NAN : (double)from->integers[row];
 }
 
-/* Whether a text has only what is in names of sources: quotes and so on would spoil the file that
- * they are merged into. */
+/* Whether a text has only what is in names of sources and in identifiers of entries: quotes and so
+ * on would spoil the file that they are merged into. */
 static bool is_plain(const char *text) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._:";
     return text[strspn(text, plain)] == '\0';
 }
 

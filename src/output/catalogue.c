@@ -10,9 +10,9 @@
 #include "input/image.h"
 #include "input/units.h"
 
-/* Which columns there are: of all rows, of sources alone, with --deblend, with --scales, with --fit
- * and of all rows or of sources alone, and of Gaussians alone. */
-enum when { ALWAYS, SOURCES, DEBLENDED, SCALED, FITTED, FITTED_SOURCES, GAUSSIANS };
+/* Which columns there are: of all rows, of sources alone, with --at, with --deblend, with --scales,
+ * with --fit and of all rows or of sources alone, and of Gaussians alone. */
+enum when { ALWAYS, SOURCES, GIVEN, DEBLENDED, SCALED, FITTED, FITTED_SOURCES, GAUSSIANS };
 
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
@@ -118,6 +118,8 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
         return true;
     case SOURCES:
         return !c->of_sources;
+    case GIVEN:
+        return *o->at;
     case DEBLENDED:
         return options_deblend(o) && !*o->at;
     case SCALED:

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import subprocess
 import unittest
 
 import numpy as np
@@ -504,6 +505,61 @@ class At(t.Case):
         names = self.catalogue(Source_id=["a%d" % i for i in range(100)], Xposn=x, Yposn=y)  # no numbers: those of the rows
         self.assertEqual([row["Source_id"] for row in self.rows(self.image, names)], list(range(1, 101)))
 
+    def test_entry_ids(self):
+        """The text by which the catalogue knows the entry, from its best column; else the number."""
+        place = {"Xposn": [5.0, 60.0, 61.0], "Yposn": [7.0, 80.0, 81.0]}
+        long = "x" * 40
+        for columns, expected in (
+                ({}, ["1", "2", "3"]),
+                ({"Source_id": [7, -8, 7]}, ["7", "-8", "7"]),
+                ({"source_id": [7, 8, 9], "Gaus_id": [3, 4, 5]}, ["3", "4", "5"]),
+                ({"Source_id": ["s 1", "a,\"b\"", ""], "name": ["a", "b", "c"]}, ["s_1", "a__b_", "3"]),
+                ({"Entry_id": ["007", "1e5", "12.0"], "Source_id": [1, 2, 3]}, ["007", "1e5", "12.0"]),
+                ({"Source_Name": ["ILTJ000000.11+222222.3", "b", "caf\u00e9<&>"], "id": [1, 2, 3]}, ["ILTJ000000.11+222222.3", "b", "caf_____"]),
+                ({"NAME": [long, "b", "c"]}, [long[:31], "b", "c"]),
+                ({"island": [0, 12, 3], "source": [0, 1, 0], "uuid": ["a", "b", "c"]}, ["0.0", "12.1", "3.0"]),
+                ({"island": [0, 12, 3], "uuid": ["a", "b", "c"]}, ["a", "b", "c"]),
+                ({"id": [1.5, 2.0, np.nan]}, ["1.5", "2.0", "3"])):
+            at = self.path("ids.csv")
+            Table({**columns, **place}).write(at, overwrite=True)
+            for options in ([], ["--fit"]):
+                with self.subTest(columns, options=options):
+                    lines = list(csv.DictReader(io.StringIO(self.text(self.image, at, *options))))
+                    self.assertEqual([line["Entry_id"] for line in lines], expected)
+        self.assertEqual(list(lines[0])[:4], ["Source_id", "Isl_id", "Entry_id", "Source_Name"])
+        self.assertNotIn("Entry_id", t.run(self.image, "-q", check=True).stdout)
+
+    def test_entry_ids_in_formats_and_merged(self):
+        """Each format has the text, also one of digits; so have merged catalogues, by srcfind-merge and --merge, and --at of them."""
+        ids = ["007", "a-1", "1e5"]
+        at = self.path("ids.csv")
+        with open(at, "w") as stream:
+            stream.write("Entry_id,RA,DEC\n" + "".join("%s,%r,%r\n" % (i, 150.0 + 1e-3 * k, 2.0 + 1e-3 * k) for k, i in enumerate(ids)))
+        other = self.write("other.fits", self.data[::-1], t.sky_header())
+        merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+        for suffix in ("csv", "csv.gz", "ecsv", "json", "fits", "vot"):
+            for options in ([], ["--fit"]):
+                for name, image in (("one", self.image), ("two", other)):
+                    self.text(image, at, *options, "-o", self.path("%s.%s" % (name, suffix)))
+                if suffix != "vot":
+                    with self.subTest(suffix, options=options):
+                        subprocess.run([merge, *(self.path("%s.%s" % (name, suffix)) for name in ("one", "two")), "-q", "-o", self.path("merged.csv")], check=True)
+                        with open(self.path("merged.csv")) as stream:
+                            merged = list(csv.DictReader(stream))
+                        self.assertEqual([row["Entry_id"] for row in merged], ids * 2)
+                        self.assertEqual([int(row["Source_id"]) for row in merged], list(range(1, 7)))
+                        again = csv.DictReader(io.StringIO(self.text(self.image, self.path("one." + suffix), *options)))
+                        self.assertEqual([row["Entry_id"] for row in again], ids)
+                else:
+                    self.assertEqual(list(Table.read(self.path("one.vot"))["Entry_id"]), ids)
+        t.run(self.image, other, "-q", "--at", at, "--fit", "-o", self.path("out"), "--merge", self.path("light.vot"), check=True)
+        self.assertEqual(list(Table.read(self.path("light.vot"))["Entry_id"]), ids * 2)
+        plain = self.path("plain.csv")
+        t.run(self.image, "-q", "-o", plain, check=True)
+        result = subprocess.run([merge, plain, self.path("one.csv"), "-o", self.path("none.csv")], capture_output=True, text=True)
+        self.assertEqual([result.returncode, os.path.exists(self.path("none.csv"))], [1, False], result.stderr)
+        self.assertIn("those of --at", result.stderr)
+
     def test_no_entry(self):
         for suffix in ("csv", "fits", "json", "ecsv"):
             path = self.path("none." + suffix)
@@ -754,7 +810,7 @@ class At(t.Case):
                              for name in table.colnames} for row in table]
                 self.assertEqual(len(rows), 40)
                 for row, other in zip(rows, expected):
-                    self.assertEqual({name: row[name] or None if name == "Source_Name" else row[name] for name in other}, other, suffix)
+                    self.assertEqual({name: row[name] or None if name == "Source_Name" else float(row[name]) if name == "Entry_id" else row[name] for name in other}, other, suffix)
             for suffix, word in (("reg", "ellipse("), ("crtf", "ellipse [["), ("txt", "\n")):
                 path = self.path("out." + suffix)
                 self.text(self.image, at, *options, "-o", path)

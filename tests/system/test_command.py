@@ -271,7 +271,7 @@ class Command(t.Case):
                 ([self.image, "--at", "c.csv", "--fit", "--negative"], "--negative"),
                 ([self.image, "--at", "c.csv", "--deblend"], "leave --deblend out, or add --fit"),
                 ([self.image, "--at", "c.csv", "--contrast", "2"], "leave --contrast out, or add --fit"),
-                ([self.image, "--at", "c.csv", "--fit", "--shapes", "beam"], "--at: fits at given positions hold the beam's shape: leave --shapes out"),
+                ([self.image, "--at", "c.csv", "--fit", "--shapes", "beam"], "--at: fits at given positions hold the catalogue's shapes: leave --shapes out"),
                 ([self.image, "--shapes", "point"], "--shapes: 'point' is not auto, free or beam")):
             with self.subTest(arguments):
                 result = t.run(*arguments)

@@ -94,6 +94,8 @@ static void columns_of_options(void **state) {
         assert_int_equal(options_set(&c->options, known[k].name, known[k].value, &error), 0);
         catalogue_name_columns(c);
         for (int i = 0; i < N_CELLS; i++) {
+            if (strcmp(cells[i].name, "Source_Name") == 0 && strcmp(known[k].name, "at") == 0)
+                assert_string_equal(srcfind_catalogue_column(c, n++)->name, "Entry_id");
             if ((cells[i].when == 'd' && !known[k].deblended) ||
                 (cells[i].when == 'f' && !known[k].fitted))
                 continue;

@@ -16,6 +16,8 @@ bool builder_add_column(struct builder *builder, const char *name, size_t length
     struct builder_column *column = &builder->columns[builder->n_columns];
     *column = (struct builder_column){.cells.name = strndup(name, length)};
     builder->n_columns += column->cells.name != NULL;
+    if (column->cells.name && strcmp(column->cells.name, "Entry_id") == 0)
+        builder_declare(builder, builder->n_columns - 1, SRCFIND_STRING); /* 007 is no number */
     return column->cells.name;
 }
 

@@ -1,5 +1,6 @@
 /* A table that grows row by row, from cells of text. The kind of a column is that of its cells:
- * integers, as long as all are whole; real numbers, as long as all are numbers; else texts. */
+ * integers, as long as all are whole; real numbers, as long as all are numbers; else texts. A
+ * column Entry_id has texts, unless it is declared. */
 #ifndef BUILDER_H
 #define BUILDER_H
 
