@@ -519,7 +519,7 @@ class At(t.Case):
                 ({"NAME": [long, "b", "c"]}, [long[:31], "b", "c"]),
                 ({"island": [0, 12, 3], "source": [0, 1, 0], "uuid": ["a", "b", "c"]}, ["0.0", "12.1", "3.0"]),
                 ({"island": [0, 12, 3], "uuid": ["a", "b", "c"]}, ["a", "b", "c"]),
-                ({"id": [1.5, 2.0, np.nan]}, ["1.5", "2.0", "3"])):
+                ({"id": [1.5, 2.0, np.nan]}, ["1.5", "2", "3"])):
             at = self.path("ids.csv")
             Table({**columns, **place}).write(at, overwrite=True)
             for options in ([], ["--fit"]):

@@ -539,12 +539,16 @@ class Manual(t.unittest.TestCase):
             self.assertEqual(sorted(os.listdir(directory)), ["c.rms.fits", "c.vot", "catalogue.csv", "catalogues", "image.fits", "tiles"])
 
     def entries(self):
-        """Letter, name, argument and default of each option in --help; several may share a line, and its argument."""
+        """Letter, name, argument and default of each option in --help; several may share a line, and the argument at its end."""
         found = []
         for line in t.run("--help").stdout.splitlines()[7:-1]:
-            head, argument, text = re.fullmatch(r" {2,6}((?:-\w, )?--[a-z-]+(?:, (?:-\w, )?--[a-z-]+)*)(\[\S+\]| \S+)?  +(.*)", line).groups(default="")
-            for letter, name in re.findall(r"(?:-(\w), )?--([a-z-]+)", head):
-                found.append((letter, name, argument.strip().upper(), "".join(re.findall(r"\[(\S+)\]\Z", text))))
+            one = r"(?:-(\w), )?--([a-z-]+)(\[\S+\]| (?!-)\S+?)?(?=, -|\Z)"
+            head, text = re.fullmatch(r" {2,6}(-.*?)  +(.*)", line).groups()
+            self.assertEqual(re.sub(one, "", head).strip(", "), "")
+            options = re.findall(one, head)
+            shared = options[-1][2] if not any(argument for *_, argument in options[:-1]) else ""
+            for letter, name, argument in options:
+                found.append((letter, name, (argument or shared).strip().upper(), "".join(re.findall(r"\[(\S+)\]\Z", text))))
         self.assertGreater(len(found), 20)
         return found
 

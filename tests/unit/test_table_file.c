@@ -521,7 +521,7 @@ static void a_changed_table_is_read_again(void **state) {
 
 /* Cells that no position is made of take no memory. */
 static void unused_cells_go(void **state) {
-    static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,Source_Name,"
+    static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,S_Code,"
                                 "Total_flux\n1,2,3,4,5,6,7,x,y,8\n";
     struct shared_table *shared = shared_table_create(positions_use);
     (void)state;
@@ -530,7 +530,7 @@ static void unused_cells_go(void **state) {
     assert_int_equal(taken->table.n_columns, 10);
     for (int i = 0; i < 8; i++)
         assert_non_null(taken->table.columns[i].integers);
-    assert_string_equal(taken->table.columns[8].name, "Source_Name");
+    assert_string_equal(taken->table.columns[8].name, "S_Code");
     assert_null(taken->table.columns[8].starts);
     assert_null(taken->table.columns[8].bytes);
     assert_null(taken->table.columns[9].integers);
