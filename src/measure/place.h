@@ -24,6 +24,10 @@ static inline int64_t place_nearest(double x) {
 /* Eight sigma: beyond it a shape counts as 0, so that amplitudes are right to 1e-13. */
 static const double PLACE_REACH = 64;
 
+/* Five and a half sigma: what the other parts of a cluster have beyond it, less than 3e-7 of their
+ * peaks, is not subtracted. */
+static const double PLACE_REACH_OF_OTHERS = 30;
+
 /* The value of a place's shape at a pixel, for an amplitude of 1. */
 static inline double place_shape_at(const struct place *p, double x, double y) {
     const double dx = x - p->x, dy = y - p->y;

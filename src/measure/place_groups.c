@@ -206,8 +206,8 @@ static struct box box_of(const struct grouping *g, const struct place_group *gro
 }
 
 static bool reaches(const struct place *p, const struct box *b) {
-    const double width = sqrt(PLACE_REACH * p->moments.xx);
-    const double height = sqrt(PLACE_REACH * p->moments.yy);
+    const double width = sqrt(PLACE_REACH_OF_OTHERS * p->moments.xx);
+    const double height = sqrt(PLACE_REACH_OF_OTHERS * p->moments.yy);
     return p->x + width >= b->x0 && p->x - width <= b->x1 && p->y + height >= b->y0 &&
            p->y - height <= b->y1;
 }
@@ -252,7 +252,7 @@ static bool add_cluster(struct grouping *g, const int64_t *cluster, int64_t *mem
     double highest = 0;
     add_groups(g, members, n, false, scratch);
     for (int64_t i = 0; i < n; i++)
-        highest = fmax(highest, sqrt(PLACE_REACH * g->places[cluster[i]].moments.yy));
+        highest = fmax(highest, sqrt(PLACE_REACH_OF_OTHERS * g->places[cluster[i]].moments.yy));
     for (int64_t i = first; i < g->made->n; i++)
         if (g->made->groups[i].is_part && !add_others(g, &g->made->groups[i], cluster, n, highest))
             return false;

@@ -153,10 +153,10 @@ struct span {
     int n_blank;
 };
 
-/* The columns in which the shape of a place may be above 0 in a row, in a wide sense. */
-static struct columns columns_reached(const struct place *p, int64_t y) {
+/* The columns within `reach` of a place in a row, and a few more. */
+static struct columns columns_reached(const struct place *p, double reach, int64_t y) {
     const double dy = (double)y - p->y, xx = p->form.xx, xy = p->form.xy;
-    const double left = PLACE_REACH - (p->form.yy - xy * xy / xx) * dy * dy;
+    const double left = reach - (p->form.yy - xy * xy / xx) * dy * dy;
     if (!(left >= 0))
         return (struct columns){0, -1};
     const double centre = p->x - xy * dy / xx, half = sqrt(left / xx) + 1;
@@ -170,7 +170,7 @@ static void find_active(struct summing *s, int64_t y) {
         const struct place *p = &s->places[index];
         const bool has_nearest = y == place_nearest(p->y);
         const bool is_used = has_nearest || fabs((double)y - p->y) <= p->reach_y;
-        const struct columns none = {0, -1}, reached = columns_reached(p, y);
+        const struct columns none = {0, -1}, reached = columns_reached(p, PLACE_REACH, y);
         if (is_used || reached.x0 <= reached.x1)
             s->active[s->n_active++] =
                 (struct active){.member = i,
@@ -240,7 +240,7 @@ static void add_span(struct summing *s, const struct span *span) {
     }
     for (int i = 0; i < s->group->n_others; i++) {
         const struct place *p = &s->places[s->group->others[i]];
-        const struct columns reached = columns_reached(p, span->y);
+        const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
         find_shape(p, &reached, span, &other);
         for (int k = 0; other.first < other.end && k < s->n_active; k++)
             add_product(&shapes[k], &other, &s->sums->cross[i * n + s->active[k].member]);
