@@ -27,6 +27,8 @@ FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "
 def columns_of(*options):
     """The columns that a catalogue has with these options, and those that may have empty integers."""
     names = list(COLUMNS)
+    if "--at" in options:
+        names.insert(names.index("Source_Name"), "Entry_id")
     if "--at" not in options and {"--deblend", "--contrast", "--fit", "--shapes"} & set(options):
         names.insert(names.index("Source_Name") + 1, "S_Code")
     if {"--fit", "--shapes"} & set(options):
@@ -98,8 +100,8 @@ class Formats(t.Case):
                              [path, 1.4e9, "mJy/beam", t.find(path, *options)["options"]["threshold"].__format__("g")])
 
     def test_columns_of_options(self):
-        """Every format has the columns of --deblend and --fit, and those alone, with their types and units."""
-        path, texts = self.image(BUNIT="mJy/beam"), {"Source_Name": 31, "S_Code": 1}
+        """Every format has the columns of --deblend, --fit and --at, and those alone, with their types and units."""
+        path, texts = self.image(BUNIT="mJy/beam"), {"Source_Name": 31, "Entry_id": 31, "S_Code": 1}
         positions = self.path("positions.csv")
         os.rename(self.written(path, ".csv"), positions)
         for options in ((), ("--deblend",), ("--contrast", "2"), ("--fit",), ("--shapes", "free"), ("--at", positions), ("--at", positions, "--fit")):

@@ -241,7 +241,11 @@ class Merge(t.Case):
         with open(positions, "w") as stream:
             stream.write(t.run(self.images[0], "-q").stdout)
         one = rows_of(t.run(self.images[0], "-q", "--at", positions).stdout)
-        self.assertEqual(len(rows_of(self.merge_images(*self.images[:2], "--at", positions))), 2 * len(one))
+        merged = rows_of(self.merge_images(*self.images[:2], "--at", positions, "--at-all"))
+        self.assertEqual(len(merged), 2 * len(one))
+        self.assertEqual([row["Entry_id"] for row in merged], 2 * [row["Entry_id"] for row in one])
+        inside = len(rows_of(t.run(self.images[1], "-q", "--at", positions).stdout))
+        self.assertEqual(len(rows_of(self.merge_images(*self.images[:2], "--at", positions))), len(one) + inside)
 
     # --- files ---
 

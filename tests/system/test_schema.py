@@ -107,12 +107,14 @@ class Schema(t.Case):
                 self.assert_refused(wrong)
 
     def test_columns_of_every_frame(self):
-        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits, or of scales;
+        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits, of scales, or of --at;
         the schema has no other ones."""
         properties, names = t.schema()["$defs"]["source"]["properties"], set()
+        with open(self.path("at.csv"), "w") as stream:
+            stream.write("Xposn,Yposn\n30,30\n")
         for lon, lat in FRAMES:
             path = self.write("image.fits", t.noise(60, 70), t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam"))
-            catalogue, *more = (t.find(path, *options) for options in ([], ["--fit"], ["--scales"]))
+            catalogue, *more = (t.find(path, *options) for options in ([], ["--fit"], ["--scales"], ["--at", self.path("at.csv")]))
             image, of_islands = catalogue["image"], [column["name"] for column in catalogue["columns"]]
             self.assertTrue(catalogue["sources"])
             others = {column["name"]: column for fitted in reversed(more) for column in fitted["columns"] if column["name"] not in of_islands}
@@ -132,7 +134,7 @@ class Schema(t.Case):
         for options, peak, x in (([], "highest pixel, less the background", "flux-weighted centroid"),
                                  (["--deblend"], "highest pixel, less the background", "flux-weighted centroid"),
                                  (["--fit"], "highest value of the model", "centre of flux of its Gaussians"), (at, "nearest pixel", "of the position"),
-                                 ([*at, "--fit"], "peak of the beam", "of the position")):
+                                 ([*at, "--fit"], "peak of the shape", "of the position")):
             texts = {column["name"]: column["description"] for column in t.find(path, *options)["columns"]}
             self.assertIn(peak, texts["Peak_flux"])
             self.assertIn(x, texts["Xposn"])
