@@ -28,10 +28,10 @@ struct detection {
     int connectivity;         /* 4 or 8 */
     int64_t min_pixels;
     bool keep_runs;    /* the segments have runs */
+    bool noise_only;   /* no islands are found; only the CPU backend knows this */
     int64_t box, step; /* local noise: boxes of so many pixels, every so many; box 0: one noise */
     double rms;        /* in place of the clip's; 0: not given */
     struct noise_sources maps; /* in place of background and rms; only the CPU backend uses them */
-    bool noise_only;           /* no islands are found; only the CPU backend knows this */
 };
 
 struct detection_result {

@@ -755,9 +755,8 @@ class At(t.Case):
         fits.HDUList([fits.PrimaryHDU(), t.tiled(self.data, "GZIP_1", (90, 33), t.sky_header(), quantize_level=0)]).writeto(tiles)
         for options in ([], ["--fit"], ["--fit", "--rms-box", "40,13"], ["--fit", "--rms-map", self.write("r.fits", wave(1, 2))]):
             expected = self.text(self.image, at, *options, "--threads", 1)
-            for image in (self.image, tiles):
-                for threads in (1, 2, 7):
-                    self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
+            for image, threads in ((tiles, 2),) if t.SANITIZED else ((self.image, 2), (self.image, 7), (tiles, 1), (tiles, 7)):
+                self.assertEqual(self.text(image, at, *options, "--threads", threads), expected)
 
     def test_many_positions_of_a_large_beam(self):
         """More pixels than are in memory at a time."""

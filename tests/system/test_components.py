@@ -212,6 +212,7 @@ class Components(t.Case):
             islands.setdefault(row["Isl_id"], []).append((sign * largest, row["Xpeak"], row["Ypeak"]))
         return islands
 
+    @t.unittest.skipIf(t.SANITIZED, "numbers are the same with sanitizers")
     def test_pixel_snr(self):
         """That of a deblended source, or of the island for Gaussians that were added."""
         path = self.sky("--extended", "0.3", "--noise-rise", "1", "--seed", "3", side=500)
@@ -273,14 +274,14 @@ class Components(t.Case):
     def test_same_bytes(self):
         skies = (self.sky("--seed", "6", "--extended", "0.3"),
                  self.sky("--seed", "7", "--border", "10", "--corner", "120", "--bitpix", "16", name="blanks.fits"))
-        for path in skies:
+        for path in skies[1:] if t.SANITIZED else skies:
             for way in (["--fit"], ["--shapes", "free", "-i", "3"], ["--shapes", "beam", "-i", "2"], ["--fit", "--local", "-i", "3"], ["--deblend", "-i", "2"], ["--fit", "-i", "1", "-n", "2"],
                         ["--fit", "-i", "3", "--negative", *self.with_maps(path)]):
                 expected = self.text(path, "-j", "1", *way)
                 self.assertGreater(expected.count("\n"), 10)
                 for threads in (7,) if t.SANITIZED else (2, 7):
                     self.assertEqual(self.text(path, "-j", threads, *way), expected)
-                for variant in ("AVX2", "SSE2", "plain"):
+                for variant in ("SSE2",) if t.SANITIZED else ("AVX2", "SSE2", "plain"):
                     self.assertEqual(self.text(path, *way, environment={"SRCFIND_SIMD": variant}), expected)
 
     def test_storage(self):
@@ -496,6 +497,7 @@ class Components(t.Case):
             self.assertEqual(bool(row["Flags"] & NOT_FITTED), not is_fitted)
             self.assertEqual(row["N_Gaus"], 1)
 
+    @t.unittest.skipIf(t.SANITIZED, "numbers are the same with sanitizers")
     def test_nothing_runs_away(self):
         """On crowded skies, and at blank borders, no component is where no pixel tells how high it is: it does not go deep below
         the image, nor is there more flux than in the island."""
@@ -611,6 +613,7 @@ class Components(t.Case):
         covariance = np.linalg.inv(slopes) @ noise @ np.linalg.inv(slopes)
         return math.sqrt(covariance[1:, 1:].sum()) / snr
 
+    @t.unittest.skipIf(t.SANITIZED, "numbers are the same with sanitizers")
     def test_narrower_than_the_beam(self):
         """Flag 1024: the area is 3 errors below 0.8 of that of the beam."""
         path, n_narrow, n_between = self.sky("--seed", "9", "--extended", "0.2", side=700), {}, 0

@@ -352,6 +352,7 @@ class Save(t.Case):
             self.assertFalse(skips("--save", "rms,snr"), size)
         self.assertTrue(skips("--save", "rms,snr"))
 
+    @t.unittest.skipIf(t.SANITIZED, "what it runs is tested with sanitizers by itself")
     def test_skip_existing_maps_of_other_images(self):
         """A map whose header is that of another image, or another map, is not that of the image; one of other options is."""
         names = "rms,snr,islands,sources,residual"
