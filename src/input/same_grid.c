@@ -70,8 +70,9 @@ static enum srcfind_status find_apart(const struct image *image, const struct im
                                       struct error *error) {
     double x[POINTS], y[POINTS], lon[POINTS], lat[POINTS], at_x[POINTS], at_y[POINTS];
     for (int i = 0; i < POINTS; i++) {
-        x[i] = (double)(metadata->width - 1) * (i % ALONG) / (ALONG - 1);
-        y[i] = (double)(metadata->height - 1) * (i / ALONG) / (ALONG - 1);
+        const int column = i % ALONG, row = i / ALONG;
+        x[i] = (double)(metadata->width - 1) * column / (ALONG - 1);
+        y[i] = (double)(metadata->height - 1) * row / (ALONG - 1);
     }
     *apart = 0;
     enum srcfind_status status = wcs_positions(image->wcs, POINTS, x, y, lon, lat, error);

@@ -49,7 +49,7 @@ enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_im
     const double step = jacobian_step(image), dx[POINTS] = {0, step, 0}, dy[POINTS] = {0, 0, step};
     double at_x[POINTS * AT_ONCE], at_y[POINTS * AT_ONCE];
     double lon[POINTS * AT_ONCE], lat[POINTS * AT_ONCE];
-    int wide[AT_ONCE];
+    int wide[AT_ONCE] = {0};
     enum srcfind_status status = SRCFIND_OK;
     for (int i = 0; status == SRCFIND_OK && i < n;) {
         int n_wide = 0;
