@@ -170,10 +170,11 @@ static void note_background(const struct messages *messages, const struct srcfin
 
 static void note_left_out(const struct messages *messages, const struct srcfind_catalogue *c) {
     if (c->quality.widest_left_out > 0)
-        messages_note(messages,
-                      "%s: the scale of %g beams, and all that are wider than half of the image's "
-                      "shorter side, are left out: search a larger image for these",
-                      c->image.path, c->quality.widest_left_out);
+        messages_note(
+            messages,
+            "%s: scales whose kernels are wider than half of the image's shorter side, up to "
+            "%g beams, are left out: search a larger image for these",
+            c->image.path, c->quality.widest_left_out);
 }
 
 static void note_negative(const struct messages *messages, const struct srcfind_catalogue *c) {

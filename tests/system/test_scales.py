@@ -766,7 +766,7 @@ class Odd(Scales):
             path = self.write("small.fits", self.noise(side, side + 60).astype(np.float32), self.header(side))
             result = t.run(path, "--scales=1,%g" % k, "-o", self.path("c.json"))
             self.assertEqual(result.returncode, 0)
-            note = "%s: the scale of %g beams, and all that are wider than half of the image's shorter side, are left out" % (path, k)
+            note = "%s: scales whose kernels are wider than half of the image's shorter side, up to %g beams, are left out" % (path, k)
             self.assertEqual(note in result.stderr, is_left_out, (side, k, result.stderr))
             with open(self.path("c.json")) as stream:
                 self.assertEqual(json.load(stream)["quality"]["widest_left_out"], k if is_left_out else None)
