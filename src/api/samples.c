@@ -7,8 +7,8 @@
 #include "common/arrays.h"
 #include "common/hook.h"
 
-/* 4096 x 4096 samples: those of scale 2 of a tile of 8192 x 8192 pixels, if the beam has 4.5 or
- * more. */
+/* 4096 x 4096 samples: those of scale 2 of a tile of 8192 x 8192 pixels, if the beam has 4.5
+ * pixels or more. */
 static int64_t most_held(void) {
     static const int64_t most = 64 << 20;
     const char *for_tests = hook("SRCFIND_SAMPLES_HELD");

@@ -11,7 +11,7 @@ enum { BEAMS_A_BOX = 15, STEPS_A_BOX = 3, LEAST_SAMPLES = 8 };
 
 /* FWHM of a round Gaussian with the area of this one, in pixels. */
 static double fwhm_of(const struct tensor *t) {
-    return FIT_FWHM * sqrt(sqrt(t->xx * t->yy - t->xy * t->xy));
+    return FIT_FWHM * sqrt(sqrt(tensor_determinant(t)));
 }
 
 /* Local noise in the samples, in boxes that follow the effective beam. */

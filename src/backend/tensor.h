@@ -22,9 +22,13 @@ EXACT_FUNCTION struct axes tensor_axes(const struct tensor *t) {
                          round ? 0 : t->xy / spread};
 }
 
+EXACT_FUNCTION double tensor_determinant(const struct tensor *t) {
+    return t->xx * t->yy - t->xy * t->xy;
+}
+
 /* The inverse; of second moments, the form of the Gaussian. */
 EXACT_FUNCTION struct tensor tensor_inverse(const struct tensor *t) {
-    const double determinant = t->xx * t->yy - t->xy * t->xy;
+    const double determinant = tensor_determinant(t);
     return (struct tensor){t->yy / determinant, t->xx / determinant, -t->xy / determinant};
 }
 

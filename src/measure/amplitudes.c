@@ -107,25 +107,21 @@ void amplitudes_share(const struct place_group *group, const struct amplitude_sy
 
 /* --- errors --- */
 
-static double determinant(const struct tensor *t) {
-    return t->xx * t->yy - t->xy * t->xy;
-}
-
 /* The integrals of two shapes: of their product; with `noise`, the beam, of each pair of pixels
  * times the correlation of their noise. Both without factors of pi, which cancel. */
 static double integral(const struct place *a, const struct place *b, const struct tensor *noise) {
     const double dx = b->x - a->x, dy = b->y - a->y;
     struct tensor sum = {a->moments.xx + b->moments.xx, a->moments.yy + b->moments.yy,
                          a->moments.xy + b->moments.xy};
-    double product = determinant(&a->moments) * determinant(&b->moments);
+    double product = tensor_determinant(&a->moments) * tensor_determinant(&b->moments);
     if (noise) {
         sum = (struct tensor){sum.xx + noise->xx, sum.yy + noise->yy, sum.xy + noise->xy};
-        product *= determinant(noise);
+        product *= tensor_determinant(noise);
     }
     const struct tensor form = tensor_inverse(&sum);
     const double square = form.xx * dx * dx + 2 * form.xy * dx * dy + form.yy * dy * dy;
     return square < 2 * PLACE_REACH
-               ? sqrt(product / determinant(&sum)) * gaussian_exp(-0.5 * square)
+               ? sqrt(product / tensor_determinant(&sum)) * gaussian_exp(-0.5 * square)
                : 0;
 }
 

@@ -4,8 +4,7 @@
 
 static const double PIXELS_WITHOUT_BEAM = 3;
 
-/* W with W^T W = form, upper triangular. */
-static struct fit_frame frame_of_form(const struct tensor *form) {
+struct fit_frame beam_frame_of_form(const struct tensor *form) {
     const double ux = sqrt(form->xx), uy = form->xy / ux;
     return (struct fit_frame){ux, uy, sqrt(form->yy - uy * uy), true, FIT_SHAPES_CHOSEN};
 }
@@ -32,7 +31,7 @@ enum srcfind_status beam_frame_make(const struct image *image, const struct srcf
     const struct jacobian to_pixels = jacobian_inverse(&jacobian);
     const struct tensor moments = jacobian_apply(&to_pixels, &on_sky);
     const struct tensor form = tensor_inverse(&moments);
-    const struct fit_frame found = frame_of_form(&form);
+    const struct fit_frame found = beam_frame_of_form(&form);
     if (is_usable(&found))
         *frame = found;
     return SRCFIND_OK;

@@ -12,6 +12,10 @@
 enum srcfind_status beam_frame_make(const struct image *image, const struct srcfind_image *metadata,
                                     struct fit_frame *frame, struct error *error);
 
+/* The frame in which a Gaussian of this form is the unit circle, as that of a beam: W with W^T W =
+ * form, upper triangular. Not finite where the form is not positive. */
+struct fit_frame beam_frame_of_form(const struct tensor *form);
+
 /* The second moments of the beam, pixels^2: the same in the whole image, as those of an
  * interferometer's map are. NaN without a beam. */
 struct tensor beam_frame_moments(const struct fit_frame *frame);

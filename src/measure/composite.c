@@ -59,7 +59,7 @@ static void take_if_higher(const struct model *model, double x, double y, struct
  * beyond the half maximum of the Gaussian: what is there is another's. */
 static bool step(const struct model *model, const struct gaussian *g, double *x, double *y) {
     const struct model_slope s = model_slope_at(model, *x, *y);
-    const double determinant = s.second.xx * s.second.yy - s.second.xy * s.second.xy;
+    const double determinant = tensor_determinant(&s.second);
     if (!(s.second.xx < 0 && determinant > 0))
         return false;
     *x -= (s.second.yy * s.x - s.second.xy * s.y) / determinant;

@@ -1,19 +1,20 @@
 #include "measure/grid.h"
 
+#include "measure/beam_frame.h"
+
 static const double LEAST_WIDTH = 0.5; /* of what is found, in widths of the kernel */
 
 struct fit_frame grid_frame(const struct grid *grid, const struct fit_frame *of_image,
                             double times) {
-    struct fit_frame frame = *of_image;
     if (grid->scale == 0)
-        return frame;
+        return *of_image;
     const double square = (double)(grid->step * grid->step), more = times * grid->variance;
     const struct tensor moments = {(grid->beam.xx + more) / square, (grid->beam.yy + more) / square,
                                    grid->beam.xy / square};
     const struct tensor form = tensor_inverse(&moments);
-    frame.ux = sqrt(form.xx);
-    frame.uy = form.xy / frame.ux;
-    frame.vy = sqrt(form.yy - frame.uy * frame.uy);
+    struct fit_frame frame = beam_frame_of_form(&form);
+    frame.has_beam = of_image->has_beam;
+    frame.shapes = of_image->shapes;
     return frame;
 }
 
@@ -34,7 +35,7 @@ struct tensor grid_moments(const struct grid *grid, const struct tensor *in_samp
 }
 
 static double area_of(const struct tensor *moments) {
-    return sqrt(moments->xx * moments->yy - moments->xy * moments->xy);
+    return sqrt(tensor_determinant(moments));
 }
 
 struct gaussian grid_gaussian(const struct grid *grid, const struct gaussian *in_samples) {

@@ -229,7 +229,7 @@ static double cost_of_shapes(const struct component_gaussian *gaussians, int64_t
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         const struct gaussian *g = &gaussians[i].gaussian;
-        const double determinant = g->form.xx * g->form.yy - g->form.xy * g->form.xy;
+        const double determinant = tensor_determinant(&g->form);
         const double total = 2 * M_PI * g->peak / sqrt(determinant);
         const double cost = UNCERTAIN_LOSS * gaussians[i].lost * total;
         sum += cost * cost;

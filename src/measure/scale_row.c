@@ -38,7 +38,7 @@ static void turn_shape(const struct grid *g, struct pixel_shape *shape) {
 static double peak_of(const struct setting *s, double total_flux, const struct tensor *second) {
     const struct grid *g = &s->grid;
     const struct tensor *t = isnan(second->xx) ? &g->beam : second;
-    const double pixels = 2 * M_PI * sqrt(t->xx * t->yy - t->xy * t->xy);
+    const double pixels = 2 * M_PI * sqrt(tensor_determinant(t));
     return total_flux / s->to_flux * (double)(g->step * g->step) / pixels;
 }
 
