@@ -98,11 +98,18 @@ double amplitudes_solve(const struct place_group *group, const struct amplitude_
     return largest;
 }
 
+static void share(const struct amplitude *from, struct amplitude *to) {
+    to->value = from->value;
+    to->per_rms = from->per_rms;
+    to->is_fitted = from->is_fitted;
+    to->is_shared = true;
+}
+
 void amplitudes_share(const struct place_group *group, const struct amplitude_system *s,
                       struct amplitude *found) {
     for (int i = 0; i < s->n; i++)
         if (s->same[i] >= 0 && s->same[i] != i)
-            found[group->members[i]] = found[group->members[s->same[i]]];
+            share(&found[group->members[s->same[i]]], &found[group->members[i]]);
 }
 
 /* --- errors --- */
@@ -146,21 +153,75 @@ static double form_of(int n, const double *a, const double *x) {
     return sum;
 }
 
+/* What the errors of a group follow from. */
+struct noise_of_group {
+    const struct amplitude_system *system;
+    int n, same[PLACES_A_GROUP];
+    double normal[PLACES_A_GROUP * PLACES_A_GROUP]; /* factorised */
+    double of_noise[PLACES_A_GROUP * PLACES_A_GROUP];
+};
+
+/* The variance of the sum of amplitudes times weights, per rms^2; x is set to N^-1 weights. */
+static double variance_of(const struct noise_of_group *noise, const double *weights, double *x) {
+    double independent[PLACES_A_GROUP], of_independent = 0;
+    memcpy(x, weights, (size_t)noise->n * sizeof *x);
+    memcpy(independent, weights, (size_t)noise->n * sizeof *x);
+    solve(noise->n, noise->normal, noise->same, x);
+    solve(noise->n, noise->system->lower, noise->system->same, independent);
+    for (int i = 0; i < noise->n; i++)
+        of_independent += weights[i] * independent[i];
+    return fmax(form_of(noise->n, noise->of_noise, x), of_independent);
+}
+
+/* The variance of a sum of the amplitudes of a source, whose first member is number `first`. */
+static double variance_of_source(const struct noise_of_group *noise, const struct place *places,
+                                 const struct place_group *group, const struct place_pixels *known,
+                                 int first, int sum) {
+    double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
+    for (int i = first; i < group->n; i++) {
+        const int64_t place = group->members[i];
+        if (noise->system->same[i] == i &&
+            places[place].source == places[group->members[first]].source)
+            weights[i] = places[place].weight[sum] * known[place].noise.rms;
+    }
+    return variance_of(noise, weights, x);
+}
+
+/* Element i of the diagonal of N^-1 B, whose trace is the expected sum of squares that the fit
+ * takes away; x is row i of N^-1. The integrals are without a factor of 2 pi, which is left over
+ * here. */
+static double taken_by(const struct noise_of_group *noise, int i, const double *x) {
+    double sum = 0;
+    for (int k = 0; k < noise->n; k++)
+        sum += x[k] * noise->of_noise[i * noise->n + k];
+    return 2 * M_PI * sum;
+}
+
+/* Whether a member is the first one of its source in the group. */
+static bool is_first(const struct place *places, const struct place_group *group, int i) {
+    for (int k = 0; k < i; k++)
+        if (places[group->members[k]].source == places[group->members[i]].source)
+            return false;
+    return true;
+}
+
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *s, const struct tensor *beam,
-                       struct amplitude *found) {
-    double normal[PLACES_A_GROUP * PLACES_A_GROUP], of_noise[PLACES_A_GROUP * PLACES_A_GROUP];
-    int same[PLACES_A_GROUP];
-    memcpy(same, s->same, sizeof same);
-    integrate(places, group, beam, normal, of_noise);
-    factorise(s->n, normal, same);
+                       const struct place_pixels *known, struct amplitude *found) {
+    struct noise_of_group noise = {.system = s, .n = s->n};
+    memcpy(noise.same, s->same, sizeof noise.same);
+    integrate(places, group, beam, noise.normal, noise.of_noise);
+    factorise(s->n, noise.normal, noise.same);
     for (int i = 0; i < s->n; i++) {
-        double x[PLACES_A_GROUP] = {0}, independent[PLACES_A_GROUP] = {0};
+        double weights[PLACES_A_GROUP] = {0}, x[PLACES_A_GROUP];
         struct amplitude *own = &found[group->members[i]];
-        x[i] = independent[i] = 1;
-        solve(s->n, normal, same, x);
-        solve(s->n, s->lower, s->same, independent);
-        own->is_fitted = s->same[i] == i && same[i] == i;
-        own->per_rms = sqrt(fmax(form_of(s->n, of_noise, x), independent[i]));
+        weights[i] = 1;
+        own->is_fitted = s->same[i] == i && noise.same[i] == i;
+        own->per_rms = sqrt(variance_of(&noise, weights, x));
+        own->taken = taken_by(&noise, i, x);
+        const bool has_sums =
+            places[group->members[i]].weight[0] != 0 && is_first(places, group, i);
+        for (int sum = 0; has_sums && sum < 2; sum++)
+            own->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
     }
 }

@@ -4,13 +4,6 @@
 
 #include "measure/place_sums.h"
 
-/* The result of a place. */
-struct amplitude {
-    double value;   /* 0 if it is not fitted */
-    double per_rms; /* its error / rms */
-    bool is_fitted;
-};
-
 /* The factors of a group's sums, which least squares are solved with. */
 struct amplitude_system {
     int n;
@@ -31,10 +24,11 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
  * of all places. With N the integrals of g_i g_k, and B those of g_i(x) C(x - y) g_k(y), the errors
  * are the roots of the diagonal of N^-1 B N^-1, times the rms; for a lone point sqrt(4 / 3). Few
  * pixels have independent noise: the errors are at least those of independent pixels. beam: its
- * second moments, pixels^2. */
+ * second moments, pixels^2. The same matrix gives the variances of sums; fits lower the expected
+ * sum of squares by the trace of N^-1 B, of which each place has its element. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *system, const struct tensor *beam,
-                       struct amplitude *found);
+                       const struct place_pixels *known, struct amplitude *found);
 
 /* Sets the amplitudes of a group; its errors are known. What others of its cluster have, as found
  * before, is subtracted. Returns the largest change of an amplitude, in its errors. */

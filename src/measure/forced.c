@@ -4,16 +4,12 @@
 #include <string.h>
 
 #include "common/arrays.h"
-#include "measure/amplitudes.h"
 #include "measure/beam_frame.h"
 #include "measure/held_shapes.h"
+#include "measure/places.h"
 #include "measure/world_columns.h"
 
-/* Of the groups and pixels that are in memory at a time; there is always one group. */
-enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
-
-/* Pixels around a position. A larger beam would be a mistake in a header. */
-static const double MOST_REACH = 256;
+static const char MEASURING[] = "measuring at given positions";
 
 /* An entry of the catalogue that has a row, and where it is. */
 struct entry {
@@ -30,13 +26,8 @@ struct measuring {
     int64_t n_rows;
     struct place *places;
     int64_t n_places;
-    struct place_groups groups;
-    struct place_sums *sums;         /* of each group, while they are needed */
-    struct place_pixels *known;      /* of each place */
-    struct amplitude *found;         /* of each place */
-    int64_t first_group;             /* of the batch */
-    const struct place_runs *runs;   /* of the batch */
-    const struct run_pixels *pixels; /* of the batch */
+    struct place_pixels *known; /* of each place */
+    struct amplitude *found;    /* of each place */
     struct srcfind_source *rows;
 };
 
@@ -54,7 +45,7 @@ static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n
                                        const double *y, int64_t *capacity, struct error *error) {
     const struct position_shape *shapes = m->forced->positions->shapes;
     if (!GROW(m->entries, *capacity, m->n_rows + n))
-        return error_memory(error, "measuring at given positions");
+        return error_memory(error, MEASURING);
     for (int i = 0; i < n; i++) {
         const bool inside = is_inside(m->forced, x[i], y[i]);
         if (!inside && !m->forced->all)
@@ -108,172 +99,14 @@ static enum srcfind_status hold_shapes(struct measuring *m, struct error *error)
     return status;
 }
 
-/* --- places --- */
-
-/* The pixels of one FWHM of a shape, in its directions. Without a shape the nearest pixel. */
-static struct place make_place(const struct entry *e, int64_t row) {
-    struct place p = {.x = e->x, .y = e->y, .moments = e->moments, .row = row};
-    if (isnan(p.moments.xx))
-        return p;
-    p.form = tensor_inverse(&p.moments);
-    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
-    const double x = reach * sqrt(p.moments.xx), y = reach * sqrt(p.moments.yy);
-    const double part = fmin(1, MOST_REACH / fmax(x, y));
-    p.square = reach * reach * part * part;
-    p.reach_x = x * part;
-    p.reach_y = y * part;
-    return p;
-}
-
-/* Compares what the results of two places depend on. */
-static int compare_measured(const struct place *a, const struct place *b) {
-    const double left[] = {a->y, a->x, a->moments.xx, a->moments.yy, a->moments.xy};
-    const double right[] = {b->y, b->x, b->moments.xx, b->moments.yy, b->moments.xy};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (left[i] < right[i] || left[i] > right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return 0;
-}
-
-static int compare_places(const void *a, const void *b) {
-    const struct place *left = a, *right = b;
-    const int order = compare_measured(left, right);
-    return order ? order : (left->row > right->row) - (left->row < right->row);
-}
-
-/* Lists the places in the image from its first row on. */
+/* Lists the places in the image. */
 static void list_places(struct measuring *m) {
-    for (int64_t i = 0; i < m->n_rows; i++)
-        if (is_inside(m->forced, m->entries[i].x, m->entries[i].y))
-            m->places[m->n_places++] = make_place(&m->entries[i], i);
-    qsort(m->places, (size_t)m->n_places, sizeof *m->places, compare_places);
-    for (int64_t i = 0; i < m->n_places; i++) {
-        struct place *p = &m->places[i];
-        const bool is_twin = i > 0 && m->forced->frame && compare_measured(p - 1, p) == 0;
-        p->twin = is_twin ? p[-1].twin : i;
+    for (int64_t i = 0; i < m->n_rows; i++) {
+        const struct entry *e = &m->entries[i];
+        if (is_inside(m->forced, e->x, e->y))
+            m->places[m->n_places++] = place_make(e->x, e->y, &e->moments, i);
     }
-}
-
-/* --- amplitudes --- */
-
-/* Sets amplitudes of a group from its sums, which are kept if it is a part of a cluster. */
-static void fit_group(const struct measuring *m, int64_t i) {
-    const struct place_group *group = &m->groups.groups[i];
-    if (group->is_part)
-        return;
-    if (m->forced->frame) {
-        const struct amplitude_system s = amplitudes_factorise(group, &m->sums[i], m->known);
-        amplitudes_errors(m->places, group, &s, &m->beam, m->found);
-        amplitudes_solve(group, &s, &m->sums[i], m->known, m->found);
-        amplitudes_share(group, &s, m->found);
-    }
-    place_sums_free(&m->sums[i]);
-}
-
-enum { GROUPS_A_PART = 64 };
-
-static enum srcfind_status measure_part(void *context, int part, struct error *error) {
-    struct measuring *m = context;
-    const int64_t first = (int64_t)part * GROUPS_A_PART;
-    const int64_t end = first + GROUPS_A_PART < m->runs->n ? first + GROUPS_A_PART : m->runs->n;
-    for (int64_t k = first; k < end; k++) {
-        const int64_t i = m->first_group + k;
-        const struct place_group *group = &m->groups.groups[i];
-        if (!place_sums_make(group, &m->sums[i]))
-            return error_memory(error, "measuring at given positions");
-        place_sums_add(m->places, group, &m->runs->sets[k], m->pixels, &m->sums[i], m->known);
-        fit_group(m, i);
-    }
-    return SRCFIND_OK;
-}
-
-/* Reads the pixels of a batch of groups, whose runs are made. */
-static enum srcfind_status measure_batch(struct measuring *m, struct place_runs *runs,
-                                         struct threads *threads, struct error *error) {
-    struct run_pixels pixels;
-    place_runs_finish(runs);
-    enum srcfind_status status = run_pixels_read(m->forced->pixels, runs->sets, runs->n,
-                                                 runs->n_pixels, threads, &pixels, error);
-    m->runs = runs;
-    m->pixels = &pixels;
-    if (status == SRCFIND_OK)
-        status = threads_try(threads, (int)((runs->n + GROUPS_A_PART - 1) / GROUPS_A_PART),
-                             measure_part, m, error);
-    run_pixels_clear(&pixels);
-    return status;
-}
-
-static enum srcfind_status measure_groups(struct measuring *m, struct threads *threads,
-                                          struct error *error) {
-    const struct pixel_source *source = m->forced->pixels->source;
-    enum srcfind_status status = SRCFIND_OK;
-    for (int64_t i = 0; status == SRCFIND_OK && i < m->groups.n;) {
-        struct place_runs runs = {0};
-        m->first_group = i;
-        for (; status == SRCFIND_OK && i < m->groups.n && runs.n < MOST_GROUPS &&
-               runs.n_pixels < MOST_PIXELS;
-             i++)
-            if (!place_runs_add(&runs, m->places, &m->groups.groups[i], source->width,
-                                source->height))
-                status = error_memory(error, "measuring at given positions");
-        if (status == SRCFIND_OK)
-            status = measure_batch(m, &runs, threads, error);
-        place_runs_clear(&runs);
-    }
-    return status;
-}
-
-/* The groups that are parts of clusters. */
-struct parts {
-    const struct measuring *m;
-    int64_t *groups;
-    struct amplitude_system *systems;
-    int64_t n;
-};
-
-static void prepare_part(void *context, int i) {
-    const struct parts *p = context;
-    const struct measuring *m = p->m;
-    const struct place_group *group = &m->groups.groups[p->groups[i]];
-    p->systems[i] = amplitudes_factorise(group, &m->sums[p->groups[i]], m->known);
-    amplitudes_errors(m->places, group, &p->systems[i], &m->beam, m->found);
-}
-
-/* Fits all parts, one after the other: each gets its pixels less what the others have so far.
- * Returns the largest change of an amplitude, in its errors. */
-static double sweep(const struct parts *p) {
-    const struct measuring *m = p->m;
-    double largest = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        largest = fmax(largest, amplitudes_solve(&m->groups.groups[p->groups[i]], &p->systems[i],
-                                                 &m->sums[p->groups[i]], m->known, m->found));
-    return largest;
-}
-
-/* Fits the parts of clusters, until all of a cluster are as if they were fitted together. Two
- * sweeps are enough where its places are two beams from each other, not where they are one. */
-static enum srcfind_status fit_parts(const struct measuring *m, struct threads *threads,
-                                     struct error *error) {
-    enum { MOST_SWEEPS = 50 };
-    static const double least_change = 1e-3; /* of an amplitude, in its errors */
-    struct parts p = {.m = m};
-    for (int64_t i = 0; i < m->groups.n; i++)
-        p.n += m->groups.groups[i].is_part;
-    p.groups = arrays_allocate(p.n, sizeof *p.groups);
-    p.systems = arrays_allocate(p.n, sizeof *p.systems);
-    const bool ok = p.groups && p.systems;
-    p.n = 0;
-    for (int64_t i = 0; ok && i < m->groups.n; i++)
-        if (m->groups.groups[i].is_part)
-            p.groups[p.n++] = i;
-    threads_run(threads, (int)p.n, prepare_part, &p);
-    for (int k = 0; k < MOST_SWEEPS && sweep(&p) > least_change; k++)
-        ;
-    for (int64_t i = 0; i < p.n; i++)
-        amplitudes_share(&m->groups.groups[p.groups[i]], &p.systems[i], m->found);
-    free(p.groups);
-    free(p.systems);
-    return ok ? SRCFIND_OK : error_memory(error, "measuring at given positions");
+    places_sort(m->places, m->n_places, m->forced->frame);
 }
 
 /* --- rows --- */
@@ -318,11 +151,8 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     row->x_peak = place_nearest(p->x);
     row->y_peak = place_nearest(p->y);
     row->n_pixels = known->n;
-    const bool is_cut =
-        p->square > 0 && (p->x < p->reach_x || p->y < p->reach_y ||
-                          p->x > (double)m->forced->pixels->source->width - 1 - p->reach_x ||
-                          p->y > (double)m->forced->pixels->source->height - 1 - p->reach_y);
-    if (is_cut || known->n_missing > 0)
+    const struct pixel_source *source = m->forced->pixels->source;
+    if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
     if (m->forced->frame &&
         !found->is_fitted) /* the shape falls between the pixels, or is others' */
@@ -391,25 +221,6 @@ static struct srcfind_source row_of_entry(const struct measuring *m, const struc
 
 /* --- all of it --- */
 
-static enum srcfind_status measure(struct measuring *m, struct threads *threads,
-                                   struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
-    if (!place_groups_make(m->places, m->n_places, m->forced->frame, &m->groups) ||
-        !(m->sums = calloc((size_t)m->groups.n + 1, sizeof *m->sums)))
-        status = error_memory(error, "measuring at given positions");
-    if (status == SRCFIND_OK)
-        status = measure_groups(m, threads, error);
-    if (status == SRCFIND_OK)
-        status = fit_parts(m, threads, error);
-    for (int64_t i = 0; m->sums && i < m->groups.n; i++)
-        place_sums_free(&m->sums[i]);
-    free(m->sums);
-    place_groups_clear(&m->groups);
-    for (int64_t i = 0; status == SRCFIND_OK && i < m->n_places; i++)
-        fill_row(m, &m->places[i]);
-    return status;
-}
-
 /* Makes the rows, which are empty yet, and measures those in the image. */
 static enum srcfind_status make_rows(struct measuring *m, struct threads *threads,
                                      struct error *error) {
@@ -418,14 +229,18 @@ static enum srcfind_status make_rows(struct measuring *m, struct threads *thread
     m->known = arrays_allocate(m->n_rows, sizeof *m->known);
     m->found = arrays_allocate(m->n_rows, sizeof *m->found);
     if (!m->rows || !m->places || !m->known || !m->found)
-        return error_memory(error, "measuring at given positions");
-    for (int64_t i = 0; i < m->n_rows; i++) {
+        return error_memory(error, MEASURING);
+    for (int64_t i = 0; i < m->n_rows; i++)
         m->rows[i] = row_of_entry(m, &m->entries[i]);
-        m->found[i] = (struct amplitude){0};
-    }
     list_places(m);
-    const enum srcfind_status status = measure(m, threads, error);
-    return status == SRCFIND_OK ? fill_world(m, error) : status;
+    const struct places_setting setting = {.pixels = m->forced->pixels, .frame = m->forced->frame};
+    const enum srcfind_status status =
+        places_fit(&setting, m->places, m->n_places, threads, m->known, m->found, error);
+    if (status != SRCFIND_OK)
+        return status;
+    for (int64_t i = 0; i < m->n_places; i++)
+        fill_row(m, &m->places[i]);
+    return fill_world(m, error);
 }
 
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,

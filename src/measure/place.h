@@ -1,4 +1,4 @@
-/* A position of forced photometry in the image, and the Gaussian that is held there. */
+/* A position in an image, the Gaussian that is held there, and its amplitude. */
 #ifndef PLACE_H
 #define PLACE_H
 
@@ -14,6 +14,21 @@ struct place {
     double reach_x, reach_y; /* how far they reach on both sides */
     int64_t row;
     int64_t twin; /* the first place with the same position and shape, which has the result */
+    /* Whose parts several places may be, and what its two sums of amplitudes multiply each with. */
+    int64_t source;
+    double weight[2];
+};
+
+/* The result of a place. */
+struct amplitude {
+    double value;   /* 0 if it is not fitted */
+    double per_rms; /* its error / rms */
+    bool is_fitted;
+    bool is_shared; /* it is that of another place, which cannot be told from this one */
+    /* Of all places of its source in the group: the variances of the sums of amplitudes times
+     * weights; 0 but for the first of them. */
+    double variance[2];
+    double taken; /* by how much fitting it lowers the expected sum of (residual / rms)^2 */
 };
 
 static inline int64_t place_nearest(double x) {

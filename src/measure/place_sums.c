@@ -140,6 +140,7 @@ struct summing {
     const struct place_group *group;
     struct place_sums *sums;
     struct place_pixels *known;
+    const struct amplitude *found;
     struct active active[PLACES_A_GROUP];
     int n_active;
 };
@@ -264,22 +265,69 @@ static void take_span(const struct run_pixels *pixels, int64_t at, int64_t x, in
     }
 }
 
-void place_sums_add(const struct place *places, const struct place_group *group,
-                    const struct run_set *set, const struct run_pixels *pixels,
-                    struct place_sums *sums, struct place_pixels *known) {
-    struct summing s = {.places = places, .group = group, .sums = sums, .known = known};
+/* Takes the pixels of a group, one after the other. */
+static void each_span(struct summing *s, const struct run_set *set, const struct run_pixels *pixels,
+                      void (*use)(struct summing *s, const struct span *span)) {
     struct span span;
     int64_t at = set->first;
-    for (int i = 0; i < group->n; i++)
-        known[group->members[i]] = (struct place_pixels){.above = NAN};
     for (const struct run *run = set->runs; run < set->runs + set->n; run++) {
-        find_active(&s, run->y);
+        find_active(s, run->y);
         for (int64_t x = run->x0; x <= run->x1; x += PIXELS_AT_ONCE) {
             const int64_t left = run->x1 - x + 1;
             const int n = (int)(left < PIXELS_AT_ONCE ? left : PIXELS_AT_ONCE);
             take_span(pixels, at, x, run->y, n, &span);
-            add_span(&s, &span);
+            use(s, &span);
             at += n;
         }
     }
+}
+
+void place_sums_add(const struct place *places, const struct place_group *group,
+                    const struct run_set *set, const struct run_pixels *pixels,
+                    struct place_sums *sums, struct place_pixels *known) {
+    struct summing s = {.places = places, .group = group, .sums = sums, .known = known};
+    for (int i = 0; i < group->n; i++)
+        known[group->members[i]] = (struct place_pixels){.above = NAN};
+    each_span(&s, set, pixels, add_span);
+}
+
+/* --- residuals --- */
+
+/* Subtracts a shape times its amplitude. */
+static void subtract_shape(const struct place *p, const struct columns *reached,
+                           const struct span *span, double amplitude, double *values) {
+    struct shape_values shape;
+    find_shape(p, reached, span, &shape);
+    for (int x = shape.first; x < shape.end; x++)
+        values[x] -= amplitude * shape.value[x];
+}
+
+static void add_residuals(struct summing *s, const struct span *span) {
+    double rest[PIXELS_AT_ONCE];
+    memcpy(rest, span->above, (size_t)span->n * sizeof *rest);
+    for (int k = 0; k < s->n_active; k++) {
+        const struct active *a = &s->active[k];
+        subtract_shape(a->place, &a->reached, span, s->found[s->group->members[a->member]].value,
+                       rest);
+    }
+    for (int i = 0; i < s->group->n_others; i++) {
+        const struct place *p = &s->places[s->group->others[i]];
+        const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
+        subtract_shape(p, &reached, span, s->found[s->group->others[i]].value, rest);
+    }
+    for (int k = 0; k < s->n_active; k++) {
+        const struct columns *used = &s->active[k].used;
+        for (int64_t x = used->x0 > span->x ? used->x0 : span->x;
+             x <= used->x1 && x < span->x + span->n; x++) {
+            const double ratio = rest[x - span->x] / span->noise[x - span->x].rms;
+            s->active[k].known->chi2 += span->weight[x - span->x] > 0 ? ratio * ratio : 0;
+        }
+    }
+}
+
+void place_residuals_add(const struct place *places, const struct place_group *group,
+                         const struct run_set *set, const struct run_pixels *pixels,
+                         const struct amplitude *found, struct place_pixels *known) {
+    struct summing s = {.places = places, .group = group, .known = known, .found = found};
+    each_span(&s, set, pixels, add_residuals);
 }

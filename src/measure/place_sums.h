@@ -26,6 +26,7 @@ struct place_pixels {
     double above; /* value - background of the nearest pixel; NAN: blank */
     struct noise_at noise;
     int64_t n, n_missing; /* pixels with and without a value */
+    double chi2;          /* if it is wanted: the sum of (residual / rms)^2 over its pixels */
 };
 
 /* Sums over the pixels of a group of n places that have a value. */
@@ -44,5 +45,10 @@ void place_sums_free(struct place_sums *sums);
 void place_sums_add(const struct place *places, const struct place_group *group,
                     const struct run_set *set, const struct run_pixels *pixels,
                     struct place_sums *sums, struct place_pixels *known);
+
+/* Adds to chi2 of the members of a group, which is 0, what the pixels of the group have. */
+void place_residuals_add(const struct place *places, const struct place_group *group,
+                         const struct run_set *set, const struct run_pixels *pixels,
+                         const struct amplitude *found, struct place_pixels *known);
 
 #endif

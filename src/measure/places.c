@@ -1,0 +1,262 @@
+#include "measure/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "measure/beam_frame.h"
+
+/* Of the groups and pixels that are in memory at a time; there is always one group. */
+enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
+
+/* Pixels around a position. A larger beam would be a mistake in a header. */
+static const double MOST_REACH = 256;
+
+static const char MEASURING[] = "measuring at given positions";
+
+/* --- places --- */
+
+struct place place_make(double x, double y, const struct tensor *moments, int64_t row) {
+    struct place p = {.x = x, .y = y, .moments = *moments, .row = row, .source = row};
+    if (isnan(p.moments.xx))
+        return p;
+    p.form = tensor_inverse(&p.moments);
+    const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
+    const double reach_x = reach * sqrt(p.moments.xx), reach_y = reach * sqrt(p.moments.yy);
+    const double part = fmin(1, MOST_REACH / fmax(reach_x, reach_y));
+    p.square = reach * reach * part * part;
+    p.reach_x = reach_x * part;
+    p.reach_y = reach_y * part;
+    return p;
+}
+
+bool place_is_cut(const struct place *p, int64_t width, int64_t height) {
+    return p->square > 0 &&
+           (p->x < p->reach_x || p->y < p->reach_y || p->x > (double)width - 1 - p->reach_x ||
+            p->y > (double)height - 1 - p->reach_y);
+}
+
+/* Compares what the results of two places depend on. */
+static int compare_measured(const struct place *a, const struct place *b) {
+    const double left[] = {a->y, a->x, a->moments.xx, a->moments.yy, a->moments.xy};
+    const double right[] = {b->y, b->x, b->moments.xx, b->moments.yy, b->moments.xy};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i] < right[i] || left[i] > right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *left = a, *right = b;
+    const int order = compare_measured(left, right);
+    return order ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+void places_sort(struct place *places, int64_t n, bool has_shapes) {
+    qsort(places, (size_t)n, sizeof *places, compare_places);
+    for (int64_t i = 0; i < n; i++) {
+        struct place *p = &places[i];
+        p->twin = i > 0 && has_shapes && compare_measured(p - 1, p) == 0 ? p[-1].twin : i;
+    }
+}
+
+/* --- groups --- */
+
+struct fitting {
+    const struct places_setting *setting;
+    struct tensor beam; /* second moments, pixels^2 */
+    const struct place *places;
+    int64_t n;
+    struct place_groups groups;
+    struct place_sums *sums;    /* of each group, while they are needed */
+    struct place_pixels *known; /* of each place */
+    struct amplitude *found;    /* of each place */
+    /* Takes the pixels of a group. */
+    enum srcfind_status (*take)(const struct fitting *f, int64_t group, const struct run_set *set,
+                                struct error *error);
+    bool parts_only;                 /* groups that are no part of a cluster have no pixels */
+    int64_t first_group;             /* of the batch */
+    const struct place_runs *runs;   /* of the batch */
+    const struct run_pixels *pixels; /* of the batch */
+};
+
+enum { GROUPS_A_PART = 64 };
+
+static enum srcfind_status take_part(void *context, int part, struct error *error) {
+    const struct fitting *f = context;
+    const int64_t first = (int64_t)part * GROUPS_A_PART;
+    const int64_t end = first + GROUPS_A_PART < f->runs->n ? first + GROUPS_A_PART : f->runs->n;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t k = first; status == SRCFIND_OK && k < end; k++)
+        status = f->take(f, f->first_group + k, &f->runs->sets[k], error);
+    return status;
+}
+
+/* Reads the pixels of a batch of groups, whose runs are made. */
+static enum srcfind_status take_batch(struct fitting *f, struct place_runs *runs,
+                                      struct threads *threads, struct error *error) {
+    struct run_pixels pixels;
+    place_runs_finish(runs);
+    enum srcfind_status status = run_pixels_read(f->setting->pixels, runs->sets, runs->n,
+                                                 runs->n_pixels, threads, &pixels, error);
+    f->runs = runs;
+    f->pixels = &pixels;
+    if (status == SRCFIND_OK)
+        status = threads_try(threads, (int)((runs->n + GROUPS_A_PART - 1) / GROUPS_A_PART),
+                             take_part, f, error);
+    run_pixels_clear(&pixels);
+    return status;
+}
+
+/* Reads the pixels of all groups, batch by batch. */
+static enum srcfind_status take_groups(struct fitting *f, struct threads *threads,
+                                       struct error *error) {
+    static const struct place_group none = {0};
+    const struct pixel_source *source = f->setting->pixels->source;
+    enum srcfind_status status = SRCFIND_OK;
+    for (int64_t i = 0; status == SRCFIND_OK && i < f->groups.n;) {
+        struct place_runs runs = {0};
+        f->first_group = i;
+        for (; status == SRCFIND_OK && i < f->groups.n && runs.n < MOST_GROUPS &&
+               runs.n_pixels < MOST_PIXELS;
+             i++) {
+            const struct place_group *group = &f->groups.groups[i];
+            if (!place_runs_add(&runs, f->places, f->parts_only && !group->is_part ? &none : group,
+                                source->width, source->height))
+                status = error_memory(error, MEASURING);
+        }
+        if (status == SRCFIND_OK)
+            status = take_batch(f, &runs, threads, error);
+        place_runs_clear(&runs);
+    }
+    return status;
+}
+
+/* --- amplitudes --- */
+
+static void add_residuals(const struct fitting *f, int64_t i, const struct run_set *set) {
+    place_residuals_add(f->places, &f->groups.groups[i], set, f->pixels, f->found, f->known);
+}
+
+/* Sums the pixels of a group, and fits it unless it is a part of a cluster, whose sums are kept. */
+static enum srcfind_status fit_group(const struct fitting *f, int64_t i, const struct run_set *set,
+                                     struct error *error) {
+    const struct place_group *group = &f->groups.groups[i];
+    struct place_sums *sums = &f->sums[i];
+    if (!place_sums_make(group, sums))
+        return error_memory(error, MEASURING);
+    place_sums_add(f->places, group, set, f->pixels, sums, f->known);
+    if (group->is_part)
+        return SRCFIND_OK;
+    if (f->setting->frame) {
+        const struct amplitude_system s = amplitudes_factorise(group, sums, f->known);
+        amplitudes_errors(f->places, group, &s, &f->beam, f->known, f->found);
+        amplitudes_solve(group, &s, sums, f->known, f->found);
+        amplitudes_share(group, &s, f->found);
+    }
+    place_sums_free(sums);
+    if (f->setting->residuals)
+        add_residuals(f, i, set);
+    return SRCFIND_OK;
+}
+
+/* The groups that are parts of clusters. */
+struct parts {
+    const struct fitting *f;
+    int64_t *groups;
+    struct amplitude_system *systems;
+    int64_t n;
+};
+
+static void prepare_part(void *context, int i) {
+    const struct parts *p = context;
+    const struct fitting *f = p->f;
+    const struct place_group *group = &f->groups.groups[p->groups[i]];
+    p->systems[i] = amplitudes_factorise(group, &f->sums[p->groups[i]], f->known);
+    amplitudes_errors(f->places, group, &p->systems[i], &f->beam, f->known, f->found);
+}
+
+/* Fits all parts, one after the other: each gets its pixels less what the others have so far.
+ * Returns the largest change of an amplitude, in its errors. */
+static double sweep(const struct parts *p) {
+    const struct fitting *f = p->f;
+    double largest = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        largest = fmax(largest, amplitudes_solve(&f->groups.groups[p->groups[i]], &p->systems[i],
+                                                 &f->sums[p->groups[i]], f->known, f->found));
+    return largest;
+}
+
+/* Fits the parts of clusters, until all of a cluster are as if they were fitted together. Two
+ * sweeps are enough where its places are two beams from each other, not where they are one. */
+static void fit_parts(struct parts *p, struct threads *threads) {
+    enum { MOST_SWEEPS = 50 };
+    static const double least_change = 1e-3; /* of an amplitude, in its errors */
+    const struct fitting *f = p->f;
+    for (int64_t i = 0; i < f->groups.n; i++)
+        if (f->groups.groups[i].is_part)
+            p->groups[p->n++] = i;
+    threads_run(threads, (int)p->n, prepare_part, p);
+    for (int k = 0; k < MOST_SWEEPS && sweep(p) > least_change; k++)
+        ;
+    for (int64_t i = 0; i < p->n; i++)
+        amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->found);
+}
+
+static enum srcfind_status take_residuals(const struct fitting *f, int64_t i,
+                                          const struct run_set *set, struct error *error) {
+    (void)error;
+    if (f->groups.groups[i].is_part)
+        add_residuals(f, i, set);
+    return SRCFIND_OK;
+}
+
+/* Fits clusters, whose sums are made, and reads their pixels again if residuals are wanted. */
+static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threads,
+                                        struct error *error) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->groups.n; i++)
+        n += f->groups.groups[i].is_part;
+    if (n == 0)
+        return SRCFIND_OK;
+    struct parts p = {.f = f,
+                      .groups = arrays_allocate(n, sizeof *p.groups),
+                      .systems = arrays_allocate(n, sizeof *p.systems)};
+    const bool ok = p.groups && p.systems;
+    if (ok)
+        fit_parts(&p, threads);
+    free(p.groups);
+    free(p.systems);
+    if (!ok)
+        return error_memory(error, MEASURING);
+    f->parts_only = true;
+    f->take = take_residuals;
+    return f->setting->residuals ? take_groups(f, threads, error) : SRCFIND_OK;
+}
+
+enum srcfind_status places_fit(const struct places_setting *setting, const struct place *places,
+                               int64_t n, struct threads *threads, struct place_pixels *known,
+                               struct amplitude *found, struct error *error) {
+    struct fitting f = {.setting = setting,
+                        .places = places,
+                        .n = n,
+                        .known = known,
+                        .found = found,
+                        .take = fit_group};
+    enum srcfind_status status = SRCFIND_OK;
+    if (setting->frame)
+        f.beam = beam_frame_moments(setting->frame);
+    memset(found, 0, (size_t)n * sizeof *found);
+    if (!place_groups_make(places, n, setting->frame, &f.groups) ||
+        !(f.sums = calloc((size_t)f.groups.n + 1, sizeof *f.sums)))
+        status = error_memory(error, MEASURING);
+    if (status == SRCFIND_OK)
+        status = take_groups(&f, threads, error);
+    if (status == SRCFIND_OK)
+        status = fit_clusters(&f, threads, error);
+    for (int64_t i = 0; f.sums && i < f.groups.n; i++)
+        place_sums_free(&f.sums[i]);
+    free(f.sums);
+    place_groups_clear(&f.groups);
+    return status;
+}
