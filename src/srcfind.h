@@ -233,6 +233,9 @@ struct srcfind_source {
     double pix_snr; /* with the option fit */
     double scale;   /* with the option scales: FWHM of the kernel, in beams; 0 for the image */
     char entry_id[SRCFIND_CELL]; /* with the option at: the identifier of its entry; else "" */
+    double spectral_index, e_spectral_index; /* with the option measure-in, from here on */
+    double reference_frequency;              /* Hz */
+    double reference_flux;                   /* Jy */
 };
 
 enum srcfind_flags {
@@ -261,6 +264,20 @@ srcfind_catalogue_source(const struct srcfind_catalogue *catalogue, int64_t i);
 SRCFIND_API const struct srcfind_catalogue *
 srcfind_catalogue_gaussians(struct srcfind_catalogue *catalogue);
 
+/* What the sources have in each plane of the images of the option measure-in: a catalogue of the
+ * same image with a row for each source and plane, source by source; srcfind(1) describes its
+ * columns. All calls that take a const catalogue take it, but for maps and merges, and
+ * srcfind_catalogue_source: its rows are read by columns. It belongs to the catalogue, and is made
+ * by the first call; one thread at a time may make it. NULL without the option, or where memory ran
+ * out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_planes(struct srcfind_catalogue *catalogue);
+
+/* The path of the image of row i of that table, whose column Image has only its first characters.
+ */
+SRCFIND_API const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes,
+                                                    int64_t i);
+
 /* What the cells of a column are: int64_t, double, or a text of less than SRCFIND_CELL characters.
  */
 enum srcfind_kind { SRCFIND_INTEGER, SRCFIND_REAL, SRCFIND_STRING };
@@ -273,7 +290,7 @@ struct srcfind_column {
 };
 
 /* Column i (from 0), or NULL after the last one. Names and units depend on the image; which columns
- * there are, on the options deblend, fit and at. */
+ * there are, on the options deblend, fit, at, scales and measure-in. */
 SRCFIND_API const struct srcfind_column *
 srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
 
@@ -382,6 +399,7 @@ struct srcfind_timings {
     double scan, clip, islands, measure;
     const char *clip_method; /* the method of the clip: "one read", "histogram", ... */
     double smooth;           /* with the option scales */
+    double planes;           /* with the option measure-in */
 };
 
 SRCFIND_API const struct srcfind_timings *

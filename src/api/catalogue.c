@@ -36,6 +36,10 @@ const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catal
     return catalogue->gaussian_rows ? catalogue->gaussian_rows : catalogue_gaussians(catalogue);
 }
 
+const struct srcfind_catalogue *srcfind_catalogue_planes(struct srcfind_catalogue *catalogue) {
+    return *catalogue->options.measure_in ? catalogue_planes(catalogue) : NULL;
+}
+
 const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,
                                                       int i) {
     return i >= 0 && i < catalogue->n_columns ? &catalogue->columns[i].shown : NULL;
@@ -53,15 +57,41 @@ static void copy_cell(const struct rows *rows, int64_t at, const struct column *
         ((double *)cells)[at] = isfinite(value.real) ? value.real : (double)NAN;
         break;
     case SRCFIND_STRING:
-        strncpy((char *)cells + at * SRCFIND_CELL, value.text, SRCFIND_CELL);
+        strncpy((char *)cells + at * SRCFIND_CELL, value.text, SRCFIND_CELL - 1);
+        ((char *)cells)[at * SRCFIND_CELL + SRCFIND_CELL - 1] = '\0';
         break;
     }
 }
 
+/* The same for rows of the table of planes, which are put together one by one. */
+static void copy_plane_cells(const struct srcfind_catalogue *planes, const struct column *column,
+                             char *cells) {
+    const size_t size = column->shown.kind == SRCFIND_STRING ? SRCFIND_CELL : 8;
+    struct plane_row row;
+    const char *image;
+    for (int64_t k = 0; k < planes->n_sources; k++) {
+        planes->store->read(planes->store->context, k, 1, &row, &image);
+        const struct rows rows = {.first = &row, .row_bytes = sizeof row, .images = &image, .n = 1};
+        copy_cell(&rows, 0, column, cells + (size_t)k * size);
+    }
+}
+
 void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, void *cells) {
-    const struct rows rows = {.sources = catalogue->sources, .n = catalogue->n_sources};
+    const struct rows rows = rows_of_sources(catalogue->sources, catalogue->n_sources);
+    if (catalogue->store) {
+        copy_plane_cells(catalogue, &catalogue->columns[i], cells);
+        return;
+    }
     for (int64_t k = 0; k < rows.n; k++)
         copy_cell(&rows, k, &catalogue->columns[i], cells);
+}
+
+const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes, int64_t i) {
+    struct plane_row row;
+    const char *image = "";
+    if (planes->store)
+        planes->store->read(planes->store->context, i, 1, &row, &image);
+    return image;
 }
 
 const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {

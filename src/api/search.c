@@ -4,6 +4,7 @@
 
 #include "api/negative.h"
 #include "api/noise.h"
+#include "api/planes.h"
 #include "api/quality.h"
 #include "api/scales.h"
 #include "api/sources.h"
@@ -15,9 +16,6 @@
 bool finder_wants_gpu(const struct options *o) {
     return o->device >= 0 || o->device == DEVICE_ALL;
 }
-
-/* So many rms that no pixel is above them. */
-static const double NO_THRESHOLD = 1e30;
 
 struct detection finder_detection(const struct options *o, const struct image *image,
                                   const struct srcfind_image *metadata) {
@@ -133,10 +131,8 @@ static void give_context(struct search *s) {
 static enum srcfind_status detect_elsewhere(struct search *s) {
     struct srcfind *f = s->finder;
     struct elsewhere *e = s->elsewhere;
-    struct detection noise = *s->detection;
+    const struct detection noise = finder_noise(*s->detection);
     struct detection_result found = {0};
-    noise.threshold = noise.island = NO_THRESHOLD;
-    noise.noise_only = true;
     enum srcfind_status status =
         cpu_detect(s->input->source, &noise, f->threads, s->result, &f->error);
     if (s->result->background.empty && !(s->detection->rms > 0)) /* the image has no noise */
@@ -445,6 +441,8 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     if (status == SRCFIND_OK && finder->options.negative)
         status = find_negative(finder, input, &detection, elsewhere, &found, catalogue);
     give_sources(&found, status == SRCFIND_OK ? finder->labels : 0, catalogue);
+    if (status == SRCFIND_OK)
+        status = planes_measure(finder, input->image, catalogue);
     if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
         status = error_memory(&finder->error, "comparing the noise from place to place");
     sampled_clear(&sample);

@@ -381,7 +381,8 @@ static void clean_directories(const struct cli *cli, const struct targets *targe
         const char *path = target->catalogue;
         for (int map = 0; map < MOST_MAPS && !path; map++)
             path = target->maps[map];
-        path = path ? path : target->gaussians;
+        for (int table = 0; table < TABLES; table++)
+            path = path ? path : target->tables[table];
         if (path && (!last || !are_together(path, last)))
             save_clean(path);
         last = path ? path : last;

@@ -70,7 +70,10 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
              add_use(u, target->catalogue, target->image, "catalogue", true);
         for (int map = 0; ok && map < MOST_MAPS; map++)
             ok = add_use(u, target->maps[map], target->image, "map", true);
-        ok = ok && add_use(u, target->gaussians, target->image, "table of Gaussians", true);
+        for (int table = 0; ok && table < TABLES; table++)
+            ok = add_use(u, target->tables[table], target->image, target_tables[table].what, true);
+        for (int k = 0; ok && k < target->n_measured; k++)
+            ok = add_use(u, target->measured[k], target->image, "an image of --measure-in", false);
         for (int kind = 0; ok && kind < USER_MAP_KINDS; kind++)
             ok = add_use(u, target->user_maps[kind], target->image, "a mask or map that is read",
                          false);
@@ -184,11 +187,13 @@ static int check_maps(const struct targets *t) {
 static int check_catalogues(const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++) {
         const char *path = t->target[i].catalogue;
-        const char *gaussians = t->target[i].gaussians;
         if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
             return refuse(path, "catalogue", t->target[i].image);
-        if (gaussians && fits_table_is_foreign(gaussians) && !is_skipped(t, i))
-            return refuse(gaussians, "table of Gaussians", t->target[i].image);
+        for (int table = 0; table < TABLES; table++) {
+            path = t->target[i].tables[table];
+            if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
+                return refuse(path, target_tables[table].what, t->target[i].image);
+        }
     }
     return EXIT_OK;
 }

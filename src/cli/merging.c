@@ -96,8 +96,8 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     enum srcfind_status status = read_catalogue(target->catalogue, &read, error);
     if (status == SRCFIND_OK)
         status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
-    if (status == SRCFIND_OK && target->gaussians)
-        status = read_catalogue_gaussians(target->gaussians, &read, error);
+    if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
+        status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
     if (status == SRCFIND_OK && !read.knows_image)
         status = read_metadata(target->image, &finder->options, &read.catalogue.image, error);
     if (m->cli->report) { /* it says that the options are those of this run */

@@ -34,19 +34,36 @@ static const char *table_format(const struct targets *targets) {
     return writer_named(targets->format->name)->is_table ? targets->format->name : "csv";
 }
 
-static enum srcfind_status write_gaussians(struct srcfind *finder,
-                                           struct srcfind_catalogue *catalogue,
-                                           const struct targets *targets, const char *path) {
-    if (!path)
-        return SRCFIND_OK;
-    const struct srcfind_catalogue *gaussians = srcfind_catalogue_gaussians(catalogue);
-    return gaussians ? save_catalogue(finder, gaussians, table_format(targets), path)
-                     : error_memory(&finder->error, "listing Gaussians");
+static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
+                                       const struct targets *targets, int table, const char *path) {
+    const struct srcfind_catalogue *rows = table == TABLE_GAUSSIANS
+                                               ? srcfind_catalogue_gaussians(catalogue)
+                                               : srcfind_catalogue_planes(catalogue);
+    return rows ? save_catalogue(finder, rows, table_format(targets), path)
+                : error_memory(&finder->error, "listing the rows of a table");
 }
 
-/* Removes maps that were saved before an image failed: they would stand beside an older catalogue,
- * or beside none. */
-static void remove_maps(const struct target *target, unsigned saved) {
+/* Writes the tables, and counts those that were written, also on an error. */
+static enum srcfind_status write_tables(struct srcfind *finder, struct srcfind_catalogue *catalogue,
+                                        const struct targets *targets, const struct target *target,
+                                        int *n_written) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (*n_written = 0; *n_written < TABLES; ++*n_written) {
+        const char *path = target->tables[*n_written];
+        if (path)
+            status = write_table(finder, catalogue, targets, *n_written, path);
+        if (status != SRCFIND_OK)
+            break;
+    }
+    return status;
+}
+
+/* Removes maps and the first n tables, which were saved before an image failed: they would stand
+ * beside an older catalogue, or beside none. */
+static void remove_saved(const struct target *target, unsigned saved, int n_tables) {
+    for (int i = 0; i < n_tables; i++)
+        if (target->tables[i])
+            unlink(target->tables[i]);
     for (int i = 0; i < MOST_MAPS; i++)
         if (saved >> i & 1)
             unlink(target->maps[i]);
@@ -75,16 +92,14 @@ static enum srcfind_status save_maps(struct srcfind *finder,
 enum srcfind_status outputs_write(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                   const struct targets *targets, const struct target *target) {
     unsigned saved;
+    int n_tables = 0;
     enum srcfind_status status = save_maps(finder, catalogue, target, &saved);
     if (status == SRCFIND_OK)
-        status = write_gaussians(finder, catalogue, targets, target->gaussians);
-    const bool has_gaussians = status == SRCFIND_OK && target->gaussians;
+        status = write_tables(finder, catalogue, targets, target, &n_tables);
     if (status == SRCFIND_OK)
         status = write_catalogue(finder, catalogue, targets, target->catalogue);
     if (status != SRCFIND_OK)
-        remove_maps(target, saved);
-    if (status != SRCFIND_OK && has_gaussians)
-        unlink(target->gaussians);
+        remove_saved(target, saved, n_tables);
     return status;
 }
 
@@ -95,10 +110,10 @@ static bool is_later(struct timespec a, struct timespec b) {
 bool outputs_version(const struct target *target, struct stat *info) {
     bool any = false;
     *info = (struct stat){0};
-    for (int i = -2; i < MOST_MAPS; i++) {
-        const char *path = i == -2   ? target->catalogue
-                           : i == -1 ? target->gaussians
-                                     : target->maps[i];
+    for (int i = -1 - TABLES; i < MOST_MAPS; i++) {
+        const char *path = i < -TABLES ? target->catalogue
+                           : i < 0     ? target->tables[i + TABLES]
+                                       : target->maps[i];
         struct stat one;
         if (!path)
             continue;
@@ -114,9 +129,11 @@ bool outputs_version(const struct target *target, struct stat *info) {
 
 bool outputs_exist(const struct targets *targets, const struct target *target,
                    const struct srcfind_options *options) {
+    for (int i = 0; i < TABLES; i++)
+        if (target->tables[i] &&
+            !save_is_whole(writer_named(table_format(targets)), target->tables[i]))
+            return false;
     return target->catalogue &&
            save_is_whole(writer_named(targets->format->name), target->catalogue) &&
-           (!target->gaussians ||
-            save_is_whole(writer_named(table_format(targets)), target->gaussians)) &&
            maps_are_whole(target->maps, MOST_MAPS, target->image, options);
 }

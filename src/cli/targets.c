@@ -19,9 +19,15 @@
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/shared_table.h"
+#include "options/path_list.h"
 #include "output/writer.h"
 
 static const char NAMING[] = "naming the catalogues";
+
+const struct table_name target_tables[TABLES] = {
+    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians"},
+    [TABLE_PLANES] = {"planes", "table of planes"},
+};
 
 static void clear_target(struct target *target) {
     free(target->image);
@@ -29,7 +35,11 @@ static void clear_target(struct target *target) {
     free(target->catalogue);
     for (int map = 0; map < MOST_MAPS; map++)
         free(target->maps[map]);
-    free(target->gaussians);
+    for (int table = 0; table < TABLES; table++)
+        free(target->tables[table]);
+    for (int i = 0; i < target->n_measured; i++)
+        free(target->measured[i]);
+    free(target->measured);
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         free(target->user_maps[kind]);
 }
@@ -189,15 +199,23 @@ static int name_maps(const struct cli *cli, struct targets *t) {
     return EXIT_OK;
 }
 
-/* Names the tables of Gaussians, which have the format and the suffix of catalogues. */
-static int name_gaussians(const struct cli *cli, struct targets *t) {
-    for (int64_t i = 0; cli->save & SAVE_GAUSSIANS && i < t->n; i++) {
+/* Whether a table is saved. */
+static bool is_saved(const struct cli *cli, int table) {
+    if (table == TABLE_GAUSSIANS)
+        return cli->save & SAVE_GAUSSIANS;
+    return *cli->find->values.measure_in && !cli->compare_cpu && !cli->bench;
+}
+
+/* Names tables, which have the format and the suffix of catalogues. */
+static int name_table(const struct cli *cli, int table, struct targets *t) {
+    for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
         struct target *target = &t->target[i];
         const bool has_format = writer_named(t->format->name)->is_table;
         const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
         if (has_format && target->catalogue && path_has_suffix(target->catalogue))
             suffix = target->catalogue + path_before_suffix(target->catalogue);
-        if (!(target->gaussians = name_beside(target, "gaussians", suffix)))
+        target->tables[table] = name_beside(target, target_tables[table].part, suffix);
+        if (!target->tables[table])
             return messages_no_memory(NAMING);
     }
     return EXIT_OK;
@@ -264,6 +282,39 @@ static int name_user_maps(const struct cli *cli, struct targets *t) {
         status = name_user_map(cli, "background-map", USER_BACKGROUND, t);
     if (status == EXIT_OK)
         status = name_user_map(cli, "detect-on", USER_DETECTION, t);
+    return status;
+}
+
+/* --- images of --measure-in --- */
+
+/* Names the images that one path of the list gives. */
+static int name_measured(const char *path, struct targets *t) {
+    if (t->several && !directory_is(path))
+        return messages_usage("--measure-in: %s is no directory, and several images need one, with "
+                              "STEM.fits for each",
+                              path);
+    for (int64_t i = 0; i < t->n; i++) {
+        struct target *target = &t->target[i];
+        char *named = user_map_path(USER_DETECTION, path, target->image);
+        if (!named)
+            return messages_no_memory(NAMING);
+        target->measured[target->n_measured++] = named;
+    }
+    return EXIT_OK;
+}
+
+static int name_all_measured(const struct cli *cli, struct targets *t) {
+    const char *list = cli->find->values.measure_in;
+    const int n = path_list_count(list);
+    int status = EXIT_OK;
+    for (int64_t i = 0; n > 0 && i < t->n; i++)
+        if (!(t->target[i].measured = calloc((size_t)n, sizeof *t->target[i].measured)))
+            return messages_no_memory(NAMING);
+    while (status == EXIT_OK && *list) {
+        char path[OPTIONS_TEXT];
+        list = path_list_next(list, path);
+        status = name_measured(path, t);
+    }
     return status;
 }
 
@@ -357,8 +408,9 @@ int targets_make_directories(const struct cli *cli, const struct targets *t) {
         for (int map = 0; !cli->output && status == EXIT_OK && map < MOST_MAPS; map++)
             if (target->maps[map])
                 status = directory_make_for(target->maps[map]);
-        if (!cli->output && status == EXIT_OK && target->gaussians)
-            status = directory_make_for(target->gaussians);
+        for (int table = 0; !cli->output && status == EXIT_OK && table < TABLES; table++)
+            if (target->tables[table])
+                status = directory_make_for(target->tables[table]);
     }
     return status;
 }
@@ -384,12 +436,14 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = name_catalogues(cli, t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
-    if (status == EXIT_OK)
-        status = name_gaussians(cli, t);
+    for (int table = 0; status == EXIT_OK && table < TABLES; table++)
+        status = name_table(cli, table, t);
     if (status == EXIT_OK)
         status = name_merged_gaussians(cli, t);
     if (status == EXIT_OK)
         status = name_user_maps(cli, t);
+    if (status == EXIT_OK)
+        status = name_all_measured(cli, t);
     if (status == EXIT_OK)
         status = conflicts_check(cli, t);
     return status;

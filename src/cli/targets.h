@@ -7,15 +7,23 @@
 
 enum { MOST_MAPS = 8 };
 
+/* The tables beside a catalogue, whose names are target_tables. */
+enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLES };
+extern const struct table_name {
+    const char *part, *what; /* of STEM.part.csv; what messages call it */
+} target_tables[TABLES];
+
 struct target {
     char *image;
     char *name;                      /* of its outputs, without directory and suffix (names.h) */
     char *catalogue;                 /* NULL: standard output, or none */
     char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
-    char *gaussians;                 /* the table of Gaussians that is to be saved; else NULL */
+    char *tables[TABLES];            /* that are to be saved; else NULL */
     char *user_maps[USER_MAP_KINDS]; /* mask and other maps that are read; else NULL */
-    int64_t bytes;                   /* approximate size of the pixels; 0 if unknown */
-    bool is_done;                    /* it is to be skipped: its outputs are there */
+    char **measured;                 /* images of --measure-in that are read */
+    int n_measured;
+    int64_t bytes; /* approximate size of the pixels; 0 if unknown */
+    bool is_done;  /* it is to be skipped: its outputs are there */
 };
 
 struct targets {

@@ -255,9 +255,9 @@ static enum srcfind_status describe_header(struct image *image, struct fits_file
     return SRCFIND_OK;
 }
 
-enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
-                               struct srcfind_image *metadata, struct error *error) {
-    int64_t first = 0;
+enum srcfind_status image_open_file(struct image *image, const char *path,
+                                    const struct options *options, struct srcfind_image *metadata,
+                                    struct error *error) {
     *image = (struct image){.file.descriptor = -1};
     *metadata = image_empty_metadata();
     metadata->path = strdup(path);
@@ -266,10 +266,24 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
     enum srcfind_status status = fits_file_open(&image->file, metadata->path, error);
     if (status == SRCFIND_OK)
         status = choose_hdu(&image->file, options->hdu, &image->hdu, metadata->hdu_name, error);
-    if (status == SRCFIND_OK)
-        status = describe_shape(image, metadata, error);
-    if (status == SRCFIND_OK)
-        status = choose_plane(image, &options->plane, metadata, &first, error);
+    return status == SRCFIND_OK ? describe_shape(image, metadata, error) : status;
+}
+
+/* Closes what belongs to a plane. */
+static void close_plane(struct image *image) {
+    user_maps_close(image->user_maps);
+    reader_close(&image->reader);
+    wcs_close(image->wcs);
+    image->user_maps = NULL;
+    image->reader = (struct reader){0};
+    image->wcs = NULL;
+}
+
+enum srcfind_status image_take_plane(struct image *image, const struct options *options,
+                                     struct srcfind_image *metadata, struct error *error) {
+    int64_t first = 0;
+    close_plane(image);
+    enum srcfind_status status = choose_plane(image, &options->plane, metadata, &first, error);
     if (status == SRCFIND_OK)
         status = describe_header(image, &image->file, options, metadata, error);
     if (status == SRCFIND_OK)
@@ -279,6 +293,14 @@ enum srcfind_status image_open(struct image *image, const char *path, const stru
         image->source =
             changed_source(&image->blanked, &image->source,
                            pixel_change_make(options->blank, false, image->source.swapped));
+    return status;
+}
+
+enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
+                               struct srcfind_image *metadata, struct error *error) {
+    enum srcfind_status status = image_open_file(image, path, options, metadata, error);
+    if (status == SRCFIND_OK)
+        status = image_take_plane(image, options, metadata, error);
     if (status == SRCFIND_OK)
         status = fits_file_checksum(&image->file, error);
     return status == SRCFIND_OK ? user_maps_open(image, options, metadata, error) : status;
@@ -308,9 +330,7 @@ enum srcfind_status image_unchanged(const struct image *image, struct error *err
 }
 
 void image_close(struct image *image) {
-    user_maps_close(image->user_maps);
-    reader_close(&image->reader);
-    wcs_close(image->wcs);
+    close_plane(image);
     hdu_clear(&image->hdu);
     fits_file_close(&image->file);
 }

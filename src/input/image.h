@@ -29,6 +29,16 @@ struct image {
 enum srcfind_status image_open(struct image *image, const char *path, const struct options *options,
                                struct srcfind_image *metadata, struct error *error);
 
+/* The two steps of this, for a file of which several planes are read: the HDU and its shape; then,
+ * once for each plane, all else but what the options give with the image. metadata: those of the
+ * first step, whose path they share. When no other plane is taken, fits_file_checksum is to be
+ * called. */
+enum srcfind_status image_open_file(struct image *image, const char *path,
+                                    const struct options *options, struct srcfind_image *metadata,
+                                    struct error *error);
+enum srcfind_status image_take_plane(struct image *image, const struct options *options,
+                                     struct srcfind_image *metadata, struct error *error);
+
 /* The same for pixels in memory, with the metadata of `header`: its cards, or NULL. Sets no pixel
  * source. */
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,

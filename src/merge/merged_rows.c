@@ -64,9 +64,9 @@ static void number_source(const struct merged_rows *m, const struct merged_image
     source->flags |= merged_rows_is_duplicate(m, image, row) ? SRCFIND_FLAG_DUPLICATE : 0;
 }
 
-static bool read_rows(void *context, int64_t first, int64_t n, struct srcfind_source *sources,
-                      const char **images) {
+static bool read_rows(void *context, int64_t first, int64_t n, void *rows, const char **images) {
     const struct merged_rows *m = context;
+    struct srcfind_source *sources = rows;
     struct row_mark at = m->marks[first / ROWS_A_MARK];
     for (int64_t i = first / ROWS_A_MARK * ROWS_A_MARK; i < first; i++) {
         at.row++;
@@ -120,5 +120,9 @@ static size_t longest_name(const struct merged_rows *m) {
 }
 
 struct row_store merged_rows_store(struct merged_rows *m) {
-    return (struct row_store){m, longest_name(m), read_rows, write_images};
+    return (struct row_store){.context = m,
+                              .row_bytes = sizeof(struct srcfind_source),
+                              .image_bytes = longest_name(m),
+                              .read = read_rows,
+                              .write_images = write_images};
 }

@@ -9,6 +9,7 @@
 
 #include "common/format_double.h"
 #include "common/parse_number.h"
+#include "options/path_list.h"
 
 /* --- parsing and printing values --- */
 
@@ -230,6 +231,10 @@ static bool parse_path(void *member, const char *text) {
     return *text && snprintf(member, OPTIONS_TEXT, "%s", text) < OPTIONS_TEXT;
 }
 
+static bool parse_paths(void *member, const char *text) {
+    return path_list_is_valid(text) && parse_path(member, text);
+}
+
 static bool parse_plane(void *member, const char *text) {
     struct plane_option *plane = member;
     plane->n = 0;
@@ -325,6 +330,7 @@ enum type {
     BEAM,
     TEXT,
     PATH,
+    PATHS,
     PLANE,
     DEVICE,
     THREADS,
@@ -354,6 +360,7 @@ static const struct {
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
     [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
+    [PATHS] = {"a list of paths, of up to 4095 characters", parse_paths, print_text},
     [PLANE] = {"a list of planes, counted from 1", parse_plane, print_plane},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
@@ -398,7 +405,7 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
         return false;
     const struct entry *e = &entries[(*i)++];
     shaping->name = e->shown.name;
-    shaping->is_path = e->type == PATH;
+    shaping->is_path = e->type == PATH || e->type == PATHS;
     shaping->is_name = e->type == TEXT || shaping->is_path;
     return options_get(options, e->shown.name, shaping->value);
 }
@@ -448,7 +455,7 @@ double options_contrast(const struct options *options) {
 
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
-           options->scales.n > 0;
+           options->scales.n > 0 || *options->measure_in;
 }
 
 double options_group(const struct options *options) {
@@ -471,7 +478,7 @@ static enum srcfind_status check_at(const struct options *options, struct error 
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: what is measured is in the catalogue, and no scale is searched: "
                          "leave --scales out");
-    if (options_deblend(options) && !options->fit)
+    if (options_deblend(options) && !options->fit && !*options->measure_in)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",
                          options->deblend ? "deblend" : "contrast");

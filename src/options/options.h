@@ -51,7 +51,8 @@ struct options {
      * of them; "": not given. */
     char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
     char detect_on[OPTIONS_TEXT];
-    int connectivity; /* enum connectivity_choice */
+    char measure_in[OPTIONS_TEXT]; /* a list of paths: see path_list.h; "": not given */
+    int connectivity;              /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;     /* sources of the negated image, too */
     bool deblend, fit; /* see options_deblend() and options_fit() */

@@ -11,7 +11,7 @@ enum { ROWS = 512 }; /* of a block */
 /* A block that is formatted, or waits to be written. */
 struct slot {
     char *text;
-    struct srcfind_source *sources; /* of a merged catalogue: its rows, and their images */
+    void *rows; /* those of a store, and their images */
     const char **images;
     size_t size;
     struct gzip_piece piece;
@@ -51,11 +51,11 @@ static bool allocate(const struct blocks *b, struct slot *slot) {
     const bool is_stored = b->catalogue->store;
     if (!slot->text)
         slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->catalogue));
-    if (is_stored && !slot->sources)
-        slot->sources = malloc(ROWS * sizeof *slot->sources);
+    if (is_stored && !slot->rows)
+        slot->rows = malloc(ROWS * b->catalogue->store->row_bytes);
     if (is_stored && !slot->images)
         slot->images = malloc(ROWS * sizeof *slot->images);
-    return slot->text && (!is_stored || (slot->sources && slot->images));
+    return slot->text && (!is_stored || (slot->rows && slot->images));
 }
 
 /* Returns 0, or errno. */
@@ -65,9 +65,10 @@ static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
     struct rows rows = {.n = n_left < ROWS ? n_left : ROWS, .are_last = n_left <= ROWS};
     if (!allocate(b, slot))
         return ENOMEM;
-    if (store && !store->read(store->context, first, rows.n, slot->sources, slot->images))
+    if (store && !store->read(store->context, first, rows.n, slot->rows, slot->images))
         return errno;
-    rows.sources = store ? slot->sources : b->catalogue->sources + first;
+    rows.first = store ? slot->rows : b->catalogue->sources + first;
+    rows.row_bytes = store ? store->row_bytes : sizeof *b->catalogue->sources;
     rows.images = store ? slot->images : NULL;
     slot->size = b->writer->rows(b->catalogue, &rows, slot->text);
     return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
@@ -118,7 +119,7 @@ static void clear_slots(struct blocks *b) {
     for (int64_t i = 0; b->slots && i < b->n_slots; i++) {
         gzip_clear(&b->slots[i].piece);
         free(b->slots[i].text);
-        free(b->slots[i].sources);
+        free(b->slots[i].rows);
         free(b->slots[i].images);
     }
     free(b->slots);

@@ -12,7 +12,17 @@
 
 /* Which columns there are: of all rows, of sources alone, with --at, with --deblend, with --scales,
  * with --fit and of all rows or of sources alone, and of Gaussians alone. */
-enum when { ALWAYS, SOURCES, GIVEN, DEBLENDED, SCALED, FITTED, FITTED_SOURCES, GAUSSIANS };
+enum when {
+    ALWAYS,
+    SOURCES,
+    GIVEN,
+    MEASURED,
+    DEBLENDED,
+    SCALED,
+    FITTED,
+    FITTED_SOURCES,
+    GAUSSIANS
+};
 
 /* name_column() replaces names that depend on the image's frame and units that depend on its map
  * unit. */
@@ -110,6 +120,15 @@ static struct srcfind_column name_column(const struct srcfind_image *image, cons
 
 /* --- what depends on the options --- */
 
+bool catalogue_is_merged(const struct srcfind_catalogue *catalogue) {
+    return catalogue->store && catalogue->store->write_images;
+}
+
+const char *catalogue_kind(const struct srcfind_catalogue *catalogue) {
+    const bool has_planes = catalogue->store && !catalogue_is_merged(catalogue);
+    return has_planes ? "planes" : catalogue->of_sources ? "gaussians" : "sources";
+}
+
 /* Positions that are given (--at) are in no island, which could be divided. */
 static bool is_there(enum when when, const struct srcfind_catalogue *c) {
     const struct options *o = &c->options;
@@ -120,6 +139,8 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
         return !c->of_sources;
     case GIVEN:
         return *o->at;
+    case MEASURED:
+        return *o->measure_in && !c->of_sources;
     case DEBLENDED:
         return options_deblend(o) && !*o->at;
     case SCALED:
@@ -149,7 +170,7 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
     const struct options *o = &catalogue->options;
     const bool has_empty = options_fit(o) || *o->at; /* else each source has pixels */
     catalogue->n_columns = 0;
-    if (catalogue->store)
+    if (catalogue_is_merged(catalogue))
         catalogue->columns[catalogue->n_columns++] =
             (struct column){.shown = {"Image", NULL, "meta.id;meta.file", "path of the image",
                                       SRCFIND_STRING, NULL},
@@ -171,8 +192,9 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
 
 union cell_value catalogue_value(const struct rows *rows, int64_t row,
                                  const struct column *column) {
-    const char *at =
-        column->is_image ? rows->images[row] : (const char *)&rows->sources[row] + column->offset;
+    const char *at = column->is_image ? rows->images[row]
+                                      : (const char *)rows->first + (size_t)row * rows->row_bytes +
+                                            column->offset;
     union cell_value value = {.text = at};
     if (column->shown.kind == SRCFIND_INTEGER)
         memcpy(&value.integer, at, sizeof value.integer);
@@ -243,6 +265,8 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     if (catalogue->gaussian_rows)
         free(catalogue->gaussian_rows->sources);
     free(catalogue->gaussian_rows);
+    plane_rows_free(catalogue->plane_rows);
+    plane_table_clear(&catalogue->planes);
     free(catalogue->parts);
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);

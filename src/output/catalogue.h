@@ -7,34 +7,47 @@
 #include "input/fits/file.h"
 #include "measure/labels.h"
 #include "options/options.h"
+#include "output/plane_table.h"
 
 enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
 
 /* A column of a catalogue, and where its cells are. */
 struct column {
     struct srcfind_column shown;
-    size_t offset, width; /* of a cell, in struct srcfind_source: 8 bytes, or the longest text */
+    size_t offset, width; /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;    /* integers: some may be SRCFIND_EMPTY */
     bool is_image;        /* its cells are the images of rows, and no member of a source */
 };
 
 /* Rows of a catalogue, as writers take them. */
 struct rows {
-    const struct srcfind_source *sources;
+    const void *first;         /* struct srcfind_source; of a table of planes struct plane_row */
+    size_t row_bytes;          /* of one of these */
     const char *const *images; /* of each row; NULL unless the catalogue is merged */
     int64_t n;
     bool are_last;
 };
 
-/* Rows that are not in memory, but where a merged catalogue keeps them. */
+/* Rows that are sources. */
+static inline struct rows rows_of_sources(const struct srcfind_source *sources, int64_t n) {
+    return (struct rows){.first = sources, .row_bytes = sizeof *sources, .n = n};
+}
+
+static inline const struct srcfind_source *rows_source(const struct rows *rows, int64_t i) {
+    return (const struct srcfind_source *)rows->first + i;
+}
+
+/* Rows that are not in memory, but where a merged catalogue keeps them, or that are put together
+ * when they are written. */
 struct row_store {
     void *context;
+    size_t row_bytes;   /* of a row; see struct rows */
     size_t image_bytes; /* the longest path of an image: UTF-8 without control characters */
     /* Reads the rows from `first` on, as many as the arrays take. False with errno. Several threads
      * may call this at the same time. */
-    bool (*read)(void *context, int64_t first, int64_t n, struct srcfind_source *sources,
-                 const char **images);
-    /* Writes the images as an array of JSON. False where memory ran out or reading failed. */
+    bool (*read)(void *context, int64_t first, int64_t n, void *rows, const char **images);
+    /* Of a merged catalogue: writes the images as an array of JSON. False where memory ran out or
+     * reading failed. */
     bool (*write_images)(void *context, FILE *stream);
 };
 
@@ -55,7 +68,7 @@ struct srcfind_catalogue {
     struct column columns[MOST_COLUMNS]; /* their units point into `image` */
     int64_t n_sources, n_negative;       /* the negative ones are the last, and count as sources */
     struct srcfind_source *sources;
-    const struct row_store *store; /* has the sources of a merged catalogue; else NULL */
+    const struct row_store *store; /* has the rows, where they are not in `sources`; else NULL */
     bool options_differ;           /* those of a merged catalogue, and so are not known */
     struct gaussian *gaussians;    /* with a fit, those of all sources, in their order */
     int64_t n_gaussians;
@@ -63,6 +76,8 @@ struct srcfind_catalogue {
     int64_t n_parts;
     struct srcfind_catalogue *gaussian_rows;    /* see catalogue_gaussians; NULL: not made yet */
     const struct srcfind_catalogue *of_sources; /* of such a catalogue: this one; else NULL */
+    struct plane_table planes;
+    struct plane_rows *plane_rows; /* see catalogue_planes; NULL: not made yet */
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;
@@ -75,6 +90,12 @@ void catalogue_clear(struct srcfind_catalogue *catalogue);
 /* Makes gaussian_rows, a catalogue whose rows are the Gaussians, of what this one has; its other
  * members are this one's, which must outlive it. NULL where memory ran out. */
 const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue);
+
+/* What its rows are: "sources", "gaussians" or "planes". */
+const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
+
+/* Whether it is one of many images. */
+bool catalogue_is_merged(const struct srcfind_catalogue *catalogue);
 
 /* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);

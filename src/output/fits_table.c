@@ -64,6 +64,12 @@ static void add_primary(struct cards *cards) {
     cards_end(cards);
 }
 
+/* The name of the table: what its rows are, in large letters. */
+static const char *extension_name(const struct srcfind_catalogue *catalogue) {
+    const char *kind = catalogue_kind(catalogue);
+    return *kind == 's' ? "SOURCES" : *kind == 'g' ? "GAUSSIANS" : "PLANES";
+}
+
 static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     struct cards cards = {0};
     size_t widths[MOST_COLUMNS];
@@ -76,7 +82,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
     cards_add_integer(&cards, "TFIELDS", catalogue->n_columns);
-    cards_add_text(&cards, "EXTNAME", catalogue->of_sources ? "GAUSSIANS" : "SOURCES");
+    cards_add_text(&cards, "EXTNAME", extension_name(catalogue));
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_metadata(catalogue, &cards);
@@ -117,7 +123,8 @@ struct content {
 static bool is_catalogue(const struct hdu *hdu) {
     char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
     return header_text(&hdu->header, "EXTNAME", name, sizeof name) &&
-           (strcmp(name, "SOURCES") == 0 || strcmp(name, "GAUSSIANS") == 0) &&
+           (strcmp(name, "SOURCES") == 0 || strcmp(name, "GAUSSIANS") == 0 ||
+            strcmp(name, "PLANES") == 0) &&
            header_text(&hdu->header, "SRCFIND", version, sizeof version);
 }
 

@@ -213,11 +213,11 @@ static bool write_images(const struct srcfind_catalogue *catalogue, FILE *stream
 
 static bool json_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     fputs("{", stream);
-    const bool ok =
-        write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
-        (catalogue->store ? write_images(catalogue, stream) : write_image(catalogue, stream)) &&
-        write_member("columns", columns_json(catalogue), stream);
-    fprintf(stream, "\"%s\":[\n", catalogue->of_sources ? "gaussians" : "sources");
+    const bool ok = write_member("srcfind", json_string(SRCFIND_VERSION), stream) &&
+                    (catalogue_is_merged(catalogue) ? write_images(catalogue, stream)
+                                                    : write_image(catalogue, stream)) &&
+                    write_member("columns", columns_json(catalogue), stream);
+    fprintf(stream, "\"%s\":[\n", catalogue_kind(catalogue));
     return ok;
 }
 

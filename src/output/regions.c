@@ -88,9 +88,11 @@ typedef char *row_function(const struct srcfind_catalogue *catalogue,
 static size_t write_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                          row_function *write, char *text) {
     char *to = text;
-    for (int64_t row = 0; row < rows->n; row++)
-        if (isfinite(rows->sources[row].x) && isfinite(rows->sources[row].y))
-            to = write(catalogue, &rows->sources[row], to);
+    for (int64_t row = 0; row < rows->n; row++) {
+        const struct srcfind_source *source = rows_source(rows, row);
+        if (isfinite(source->x) && isfinite(source->y))
+            to = write(catalogue, source, to);
+    }
     return (size_t)(to - text);
 }
 

@@ -51,7 +51,7 @@ static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct
                          char *text) {
     char *to = text, c[9][CELL];
     for (int64_t row = 0; row < rows->n; row++) {
-        const struct srcfind_source *s = &rows->sources[row];
+        const struct srcfind_source *s = rows_source(rows, row);
         to += snprintf(to, ROW_BYTES, "%8lld %11s %11s %10s %10s %11s %11s %9s %9s%s %6lld\n",
                        (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
                        cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),

@@ -142,8 +142,8 @@ static bool votable_begin(const struct srcfind_catalogue *catalogue, FILE *strea
           "<RESOURCE type=\"results\">\n",
           stream);
     write_system(&catalogue->image, stream);
-    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n",
-            catalogue->of_sources ? "gaussians" : "sources", (long long)catalogue->n_sources);
+    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n", catalogue_kind(catalogue),
+            (long long)catalogue->n_sources);
     for (int i = 0; i < n_items; i++)
         write_item(&items[i], stream);
     if (!catalogue->options_differ)

@@ -7,6 +7,11 @@
 #include "catalogues.h"
 #include "temporary.h"
 
+static int cell_of_row(const struct srcfind_source *row, const struct column *column, char *text) {
+    const struct rows rows = rows_of_sources(row, 1);
+    return catalogue_cell(&rows, 0, column, text);
+}
+
 /* Every member of a row has its own column, under its name. */
 static void cells_of_a_row(void **state) {
     struct srcfind_catalogue *c = catalogue_of(1, "");
@@ -26,9 +31,7 @@ static void cells_of_a_row(void **state) {
         strcpy(expected, i == 2 ? "a name" : "S");
         if (cells[i].kind != 't')
             snprintf(expected, sizeof expected, cells[i].kind == 'i' ? "%d" : "%d.5", 100 + i);
-        assert_int_equal(
-            catalogue_cell(&(struct rows){.sources = row, .n = 1}, 0, &c->columns[i], text),
-            strlen(expected));
+        assert_int_equal(cell_of_row(row, &c->columns[i], text), strlen(expected));
         assert_string_equal(text, expected);
         assert_string_equal(srcfind_catalogue_column(c, i)->name, cells[i].name);
         assert_int_equal(srcfind_catalogue_column(c, i)->kind, cells[i].kind == 't' ? SRCFIND_STRING
@@ -52,22 +55,20 @@ static void extreme_cells(void **state) {
     const struct column *n_pixels = &c->columns[column_called("N_pix")];
     char text[CELL_TEXT];
     (void)state;
-    assert_int_equal(
-        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[0], text), 20);
+    assert_int_equal(cell_of_row(&row, &c->columns[0], text), 20);
     assert_string_equal(text, "-9223372036854775807");
-    assert_int_equal(
-        catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, &c->columns[2], text), 0);
+    assert_int_equal(cell_of_row(&row, &c->columns[2], text), 0);
     assert_string_equal(text, "");
-    assert_int_equal(catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, lon, text), 24);
+    assert_int_equal(cell_of_row(&row, lon, text), 24);
     assert_string_equal(text, "-2.2250738585072014e-308");
     for (int i = 0; i < 4; i++) {
         row.lon = empty[i];
         strcpy(text, "old");
-        assert_int_equal(catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, lon, text), 0);
+        assert_int_equal(cell_of_row(&row, lon, text), 0);
         assert_string_equal(text, "");
     }
     strcpy(text, "old");
-    assert_int_equal(catalogue_cell(&(struct rows){.sources = &row, .n = 1}, 0, n_pixels, text), 0);
+    assert_int_equal(cell_of_row(&row, n_pixels, text), 0);
     assert_string_equal(text, "");
     srcfind_catalogue_destroy(c);
 }

@@ -31,7 +31,7 @@ static void bytes_of_a_row(void **state) {
                                  .lon = INFINITY,
                                  .lat = -2,
                                  .n_pixels = SRCFIND_EMPTY};
-    const struct rows rows = {.sources = &row, .n = 1};
+    const struct rows rows = rows_of_sources(&row, 1);
     unsigned char bytes[ROW_MOST_BYTES];
     size_t widths[MOST_COLUMNS], at = 0;
     const int lon = column_called("RA"), n_pix = column_called("N_pix");
@@ -72,7 +72,8 @@ static void fits_table(void **state) {
     assert_non_null(strstr(bytes, "TFORM3  = '31A"));
     assert_null(strstr(bytes, "TNULL1 "));
     for (size_t k = 0; k < n_rows; k++) {
-        row_bytes_put(c, &(struct rows){.sources = c->sources}, k, widths, row);
+        const struct rows rows = rows_of_sources(c->sources + k, 1);
+        row_bytes_put(c, &rows, 0, widths, row);
         assert_memory_equal(bytes + data + k * n, row, n);
     }
     free(bytes);
@@ -104,8 +105,9 @@ static void votable(void **state) {
     struct srcfind_catalogue *c = catalogue_of(ROWS, "image.fits");
     size_t widths[MOST_COLUMNS], at = 0;
     char *text = text_of(&votable_writer, c, NULL), *rows = malloc(ROWS * votable_writer.row_bytes);
-    const size_t size = votable_writer.rows(
-        c, &(struct rows){.sources = c->sources, .n = ROWS, .are_last = true}, rows);
+    struct rows all = rows_of_sources(c->sources, ROWS);
+    all.are_last = true;
+    const size_t size = votable_writer.rows(c, &all, rows);
     (void)state;
     assert_non_null(strstr(text, "name=\"S_Code\" datatype=\"char\" arraysize=\"2\""));
     for (int k = 0; k < ROWS; k++) {
@@ -114,9 +116,8 @@ static void votable(void **state) {
         at += n / 3 * 4 + 1;
         assert_in_range(n, (N_CELLS + 7) / 8 + row_bytes_widths(c, widths) + 1, sizeof bytes);
         for (int i = 0; i < N_CELLS; i++)
-            assert_int_equal(
-                bytes[i / 8] >> (7 - i % 8) & 1,
-                row_cell_is_empty(&(struct rows){.sources = c->sources}, k, &c->columns[i]));
+            assert_int_equal(bytes[i / 8] >> (7 - i % 8) & 1,
+                             row_cell_is_empty(&all, k, &c->columns[i]));
     }
     assert_int_equal(at, size);
     free(rows);

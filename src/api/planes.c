@@ -1,0 +1,308 @@
+#include "api/planes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "common/clock.h"
+#include "input/same_grid.h"
+#include "input/units.h"
+#include "input/user_maps.h"
+#include "measure/beam_frame.h"
+#include "measure/spectrum.h"
+#include "options/path_list.h"
+
+/* So many that a header which has more is damaged. */
+enum { MOST_PLANES = 10000 };
+
+static const char MEASURING[] = "measuring in other images";
+
+struct measuring {
+    struct srcfind *finder;
+    const struct image *image;
+    struct srcfind_catalogue *catalogue;
+    struct held_sources held;
+    struct options own; /* how planes are opened, and their noise is found */
+    struct image file;  /* the one that is read */
+    struct srcfind_image of_file;
+};
+
+/* --- a plane --- */
+
+/* The factor from the plane's unit to that of the catalogue's image. */
+static enum srcfind_status compare_units(const struct srcfind_image *plane,
+                                         const struct srcfind_image *image, double *factor,
+                                         struct error *error) {
+    *factor = 1;
+    if (!*plane->unit || !*image->unit || strcmp(plane->unit, image->unit) == 0 ||
+        units_conform(plane->unit, image->unit, factor))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: the unit is %s, and that of the image is %s: convert it", plane->path,
+                     plane->unit, image->unit);
+}
+
+/* Finds the noise of the plane, if it has pixels that are not blank. */
+static enum srcfind_status find_noise(struct measuring *m, const struct detection *detection,
+                                      struct detection_result *result, bool *is_blank) {
+    struct error *error = &m->finder->error;
+    const enum srcfind_status status =
+        cpu_detect(&m->file.source, detection, m->finder->threads, result, error);
+    const struct srcfind_background *b = &result->background;
+    *is_blank = status == SRCFIND_ERROR_INPUT && b->n_pixels > 0 && b->n_blank == b->n_pixels;
+    return *is_blank ? SRCFIND_OK : status;
+}
+
+/* Fits the amplitudes in a plane whose noise is known. */
+static enum srcfind_status fit_plane(struct measuring *m, const struct srcfind_image *metadata,
+                                     const struct detection *detection,
+                                     const struct detection_result *result,
+                                     const struct fit_frame *frame, struct plane_flux *fluxes) {
+    struct error *error = &m->finder->error;
+    const struct setting setting =
+        setting_make(result, detection, &m->file, metadata, frame, &GRID_OF_IMAGE);
+    const struct run_source pixels = {.source = &m->file.source, .noise = &result->noise};
+    struct plane_setting plane = {.pixels = &pixels,
+                                  .setting = &setting,
+                                  .metadata = metadata,
+                                  .wcs = m->file.wcs,
+                                  .frame = frame,
+                                  .is_jansky = isfinite(m->file.jansky)};
+    const enum srcfind_status status =
+        compare_units(metadata, &m->catalogue->image, &plane.unit, error);
+    return status == SRCFIND_OK
+               ? plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, error)
+               : status;
+}
+
+/* Measures in the plane that the file is at. */
+static enum srcfind_status measure_plane(struct measuring *m, const struct srcfind_image *metadata,
+                                         struct measured_plane *plane, struct plane_flux *fluxes) {
+    struct detection_result result = {0};
+    struct fit_frame frame;
+    const struct detection detection = finder_noise(finder_detection(&m->own, &m->file, metadata));
+    enum srcfind_status status = beam_frame_make(&m->file, metadata, &frame, &m->finder->error);
+    if (status == SRCFIND_OK)
+        status = find_noise(m, &detection, &result, &plane->is_blank);
+    plane->has_beam = status == SRCFIND_OK && frame.has_beam;
+    if (status == SRCFIND_OK && (plane->is_blank || !plane->has_beam))
+        plane_fluxes_empty(fluxes, m->held.n,
+                           plane->is_blank ? SRCFIND_FLAG_OUTSIDE : SRCFIND_FLAG_NO_BEAM);
+    else if (status == SRCFIND_OK)
+        status = fit_plane(m, metadata, &detection, &result, &frame, fluxes);
+    detection_result_clear(&result);
+    return status;
+}
+
+/* --- a file --- */
+
+/* The planes of a file, by all of its further axes. */
+static enum srcfind_status count_planes(const struct srcfind_image *image, int64_t *n,
+                                        struct error *error) {
+    *n = 1;
+    for (int i = 2; i < image->n_axes; i++) {
+        if (image->axes[i] > MOST_PLANES / *n)
+            return error_set(error, SRCFIND_ERROR_INPUT,
+                             "%s: more than %d planes: cut out those that are to be measured",
+                             image->path, MOST_PLANES);
+        *n *= image->axes[i];
+    }
+    return SRCFIND_OK;
+}
+
+/* Moves to a plane, by its number from 0 in the order of the file. *metadata becomes the plane's,
+ * and does not own its path. */
+static enum srcfind_status take_plane(struct measuring *m, int64_t number,
+                                      struct srcfind_image *metadata) {
+    struct plane_option *plane = &m->own.plane;
+    struct error *error = &m->finder->error;
+    *metadata = m->of_file;
+    plane->n = metadata->n_axes - 2;
+    for (int i = 0; i < plane->n; i++) {
+        plane->index[i] = number % metadata->axes[i + 2] + 1;
+        number /= metadata->axes[i + 2];
+    }
+    const enum srcfind_status status = image_take_plane(&m->file, &m->own, metadata, error);
+    return status == SRCFIND_OK ? user_maps_open(&m->file, &m->own, metadata, error) : status;
+}
+
+static struct measured_plane describe(const struct measuring *m, const struct srcfind_image *image,
+                                      int64_t number) {
+    struct measured_plane plane = {.file = m->catalogue->planes.n_paths - 1,
+                                   .number = number + 1,
+                                   .frequency = image->frequency};
+    stokes_of_plane(&m->file.hdu.header, image, plane.stokes);
+    return plane;
+}
+
+/* Makes room for n planes more. */
+static enum srcfind_status grow(struct plane_table *t, int64_t n, struct error *error) {
+    const int64_t n_fluxes = (t->n + n) * t->n_sources;
+    struct plane_flux *fluxes = realloc(t->fluxes, (size_t)(n_fluxes + 1) * sizeof *fluxes);
+    if (fluxes)
+        t->fluxes = fluxes;
+    return fluxes && GROW(t->planes, t->capacity, t->n + n) ? SRCFIND_OK
+                                                            : error_memory(error, MEASURING);
+}
+
+/* Measures in all planes of the file, which is open. The last one is opened first: a file that ends
+ * too early is an error before all others are read. */
+static enum srcfind_status measure_file(struct measuring *m) {
+    struct plane_table *t = &m->catalogue->planes;
+    struct error *error = &m->finder->error;
+    struct srcfind_image metadata;
+    int64_t n;
+    enum srcfind_status status = count_planes(&m->of_file, &n, error);
+    if (status == SRCFIND_OK)
+        status = grow(t, n, error);
+    if (status == SRCFIND_OK && !m->file.file.gunzip)
+        status = take_plane(m, n - 1, &metadata);
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i++) {
+        status = take_plane(m, i, &metadata);
+        if (status == SRCFIND_OK && i == 0)
+            status = same_grid_check(&m->file, &metadata, m->image, &m->catalogue->image, error);
+        if (status != SRCFIND_OK)
+            break;
+        t->planes[t->n] = describe(m, &metadata, i);
+        status = measure_plane(m, &metadata, &t->planes[t->n], t->fluxes + t->n * t->n_sources);
+        t->n++;
+    }
+    return status == SRCFIND_OK ? fits_file_checksum(&m->file.file, error) : status;
+}
+
+/* Opens a file, and measures in it. The table takes the path. */
+static enum srcfind_status open_file(struct measuring *m, char *path) {
+    struct plane_table *t = &m->catalogue->planes;
+    struct error *error = &m->finder->error;
+    t->paths[t->n_paths++] = path;
+    enum srcfind_status status = image_open_file(&m->file, path, &m->own, &m->of_file, error);
+    if (status == SRCFIND_OK)
+        status = measure_file(m);
+    if (status == SRCFIND_OK)
+        status = image_unchanged(&m->file, error);
+    image_close(&m->file);
+    image_clear_metadata(&m->of_file);
+    return status;
+}
+
+/* --- spectra --- */
+
+static int compare_reals(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Whether a plane is of Stokes I, or of none, and was measured at a known frequency. */
+static bool is_spectral(const struct measured_plane *plane) {
+    return isfinite(plane->frequency) && plane->has_beam && !plane->is_blank &&
+           (!*plane->stokes || strcmp(plane->stokes, "I") == 0);
+}
+
+/* The median frequency of n spectral planes, whose frequencies are sorted; NaN without any. */
+static double median_of(double *frequencies, int64_t n) {
+    qsort(frequencies, (size_t)n, sizeof *frequencies, compare_reals);
+    return n == 0 ? (double)NAN : (frequencies[(n - 1) / 2] + frequencies[n / 2]) / 2;
+}
+
+/* Sets the spectral columns of all sources. `points` and `frequencies` have room for all planes. */
+static void find_spectra(struct srcfind_catalogue *c, struct spectrum_point *points,
+                         double *frequencies) {
+    const struct plane_table *t = &c->planes;
+    int64_t n = 0;
+    for (int64_t k = 0; k < t->n; k++)
+        if (is_spectral(&t->planes[k]))
+            frequencies[n++] = t->planes[k].frequency;
+    const double reference = median_of(frequencies, n);
+    for (int64_t i = 0; i < c->n_sources; i++) {
+        struct srcfind_source *source = &c->sources[i];
+        struct spectrum found;
+        n = 0;
+        for (int64_t k = 0; k < t->n; k++) {
+            const struct plane_flux *flux = &t->fluxes[k * t->n_sources + i];
+            if (is_spectral(&t->planes[k]))
+                points[n++] = (struct spectrum_point){log(t->planes[k].frequency / reference),
+                                                      flux->total_flux, flux->e_total_flux};
+        }
+        source->reference_frequency = spectrum_fit(points, n, &found) ? reference : (double)NAN;
+        source->spectral_index = found.index;
+        source->e_spectral_index = found.e_index;
+        source->reference_flux = found.flux;
+    }
+}
+
+static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, struct error *error) {
+    const int64_t n = catalogue->planes.n;
+    struct spectrum_point *points = arrays_allocate(n, sizeof *points);
+    double *frequencies = arrays_allocate(n, sizeof *frequencies);
+    const bool ok = points && frequencies;
+    if (ok)
+        find_spectra(catalogue, points, frequencies);
+    free(points);
+    free(frequencies);
+    return ok ? SRCFIND_OK : error_memory(error, MEASURING);
+}
+
+/* --- all of it --- */
+
+/* What is given of the noise is the image's; zero for the background is that of all. A mask is that
+ * of the sky, and holds in all planes. */
+static enum srcfind_status make_options(struct measuring *m) {
+    const struct options *o = &m->finder->options;
+    m->own = *o;
+    m->own.rms = 0;
+    m->own.background = o->background == 0 ? 0 : NAN;
+    m->own.beam = (struct beam_option){NAN, NAN, NAN};
+    *m->own.rms_map = *m->own.background_map = *m->own.detect_on = *m->own.hdu = '\0';
+    if (!*o->mask)
+        return SRCFIND_OK;
+    char *path = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);
+    if (path)
+        snprintf(m->own.mask, sizeof m->own.mask, "%s", path);
+    free(path);
+    return path ? SRCFIND_OK : error_memory(&m->finder->error, MEASURING);
+}
+
+/* Lists the Gaussians, which are the entries themselves with --at. */
+static enum srcfind_status hold_sources(struct measuring *m) {
+    struct srcfind_catalogue *c = m->catalogue;
+    const struct srcfind_catalogue *of = *c->options.at ? c : catalogue_gaussians(c);
+    if (!of)
+        return error_memory(&m->finder->error, MEASURING);
+    return held_sources_make(c->sources, c->n_sources, of->sources, of->n_sources, m->image->wcs,
+                             &m->held, &m->finder->error);
+}
+
+static enum srcfind_status measure_files(struct measuring *m) {
+    const char *list = m->finder->options.measure_in;
+    struct plane_table *t = &m->catalogue->planes;
+    enum srcfind_status status = SRCFIND_OK;
+    t->paths = calloc((size_t)path_list_count(list), sizeof *t->paths);
+    if (!t->paths)
+        return error_memory(&m->finder->error, MEASURING);
+    while (status == SRCFIND_OK && *list) {
+        char given[OPTIONS_TEXT];
+        list = path_list_next(list, given);
+        char *path = user_map_path(USER_DETECTION, given, m->catalogue->image.path);
+        status = path ? open_file(m, path) : error_memory(&m->finder->error, MEASURING);
+    }
+    return status;
+}
+
+enum srcfind_status planes_measure(struct srcfind *finder, const struct image *image,
+                                   struct srcfind_catalogue *catalogue) {
+    struct measuring m = {.finder = finder, .image = image, .catalogue = catalogue};
+    const double start = clock_seconds();
+    if (!*finder->options.measure_in)
+        return SRCFIND_OK;
+    catalogue->planes.n_sources = catalogue->n_sources;
+    enum srcfind_status status = make_options(&m);
+    if (status == SRCFIND_OK)
+        status = hold_sources(&m);
+    if (status == SRCFIND_OK)
+        status = measure_files(&m);
+    if (status == SRCFIND_OK)
+        status = set_spectra(catalogue, &finder->error);
+    held_sources_clear(&m.held);
+    catalogue->timings.planes = clock_seconds() - start;
+    return status;
+}
