@@ -12,7 +12,7 @@ enum { ROWS = 512 }; /* of a block */
 struct slot {
     char *text;
     struct srcfind_source *sources; /* of a merged catalogue: its rows, and their images */
-    const char **images;
+    const struct row_image **images;
     size_t size;
     struct gzip_piece piece;
     bool is_done; /* to be written */
