@@ -335,6 +335,9 @@ struct srcfind_image {
     /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
      * if it has none. */
     char no_sky[SRCFIND_REASON];
+    /* DATE-OBS as in the header, if it is a date of FITS, else MJD-OBS as ISO 8601; TELESCOP;
+     * OBJECT. "" if not known. */
+    char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
 };
 
 SRCFIND_API const struct srcfind_image *

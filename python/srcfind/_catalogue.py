@@ -43,6 +43,7 @@ class Image:
     """An image, by its header. A number that is not known is NaN, a text "".
 
     pixel_area is in square degrees, frequency in Hz, beam_pixels the area of the beam in pixels; hdu is -1 for an array.
+    date_obs is DATE-OBS as in the header, or MJD-OBS as ISO 8601.
     """
 
     path: str
@@ -61,6 +62,9 @@ class Image:
     beam: Beam
     beam_source: str
     beam_pixels: float
+    date_obs: str
+    telescope: str
+    object: str
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -274,6 +278,7 @@ class Catalogue:
         facts = {"srcfind": self._version, "image": image.path, "bunit": image.unit,
                  "image_width": image.width, "image_height": image.height, "flux_unit": image.flux_unit,
                  "FREQ": image.frequency, "BMAJ": image.beam.major, "BMIN": image.beam.minor, "BPA": image.beam.angle, "RADESYS": image.frame, "EQUINOX": image.equinox,
+                 "DATE-OBS": image.date_obs, "TELESCOP": image.telescope, "OBJECT": image.object,
                  "background_median": background.median, "background_rms": background.rms}
         if background.box:
             facts.update(rms_box_size=background.box, rms_box_step=background.step, rms_least=background.rms_least,

@@ -20,7 +20,7 @@ def of_a_file(path, header):
 @pytest.mark.parametrize("form", [lambda header: header, lambda header: header.tostring(),
                                   lambda header: header.tostring(endcard=False, padding=False)])
 def test_header(form, path):
-    header = t.sky_header(FREQ=1.4e9, BUNIT="mJy/beam")
+    header = t.sky_header(**{"MJD-OBS": 61369.5}, TELESCOP="MeerKAT", OBJECT="A 2256", FREQ=1.4e9, BUNIT="mJy/beam")
     expected, found = of_a_file(path, header), srcfind.find(IMAGE, header=form(header))
     assert len(found) > 5
     assert_same(found, expected)
@@ -28,6 +28,9 @@ def test_header(form, path):
     assert (image.unit, image.frequency, image.frame, image.shape) == ("mJy/beam", 1.4e9, "ICRS", (90, 110))
     assert (image.beam, image.beam_source) == (srcfind.Beam(2.5e-3, 2e-3, 30.0), "keywords")
     assert (image.hdu, image.path) == (-1, "")
+    assert (image.date_obs, image.telescope, image.object) == ("2026-11-25T12:00:00.000", "MeerKAT", "A 2256")
+    known = {"DATE-OBS": image.date_obs, "TELESCOP": image.telescope, "OBJECT": image.object}
+    assert known.items() <= found.table.meta.items()
 
 
 def test_wcs(path):

@@ -15,7 +15,7 @@ def tiles(path):
     whole = t.noise(150, 200, seed=3, n_sources=40)
     for i, name in enumerate(("a.fits", "b.fits")):
         pixels = whole[:, 50 * i:50 * i + 150] + np.random.default_rng(i).normal(0, 0.2 + 0.3 * i, (150, 150))
-        fits.PrimaryHDU(pixels.astype(np.float32), t.sky_header(CRPIX1=50.0 - 50 * i)).writeto(path(name))
+        fits.PrimaryHDU(pixels.astype(np.float32), t.sky_header(CRPIX1=50.0 - 50 * i, **{"DATE-OBS": "2026-11-2%d" % i})).writeto(path(name))
     return [path("a.fits"), path("b.fits")]
 
 

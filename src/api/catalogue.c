@@ -68,7 +68,7 @@ static void copy_plane_cells(const struct srcfind_catalogue *planes, const struc
                              char *cells) {
     const size_t size = column->shown.kind == SRCFIND_STRING ? SRCFIND_CELL : 8;
     struct plane_row row;
-    const char *image;
+    const struct row_image *image;
     for (int64_t k = 0; k < planes->n_sources; k++) {
         planes->store->read(planes->store->context, k, 1, &row, &image);
         const struct rows rows = {.first = &row, .row_bytes = sizeof row, .images = &image, .n = 1};
@@ -88,10 +88,9 @@ void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, v
 
 const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes, int64_t i) {
     struct plane_row row;
-    const char *image = "";
-    if (planes->store)
-        planes->store->read(planes->store->context, i, 1, &row, &image);
-    return image;
+    const struct row_image *image;
+    planes->store->read(planes->store->context, i, 1, &row, &image);
+    return image->path;
 }
 
 const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {

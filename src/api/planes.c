@@ -131,6 +131,7 @@ static struct measured_plane describe(const struct measuring *m, const struct sr
     struct measured_plane plane = {.file = m->catalogue->planes.n_paths - 1,
                                    .number = number + 1,
                                    .frequency = image->frequency};
+    memcpy(plane.date_obs, image->date_obs, sizeof plane.date_obs);
     stokes_of_plane(&m->file.hdu.header, image, plane.stokes);
     return plane;
 }

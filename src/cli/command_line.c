@@ -443,7 +443,6 @@ void command_line_help(FILE *stream) {
           "  srcfind tiles/*.fits -o catalogues/               a night's tiles\n"
           "  srcfind -l -i 3 --save rms image.fits -o c.vot    local noise, with its map\n"
           "  srcfind image.fits -f table                       a rounded table for reading\n"
-          "  srcfind --compare-cpu image.fits                  CPU and GPU: same? how fast?\n"
           "\n",
           stream);
     for (int i = 0; i < ENTRIES;)

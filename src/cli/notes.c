@@ -235,6 +235,33 @@ static void note_residual(const struct messages *messages, const struct srcfind_
                       c->options.island > 3 ? "a lower --island or " : "");
 }
 
+/* Notes planes of other images that have no fluxes, or no frequency. */
+static void note_planes(const struct messages *messages, const struct srcfind_catalogue *c) {
+    const struct plane_table *t = &c->planes;
+    int64_t n_blank = 0, n_without_beam = 0, n_frequencies = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const struct measured_plane *plane = &t->planes[i];
+        n_blank += plane->is_blank;
+        n_without_beam += !plane->is_blank && !plane->has_beam;
+        n_frequencies += isfinite(plane->frequency);
+    }
+    if (n_blank > 0)
+        messages_note(messages,
+                      "%s: %lld of %lld planes of --measure-in are blank, and have no "
+                      "fluxes",
+                      c->image.path, (long long)n_blank, (long long)t->n);
+    if (n_without_beam > 0)
+        messages_note(messages,
+                      "%s: no beam is known of %lld of %lld planes of --measure-in, which have no "
+                      "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
+                      c->image.path, (long long)n_without_beam, (long long)t->n);
+    if (t->n > 1 && n_frequencies == 0)
+        messages_note(messages,
+                      "%s: no frequency is known of the planes of --measure-in: without an axis "
+                      "FREQ or RESTFRQ in their headers there is no spectral index",
+                      c->image.path);
+}
+
 void notes_write(const struct messages *messages, const struct srcfind_catalogue *c) {
     note_sky(messages, &c->image);
     note_positions(messages, c);
@@ -251,4 +278,5 @@ void notes_write(const struct messages *messages, const struct srcfind_catalogue
     note_cut_sources(messages, c);
     note_narrow(messages, c);
     note_residual(messages, c);
+    note_planes(messages, c);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_tree.h"
+
 void texts_append(char *text, size_t size, const char *format, ...) {
     const size_t length = strlen(text);
     va_list args;
@@ -27,4 +29,15 @@ int64_t texts_find_equal(char **texts, int64_t n, const char **text) {
         *text = texts[first];
     }
     return count;
+}
+
+char *texts_clean(const char *text) {
+    char *clean = strdup(text);
+    if (!clean)
+        return NULL;
+    json_replace_invalid(clean);
+    for (char *c = clean; *c; c++)
+        if ((*c >= 0 && *c < ' ') || *c == 0x7f)
+            *c = '?';
+    return clean;
 }

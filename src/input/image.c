@@ -7,6 +7,7 @@
 
 #include "common/ascii.h"
 #include "input/beam.h"
+#include "input/observation.h"
 #include "input/units.h"
 #include "input/user_maps.h"
 
@@ -242,7 +243,8 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
     return SRCFIND_OK;
 }
 
-/* Fills the metadata that come from header keywords: coordinates, beam, units. */
+/* Fills the metadata that come from header keywords: coordinates, beam, observation,
+ * units. */
 static enum srcfind_status describe_header(struct image *image, struct fits_file *file,
                                            const struct options *options,
                                            struct srcfind_image *metadata, struct error *error) {
@@ -250,6 +252,7 @@ static enum srcfind_status describe_header(struct image *image, struct fits_file
     if (status != SRCFIND_OK)
         return status;
     beam_find(&image->hdu.header, file, &options->beam, metadata);
+    observation_read(&image->hdu.header, metadata);
     image_read_unit(image, metadata);
     name_flux_unit(image, metadata);
     return SRCFIND_OK;

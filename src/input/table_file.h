@@ -30,7 +30,8 @@ struct table_file {
     double width, height;                             /* of the image, in pixels */
     char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
     char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
-    char *image;                                      /* the path of the image */
+    char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
+    char *image;             /* the path of the image */
     struct options *options; /* that it was made with; NULL: it does not tell them */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };

@@ -122,8 +122,9 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
     return spool_open(&m->spool, options->path) ? SRCFIND_OK : spool_error(m, error);
 }
 
-static void clear_names(struct merged_image *image) {
-    free(image->name);
+static void clear_texts(struct merged_image *image) {
+    free(image->shown.path);
+    free(image->shown.date_obs);
     free(image->other_name);
 }
 
@@ -131,7 +132,7 @@ void merge_destroy(struct merge *m) {
     if (!m)
         return;
     for (int64_t i = 0; i < m->n_images; i++)
-        clear_names(&m->images[i]);
+        clear_texts(&m->images[i]);
     if (m->has_lock)
         mtx_destroy(&m->lock);
     spool_close(&m->spool);
@@ -141,18 +142,6 @@ void merge_destroy(struct merge *m) {
 }
 
 /* --- adding --- */
-
-/* The name without what is no UTF-8 or controls a terminal; to be freed. */
-static char *clean_name(const char *name) {
-    char *clean = strdup(name);
-    if (!clean)
-        return NULL;
-    json_replace_invalid(clean);
-    for (char *c = clean; *c; c++)
-        if ((*c >= 0 && *c < ' ') || *c == 0x7f)
-            *c = '?';
-    return clean;
-}
 
 /* Keeps the text of the image's entry in a JSON catalogue. False with errno. */
 static bool keep_entry(struct merge *m, const struct merge_input *input,
@@ -196,7 +185,7 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
     if (!GROW(m->images, m->images_capacity, i + 1) ||
-        !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->name, input))
+        !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->shown.path, input))
         return error_memory(error, MERGING);
     for (; m->n_images <= i; m->n_images++) /* those between were not added yet */
         m->images[m->n_images] = (struct merged_image){0};
@@ -209,14 +198,14 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
-    struct merged_image image = {.name = clean_name(input->name),
-                                 .other_name =
-                                     input->other_name ? clean_name(input->other_name) : NULL,
-                                 .width = (int32_t)c->image.width,
-                                 .height = (int32_t)c->image.height};
+    struct merged_image image = {
+        .shown = {.path = texts_clean(input->name), .date_obs = texts_clean(c->image.date_obs)},
+        .other_name = input->other_name ? texts_clean(input->other_name) : NULL,
+        .width = (int32_t)c->image.width,
+        .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!image.name || (input->other_name && !image.other_name)) {
-        clear_names(&image);
+    if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name)) {
+        clear_texts(&image);
         return error_memory(error, MERGING);
     }
     if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image))
@@ -227,7 +216,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         mtx_unlock(&m->lock);
     }
     if (status != SRCFIND_OK)
-        clear_names(&image);
+        clear_texts(&image);
     return status;
 }
 
@@ -274,8 +263,8 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
 /* --- names --- */
 
 static int by_name(const void *a, const void *b) {
-    return strcmp((*(struct merged_image *const *)a)->name,
-                  (*(struct merged_image *const *)b)->name);
+    return strcmp((*(struct merged_image *const *)a)->shown.path,
+                  (*(struct merged_image *const *)b)->shown.path);
 }
 
 /* Gives images of one name their other names. False where memory ran out. */
@@ -285,16 +274,16 @@ static bool make_names_differ(struct merge *m) {
     if (!sorted)
         return false;
     for (int64_t i = 0; i < m->n_images; i++)
-        if (m->images[i].name)
+        if (m->images[i].shown.path)
             sorted[n++] = &m->images[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_name);
     for (int64_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && by_name(&sorted[i], &sorted[end]) == 0; end++)
             continue;
         for (int64_t k = i; end > i + 1 && k < end; k++) {
-            char *name = sorted[k]->name;
-            sorted[k]->name = sorted[k]->other_name ? sorted[k]->other_name : name;
-            sorted[k]->other_name = sorted[k]->other_name ? name : NULL;
+            char *path = sorted[k]->shown.path;
+            sorted[k]->shown.path = sorted[k]->other_name ? sorted[k]->other_name : path;
+            sorted[k]->other_name = sorted[k]->other_name ? path : NULL;
         }
     }
     free(sorted);
@@ -364,7 +353,7 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
         const struct srcfind_beam *beam = &m->metadata.images[i].beam;
         const bool is_given = m->options.radius > 0;
         const double degrees = is_given ? m->options.radius : beam->major / 2;
-        reach[i] = (struct reach){m->images[i].name ? degrees * (M_PI / 180) : (double)NAN,
+        reach[i] = (struct reach){m->images[i].shown.path ? degrees * (M_PI / 180) : (double)NAN,
                                   is_given ? 0 : beam->minor / beam->major};
     }
     enum srcfind_status status = SRCFIND_OK;
@@ -385,7 +374,7 @@ static void count(const struct merge *m, const struct merged_rows *rows, int64_t
                   struct srcfind_merge_counts *counts) {
     *counts = (struct srcfind_merge_counts){.rows = rows->n};
     for (int64_t i = 0; i < m->n_images; i++)
-        counts->images += m->images[i].name != NULL;
+        counts->images += m->images[i].shown.path != NULL;
     for (int64_t i = 0; i < n_words; i++)
         counts->duplicates += __builtin_popcountll(rows->duplicates[i]);
     counts->without_sky = metadata_without_sky(&m->metadata, &counts->first_without_sky);
@@ -396,7 +385,7 @@ static void count(const struct merge *m, const struct merged_rows *rows, int64_t
 /* Where all images failed, an earlier merged catalogue stays. */
 static enum srcfind_status check_any(const struct merge *m, struct error *error) {
     for (int64_t i = 0; i < m->n_images; i++)
-        if (m->images[i].name)
+        if (m->images[i].shown.path)
             return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT, "%s: not written, since no image has a catalogue",
                      m->options.path ? m->options.path : "the merged catalogue");

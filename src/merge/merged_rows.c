@@ -64,7 +64,8 @@ static void number_source(const struct merged_rows *m, const struct merged_image
     source->flags |= merged_rows_is_duplicate(m, image, row) ? SRCFIND_FLAG_DUPLICATE : 0;
 }
 
-static bool read_rows(void *context, int64_t first, int64_t n, void *rows, const char **images) {
+static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
+                      const struct row_image **images) {
     const struct merged_rows *m = context;
     struct srcfind_source *sources = rows;
     struct row_mark at = m->marks[first / ROWS_A_MARK];
@@ -80,7 +81,7 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows, const
                         image->at + at.row * (int64_t)sizeof *sources))
             return false;
         for (int64_t i = 0; i < count; i++, done++, at.row++) {
-            images[done] = image->name;
+            images[done] = &image->shown;
             if (m->are_gaussians)
                 sources[done].gaussian_id = first + done + 1;
             else
@@ -96,7 +97,7 @@ static bool write_images(void *context, FILE *stream) {
     bool ok = true;
     for (int64_t i = 0; ok && i < m->n_images; i++) {
         const struct merged_image *image = &m->images[i];
-        if (!image->name)
+        if (!image->shown.path)
             continue;
         char *entry = malloc(image->entry_bytes + 1);
         ok = entry && spool_read(m->spool, entry, image->entry_bytes, image->entry);
@@ -110,19 +111,24 @@ static bool write_images(void *context, FILE *stream) {
     return ok;
 }
 
-static size_t longest_name(const struct merged_rows *m) {
-    size_t longest = 1;
-    for (int64_t i = 0; i < m->n_images; i++) {
-        const size_t length = m->images[i].name ? strlen(m->images[i].name) : 0;
-        longest = length > longest ? length : longest;
-    }
-    return longest;
+static void count_bytes(const char *text, size_t *longest) {
+    const size_t length = strlen(text);
+    *longest = length > *longest ? length : *longest;
 }
 
 struct row_store merged_rows_store(struct merged_rows *m) {
-    return (struct row_store){.context = m,
+    struct row_store store = {.context = m,
                               .row_bytes = sizeof(struct srcfind_source),
-                              .image_bytes = longest_name(m),
+                              .path_bytes = 1,
+                              .date_bytes = 1,
                               .read = read_rows,
                               .write_images = write_images};
+    for (int64_t i = 0; i < m->n_images; i++) {
+        const struct row_image *shown = &m->images[i].shown;
+        if (!shown->path)
+            continue;
+        count_bytes(shown->path, &store.path_bytes);
+        count_bytes(shown->date_obs, &store.date_bytes);
+    }
+    return store;
 }

@@ -7,13 +7,13 @@
 
 /* An image whose catalogue was added. */
 struct merged_image {
-    char *name;            /* NULL: none was added */
-    char *other_name;      /* see struct merge_input; NULL: the same */
-    int64_t at;            /* of its rows in the spool */
-    int64_t n;             /* rows */
-    int32_t width, height; /* of the image, in pixels; 0: not known */
-    int64_t first;         /* the number of the first of them among all rows that were added */
-    int64_t entry;         /* of its JSON in the spool */
+    struct row_image shown; /* its path is NULL where none was added; owned */
+    char *other_name;       /* see struct merge_input; NULL: the same; owned */
+    int64_t at;             /* of its rows in the spool */
+    int64_t n;              /* rows */
+    int32_t width, height;  /* of the image, in pixels; 0: not known */
+    int64_t first;          /* the number of the first of them among all rows that were added */
+    int64_t entry;          /* of its JSON in the spool */
     size_t entry_bytes;
     int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
 };

@@ -47,6 +47,9 @@ static void take_image(const struct table_file *table, struct read_catalogue *re
     take_text(table->unit, image->unit);
     take_text(table->flux_unit, image->flux_unit);
     take_text(table->frame, image->frame);
+    take_text(table->date_obs, image->date_obs);
+    take_text(table->telescope, image->telescope);
+    take_text(table->object, image->object);
     image->width = pixels_of(table->width);
     image->height = pixels_of(table->height);
     image->equinox = table->equinox;

@@ -12,7 +12,7 @@ enum { ROWS = 512 }; /* of a block */
 struct slot {
     char *text;
     void *rows; /* those of a store, and their images */
-    const char **images;
+    const struct row_image **images;
     size_t size;
     struct gzip_piece piece;
     bool is_done; /* to be written */

@@ -88,7 +88,7 @@ static const struct {
 
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
-_Static_assert((int)ENTRIES < (int)MOST_COLUMNS, "a catalogue has room for all columns");
+_Static_assert((int)ENTRIES + 2 <= (int)MOST_COLUMNS, "a catalogue has room for all columns");
 
 /* --- what depends on the image --- */
 
@@ -166,16 +166,29 @@ static const char *describe(const struct entry *e, const struct options *o) {
     return e->description;
 }
 
+/* Adds the columns that only merged catalogues have. */
+static void add_image_columns(struct srcfind_catalogue *catalogue) {
+    const struct row_store *store = catalogue->store;
+    const struct column columns[] = {
+        {.shown = {"Image", NULL, "meta.id;meta.file", "path of the image", SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, path),
+         .width = store->path_bytes,
+         .of_image = true},
+        {.shown = {"Date_obs", NULL, "time.start;obs", "date of the observation of the image",
+                   SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, date_obs),
+         .width = store->date_bytes,
+         .of_image = true}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        catalogue->columns[catalogue->n_columns++] = columns[i];
+}
+
 void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
     const struct options *o = &catalogue->options;
     const bool has_empty = options_fit(o) || *o->at; /* else each source has pixels */
     catalogue->n_columns = 0;
     if (catalogue_is_merged(catalogue))
-        catalogue->columns[catalogue->n_columns++] =
-            (struct column){.shown = {"Image", NULL, "meta.id;meta.file", "path of the image",
-                                      SRCFIND_STRING, NULL},
-                            .width = catalogue->store->image_bytes,
-                            .is_image = true};
+        add_image_columns(catalogue);
     for (int i = 0; i < ENTRIES; i++) {
         if (!is_there(entries[i].when, catalogue))
             continue;
@@ -192,11 +205,13 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
 
 union cell_value catalogue_value(const struct rows *rows, int64_t row,
                                  const struct column *column) {
-    const char *at = column->is_image ? rows->images[row]
-                                      : (const char *)rows->first + (size_t)row * rows->row_bytes +
-                                            column->offset;
+    const char *of = column->of_image ? (const char *)rows->images[row]
+                                      : (const char *)rows->first + (size_t)row * rows->row_bytes;
+    const char *at = of + column->offset;
     union cell_value value = {.text = at};
-    if (column->shown.kind == SRCFIND_INTEGER)
+    if (column->of_image)
+        memcpy(&value.text, at, sizeof value.text);
+    else if (column->shown.kind == SRCFIND_INTEGER)
         memcpy(&value.integer, at, sizeof value.integer);
     else if (column->shown.kind == SRCFIND_REAL)
         memcpy(&value.real, at, sizeof value.real);

@@ -16,14 +16,20 @@ struct column {
     struct srcfind_column shown;
     size_t offset, width; /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;    /* integers: some may be SRCFIND_EMPTY */
-    bool is_image;        /* its cells are the images of rows, and no member of a source */
+    bool of_image;        /* its cells are texts of the images of rows: see struct row_image */
+};
+
+/* What rows of a merged catalogue tell of their image: UTF-8 without control characters. A column
+ * of_image has the offset of a member. */
+struct row_image {
+    char *path, *date_obs;
 };
 
 /* Rows of a catalogue, as writers take them. */
 struct rows {
-    const void *first;         /* struct srcfind_source; of a table of planes struct plane_row */
-    size_t row_bytes;          /* of one of these */
-    const char *const *images; /* of each row; NULL unless the catalogue is merged */
+    const void *first; /* struct srcfind_source; of a table of planes struct plane_row */
+    size_t row_bytes;  /* of one of these */
+    const struct row_image *const *images; /* of each row; NULL if they have none */
     int64_t n;
     bool are_last;
 };
@@ -41,11 +47,12 @@ static inline const struct srcfind_source *rows_source(const struct rows *rows, 
  * when they are written. */
 struct row_store {
     void *context;
-    size_t row_bytes;   /* of a row; see struct rows */
-    size_t image_bytes; /* the longest path of an image: UTF-8 without control characters */
+    size_t row_bytes;              /* of a row; see struct rows */
+    size_t path_bytes, date_bytes; /* the longest texts of an image; 1 at least */
     /* Reads the rows from `first` on, as many as the arrays take. False with errno. Several threads
      * may call this at the same time. */
-    bool (*read)(void *context, int64_t first, int64_t n, void *rows, const char **images);
+    bool (*read)(void *context, int64_t first, int64_t n, void *rows,
+                 const struct row_image **images);
     /* Of a merged catalogue: writes the images as an array of JSON. False where memory ran out or
      * reading failed. */
     bool (*write_images)(void *context, FILE *stream);
@@ -101,7 +108,7 @@ bool catalogue_is_merged(const struct srcfind_catalogue *catalogue);
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);
 
 /* Writes a cell as in a CSV file, "" if it does not apply, and returns the length. The capacity of
- * text is CELL_TEXT. Not for the column of images; no other cell needs quotes in CSV. */
+ * text is CELL_TEXT. Not for columns of images; no other cell needs quotes in CSV. */
 int catalogue_cell(const struct rows *rows, int64_t row, const struct column *column, char *text);
 
 /* The value of a cell, by its kind. A text belongs to the rows. */

@@ -10,11 +10,11 @@ static bool csv_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     return true;
 }
 
-/* Writes a text, in quotes if it needs them. Returns the end. */
+/* Writes a text of an image, in quotes if it needs them. Returns the end. */
 static char *put_text(const char *text, char *to) {
     const size_t length = strlen(text);
     const bool is_plain =
-        !text[strcspn(text, ",\"")] && length > 0 && *text != ' ' && text[length - 1] != ' ';
+        !text[strcspn(text, ",\"")] && (length == 0 || (*text != ' ' && text[length - 1] != ' '));
     if (is_plain) {
         memcpy(to, text, length);
         return to + length;
@@ -36,7 +36,7 @@ static size_t csv_rows(const struct srcfind_catalogue *catalogue, const struct r
     for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
             const struct column *column = &catalogue->columns[i];
-            to = column->is_image ? put_text(rows->images[row], to)
+            to = column->of_image ? put_text(catalogue_value(rows, row, column).text, to)
                                   : to + catalogue_cell(rows, row, column, to);
             *to++ = i + 1 < n ? ',' : '\n';
         }

@@ -83,6 +83,9 @@ static cJSON *image_json(const struct srcfind_image *image) {
     add_real(&object, "equinox", image->equinox);
     add_real(&object, "pixel_area_deg2", image->pixel_area);
     add_real(&object, "frequency_hz", image->frequency);
+    add_text(&object, "date_obs", image->date_obs);
+    add_text(&object, "telescope", image->telescope);
+    add_text(&object, "object", image->object);
     json_add(&object, "beam", isfinite(image->beam.major) ? beam_json(image) : cJSON_CreateNull());
     return json_end(&object);
 }
@@ -246,8 +249,15 @@ static void name_cells(const struct srcfind_catalogue *catalogue, struct names *
                                             catalogue->columns[i].shown.name);
 }
 
-/* Writes the path of an image as a string. Returns the end. */
+static char *put_null(char *to) {
+    memcpy(to, "null", 4);
+    return to + 4;
+}
+
+/* Writes a text of an image as a string, and null if empty. Returns the end. */
 static char *put_string(const char *text, char *to) {
+    if (!*text)
+        return put_null(to);
     *to++ = '"';
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
@@ -262,13 +272,11 @@ static char *put_string(const char *text, char *to) {
 static char *json_cell(const struct rows *rows, int64_t row, const struct column *column,
                        char *to) {
     const bool is_text = column->shown.kind == SRCFIND_STRING;
-    if (column->is_image)
-        return put_string(rows->images[row], to);
+    if (column->of_image)
+        return put_string(catalogue_value(rows, row, column).text, to);
     const int length = catalogue_cell(rows, row, column, to + is_text);
-    if (length == 0) {
-        memcpy(to, "null", 4);
-        return to + 4;
-    }
+    if (length == 0)
+        return put_null(to);
     if (!is_text)
         return to + length;
     to[0] = to[length + 1] = '"';

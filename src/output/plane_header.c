@@ -91,4 +91,7 @@ void plane_header_add(struct cards *cards, int bitpix, const struct image *image
     cards_add_real(cards, "BMAJ", metadata->beam.major);
     cards_add_real(cards, "BMIN", metadata->beam.minor);
     cards_add_real(cards, "BPA", metadata->beam.angle);
+    cards_add_text(cards, "DATE-OBS", metadata->date_obs);
+    cards_add_text(cards, "TELESCOP", metadata->telescope);
+    cards_add_text(cards, "OBJECT", metadata->object);
 }

@@ -1,4 +1,5 @@
-/* The header of a map: the shape of an image's plane, its coordinates, beam and frequency. */
+/* The header of a map: the shape of an image's plane, its coordinates, beam, frequency and
+ * observation. */
 #ifndef PLANE_HEADER_H
 #define PLANE_HEADER_H
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/texts.h"
 #include "input/units.h"
 #include "output/catalogue.h"
 
@@ -23,7 +24,7 @@ static const struct entry {
     const char *name, *unit, *ucd;
     size_t offset;
     enum srcfind_kind kind;
-    size_t width;
+    size_t width; /* 0: of the row's image */
     const char *description;
 } entries[] = {
 #define INTEGER SRCFIND_INTEGER, 8
@@ -31,7 +32,8 @@ static const struct entry {
 #define TEXT(longest) SRCFIND_STRING, longest
 #define COLUMN(name, unit, ucd, member, cell, description)                                         \
     {name, unit, ucd, offsetof(struct plane_row, member), cell, description},
-#define IMAGE_COLUMN(name, ucd, description) {name, NULL, ucd, 0, SRCFIND_STRING, 0, description},
+#define IMAGE_COLUMN(name, ucd, member, description)                                               \
+    {name, NULL, ucd, offsetof(struct row_image, member), SRCFIND_STRING, 0, description},
 #include "output/plane_columns.inc"
 #undef INTEGER
 #undef REAL
@@ -49,17 +51,22 @@ static const char *unit_of(const struct entry *e, const struct srcfind_image *im
     return unit && *unit ? unit : NULL;
 }
 
+static size_t width_of(const struct entry *e, const struct row_store *store) {
+    if (e->width > 0)
+        return e->width;
+    return e->offset == offsetof(struct row_image, path) ? store->path_bytes : store->date_bytes;
+}
+
 static void name_columns(struct srcfind_catalogue *c) {
     c->n_columns = sizeof entries / sizeof *entries;
     for (int i = 0; i < c->n_columns; i++) {
         const struct entry *e = &entries[i];
         const char *unit = unit_of(e, &c->image);
-        const bool is_image = e->width == 0;
         c->columns[i] = (struct column){
             .shown = {e->name, unit, e->ucd, e->description, e->kind, units_vounit(unit)},
             .offset = e->offset,
-            .width = is_image ? c->store->image_bytes : e->width,
-            .is_image = is_image};
+            .width = width_of(e, c->store),
+            .of_image = e->width == 0};
     }
 }
 
@@ -70,10 +77,13 @@ struct plane_rows {
     struct row_store store;
     const struct plane_table *table;
     const struct srcfind_source *sources;
+    char **paths;             /* those of the table, as they are shown */
+    struct row_image *images; /* of each plane */
 };
 
 /* Puts rows together: row i is that of source i / n and plane i % n. */
-static bool read_rows(void *context, int64_t first, int64_t n, void *rows, const char **images) {
+static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
+                      const struct row_image **images) {
     const struct plane_rows *r = context;
     const struct plane_table *t = r->table;
     struct plane_row *row = rows;
@@ -85,45 +95,69 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows, const
                                     .frequency = plane->frequency,
                                     .flux = t->fluxes[at * t->n_sources + source]};
         memcpy(row[i].stokes, plane->stokes, sizeof row[i].stokes);
-        memcpy(row[i].date_obs, plane->date_obs, sizeof row[i].date_obs);
-        images[i] = t->paths[plane->file];
+        images[i] = &r->images[at];
     }
     return true;
 }
 
-static size_t longest_path(const struct plane_table *t) {
-    size_t longest = 1;
+static void count_bytes(const char *text, size_t *longest) {
+    const size_t length = strlen(text);
+    *longest = length > *longest ? length : *longest;
+}
+
+/* Sets what is shown of the images. False where memory ran out. */
+static bool show_images(struct plane_rows *r, struct plane_table *t) {
+    r->paths = calloc((size_t)t->n_paths + 1, sizeof *r->paths);
+    r->images = calloc((size_t)t->n + 1, sizeof *r->images);
+    if (!r->paths || !r->images)
+        return false;
     for (int i = 0; i < t->n_paths; i++) {
-        const size_t length = strlen(t->paths[i]);
-        longest = length > longest ? length : longest;
+        if (!(r->paths[i] = texts_clean(t->paths[i])))
+            return false;
+        count_bytes(r->paths[i], &r->store.path_bytes);
     }
-    return longest;
+    for (int64_t i = 0; i < t->n; i++) {
+        r->images[i] = (struct row_image){r->paths[t->planes[i].file], t->planes[i].date_obs};
+        count_bytes(t->planes[i].date_obs, &r->store.date_bytes);
+    }
+    return true;
 }
 
 const struct srcfind_catalogue *catalogue_planes(struct srcfind_catalogue *catalogue) {
-    struct plane_rows *r = catalogue->plane_rows;
-    const struct plane_table *t = &catalogue->planes;
-    if (r)
-        return &r->catalogue;
-    r = catalogue->plane_rows = malloc(sizeof *r);
+    struct plane_table *t = &catalogue->planes;
+    if (catalogue->plane_rows)
+        return &catalogue->plane_rows->catalogue;
+    struct plane_rows *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    r->table = t;
-    r->sources = catalogue->sources;
-    r->store = (struct row_store){.context = r,
-                                  .row_bytes = sizeof(struct plane_row),
-                                  .image_bytes = longest_path(t),
-                                  .read = read_rows};
-    r->catalogue = *catalogue;
+    *r = (struct plane_rows){.catalogue = *catalogue,
+                             .store = {.context = r,
+                                       .row_bytes = sizeof(struct plane_row),
+                                       .path_bytes = 1,
+                                       .date_bytes = 1,
+                                       .read = read_rows},
+                             .table = t,
+                             .sources = catalogue->sources};
+    if (!show_images(r, t)) {
+        plane_rows_free(r);
+        return NULL;
+    }
     r->catalogue.of_sources = catalogue;
     r->catalogue.sources = NULL;
     r->catalogue.n_sources = t->n * t->n_sources;
     r->catalogue.n_negative = 0;
     r->catalogue.store = &r->store;
     name_columns(&r->catalogue);
+    catalogue->plane_rows = r;
     return &r->catalogue;
 }
 
-void plane_rows_free(struct plane_rows *rows) {
-    free(rows);
+void plane_rows_free(struct plane_rows *r) {
+    for (int i = 0; r && r->paths && i < r->table->n_paths; i++)
+        free(r->paths[i]);
+    if (r) {
+        free(r->paths);
+        free(r->images);
+    }
+    free(r);
 }

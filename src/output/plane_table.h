@@ -5,13 +5,11 @@
 #include "input/stokes.h"
 #include "measure/plane_fluxes.h"
 
-enum { PLANE_DATE = 32 };
-
 struct measured_plane {
     int file;       /* the number of its path */
     int64_t number; /* from 1, in the order of the file, whatever its axes are */
     double frequency;
-    char stokes[STOKES_TEXT], date_obs[PLANE_DATE];
+    char stokes[STOKES_TEXT], date_obs[SRCFIND_TEXT];
     bool is_blank, has_beam;
 };
 
@@ -28,7 +26,7 @@ struct plane_table {
 struct plane_row {
     int64_t source_id, plane;
     double frequency;
-    char stokes[STOKES_TEXT], date_obs[PLANE_DATE];
+    char stokes[STOKES_TEXT];
     struct plane_flux flux;
 };
 

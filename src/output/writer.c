@@ -17,9 +17,10 @@ const struct writer *writer_named(const char *name) {
     return NULL;
 }
 
-/* No format makes more than two bytes of one of a path, and some that are beside it. */
+/* No format makes more than two bytes of one of a text of an image, and some that are beside it. */
 size_t writer_row_bytes(const struct writer *writer, const struct srcfind_catalogue *catalogue) {
-    return writer->row_bytes + (catalogue->store ? 2 * catalogue->store->image_bytes + 16 : 0);
+    const struct row_store *store = catalogue->store;
+    return writer->row_bytes + (store ? 2 * (store->path_bytes + store->date_bytes) + 16 : 0);
 }
 
 static bool write_begin(const struct writer *writer, const struct srcfind_catalogue *catalogue,

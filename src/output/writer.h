@@ -19,7 +19,7 @@ struct writer {
     /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
      * Several threads may call this at the same time. */
     size_t (*rows)(const struct srcfind_catalogue *catalogue, const struct rows *rows, char *text);
-    size_t row_bytes;  /* maximum length of a formatted row, but for the path of its image */
+    size_t row_bytes;  /* maximum length of a formatted row, but for texts of its image */
     const char *after; /* the text after the rows; NULL: there is none, or `end` writes it */
     void (*end)(const struct srcfind_catalogue *catalogue, FILE *stream); /* or NULL */
 };

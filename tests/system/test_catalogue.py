@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 from astropy.io import fits
+from astropy.time import Time
 from astropy.wcs import WCS
 
 import srcfind_test as t
@@ -80,7 +81,7 @@ class Catalogues(t.Case):
                                            "sources"])
         self.assertEqual(catalogue["options"], {
             "kappa": 2.5, "threshold": 6, "island": 4, "background": "zero", "rms": None, "local": None, "rms-box": None,
-            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
+            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
             "beam": None, "hdu": None, "plane": None})
         image = catalogue["image"]
         self.assertEqual(image["path"], path)
@@ -257,6 +258,28 @@ class Catalogues(t.Case):
             self.assertEqual(t.find(path, "--plane", "3")["image"]["frequency_hz"], 1.002e9)
         path = self.write("image.fits", cube[0], t.sky_header(RESTFRQ=1.4e9))
         self.assertEqual(t.find(path)["image"]["frequency_hz"], 1.4e9)
+
+    def test_observation(self):
+        """DATE-OBS is a text as it stands there, if it is a date of FITS; MJD-OBS is a date by astropy, to the millisecond, if it has four digits of a year."""
+        random = np.random.default_rng(2)
+        days = [*random.uniform(-678941, 2973483, 12), -678941.0, -0.25, 0.0, 51603.0, 88127.5, 60000.123456789, 59999.9999999999]
+        known = [({"DATE-OBS": text, "MJD-OBS": 6e4}, text) for text in ("2026-11-25T22:00:00.25", "2016-12-31T23:59:60", "1998-01-02", "25/11/86")]
+        known += [({"DATE-OBS": text, "MJD-OBS": 6e4}, "2023-02-25T00:00:00.000") for text in (
+            "it's \"so\", perhaps", "0000-00-00", " 26/09/8", "25/13/86", "25/11/1986", "2026-11-25 22:00:00", "2026-11-25T24:00:00", "2026-11-25T22:00:00.2x")]
+        known += [({"DATE-OBS": " ", "MJD-OBS": day}, Time(day, format="mjd", scale="tai").isot.zfill(23)) for day in days]
+        known += [({"MJD-OBS": value}, None) for value in (-678942.0, 2973484.0, 1e300, "60000")] + [({"DATE-OBS": 2026}, None), ({}, None)]
+        image = t.noise(20, 20)
+        for cards, expected in known:
+            with self.subTest(cards):
+                described = t.find(self.write("image.fits", image, t.sky_header(**cards)))["image"]
+                self.assertEqual([described[name] for name in ("date_obs", "telescope", "object")], [expected, None, None])
+        path = self.write("image.fits", image, t.sky_header(TELESCOP="ASKAP", OBJECT="RACS 0034-46"))
+        with open(path, "r+b") as stream:
+            cards = stream.read(2880).replace(b"RACS 0034", b"R\x1bCS\t0034")
+            stream.seek(0)
+            stream.write(cards)
+        described = t.find(path)["image"]
+        self.assertEqual([described[name] for name in ("date_obs", "telescope", "object")], [None, "ASKAP", "R?CS?0034-46"])
 
     def test_off_the_sky(self):
         """Pixels outside of an all-sky projection have a place in the image and none on the sky."""

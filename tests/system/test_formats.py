@@ -20,6 +20,7 @@ CASA = re.compile(r'ellipse \[\[%s(deg|pix), %s(?:deg|pix)\], \[%s(?:arcsec|pix)
                   ((NUMBER,) * 5))
 INTEGERS = {"Source_id", "Isl_id", "N_Gaus", "Xpeak", "Ypeak", "N_pix", "X_min", "X_max", "Y_min", "Y_max", "Flags"}
 NO_SHAPE = 8
+OBSERVATION = {"DATE-OBS": "2026-11-25T22:00:00", "TELESCOP": "ASKAP & \"ATCA\"", "OBJECT": "Barnard's: #1"}
 FORMATS = {"csv": ".csv", "json": ".json", "votable": ".vot", "fits": ".fits", "ecsv": ".ecsv", "reg": ".reg", "crtf": ".crtf", "table": ".txt"}
 
 
@@ -60,7 +61,7 @@ class Formats(t.Case):
         return t.read_csv(self.written(path, ".csv", *options))
 
     def test_ecsv(self):
-        path = self.image(FREQ=1.4e9, BUNIT="mJy/beam", EXTNAME="it's \"so\": \\ #")
+        path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam", EXTNAME="it's \"so\": \\ #")
         for options in ([], ["--local", "--rms-box", "40"], ["-n", "500"]):
             table = Table.read(self.written(path, ".ecsv", *options))
             expected = self.rows(path, *options)
@@ -72,13 +73,14 @@ class Formats(t.Case):
                              ["deg", "pix", "mJy / beam", "Jy"])
             self.assertEqual([table["RA"].meta["ucd"], table["N_pix"].dtype], ["pos.eq.ra;meta.main", np.int64])
             self.assertEqual([table.meta[name] for name in ("image", "FREQ", "bunit", "RADESYS")], [path, 1.4e9, "mJy/beam", "ICRS"])
+            self.assertEqual({name: table.meta[name] for name in OBSERVATION}, OBSERVATION)
             found = t.find(path, *options)
             self.assertEqual(table.meta["background_rms"], found["background"]["rms"])
             self.assertEqual(table.meta["options"], found["options"])
             self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
 
     def test_votable(self):
-        path = self.image(FREQ=1.4e9, BUNIT="mJy/beam")
+        path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam")
         for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
             written, expected = self.written(path, ".vot", *options), self.rows(path, *options)
             with warnings.catch_warnings():
@@ -98,6 +100,7 @@ class Formats(t.Case):
             params = {param.name: param.value for param in first.params}
             self.assertEqual([params[name] for name in ("image", "FREQ", "bunit", "option_threshold")],
                              [path, 1.4e9, "mJy/beam", t.find(path, *options)["options"]["threshold"].__format__("g")])
+            self.assertEqual({name: params[name] for name in OBSERVATION}, OBSERVATION)
 
     def test_columns_of_options(self):
         """Every format has the columns of --deblend, --fit and --at, and those alone, with their types and units."""
@@ -161,7 +164,7 @@ class Formats(t.Case):
         directory = self.path("a long name, with the quotes of O'Neill's, " + 60 * "x")
         os.mkdir(directory)
         path = os.path.join(directory, "image.fits")
-        os.rename(self.image(FREQ=1.4e9, BUNIT="mJy/beam"), path)
+        os.rename(self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam"), path)
         for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):
             written, expected = self.written(path, ".fits", *options), self.rows(path, *options)
             with fits.open(written) as hdus:
@@ -176,6 +179,7 @@ class Formats(t.Case):
                                          {"RA": "deg", "Xposn": "pixel", "Peak_flux": "mJy/beam", "Total_flux": "Jy"}[name])
                 self.assertEqual([header["IMAGE"], header["FREQ"], header["MAPUNIT"], header["TUCD4"]],
                                  [path, 1.4e9, "mJy/beam", "pos.eq.ra;meta.main"])
+                self.assertEqual({name: header[name] for name in OBSERVATION}, OBSERVATION)
                 self.assertIn("srcfind option threshold: " + (options[-1] if "-n" in options else "5"), str(header["HISTORY"]))
                 self.assertIn("32 negative", header["TCOMM32"])
         with open(written, "rb") as stream:

@@ -106,7 +106,7 @@ class Lists(t.unittest.TestCase):
         self.assertNotIn("Index", source["required"])
         self.assertEqual(source["dependentRequired"]["Index"], ["N_Gaus"])
         self.assertIn("Index", source["dependentRequired"]["N_Gaus"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [49, 50])
+        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [49, 51])
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')

@@ -13,6 +13,7 @@ import subprocess
 
 import numpy as np
 from astropy.io import fits
+from astropy.io.votable import parse as votable_parse
 from astropy.table import Table
 
 import srcfind_test as t
@@ -95,7 +96,7 @@ class Merge(t.Case):
                 is_duplicate = (image, number) in duplicates
                 if is_duplicate and not keep:
                     continue
-                row = {"Image": images[image], **row, "Source_id": str(len(merged) + 1)}
+                row = {"Image": images[image], "Date_obs": "", **row, "Source_id": str(len(merged) + 1)}
                 row["Flags"] = str(int(row["Flags"]) + (DUPLICATE if is_duplicate else 0))
                 merged.append(row)
         return merged, len(duplicates)
@@ -143,7 +144,7 @@ class Merge(t.Case):
                                  (["--group", "0", "--negative", "--local"], ("json",))):
             one = rows_of(t.run(copies[0], "-q", *options).stdout)
             self.assertIn("", [row["X_min"] for row in one])
-            expected = [{"Image": copies[0], **row} for row in one]
+            expected = [{"Image": copies[0], "Date_obs": "", **row} for row in one]
             self.assertEqual(rows_of(self.merge_images(*copies, *options)), expected)
             for name in formats:
                 shutil.rmtree(self.out, ignore_errors=True)
@@ -170,7 +171,7 @@ class Merge(t.Case):
     def test_many_rows(self):
         """More than writers take at a time."""
         options = ["-n", "1", "--merge-duplicates", "keep", "--min-pixels", "1"]
-        rows = [{"Image": image, **row} for image in self.images for row in rows_of(t.run(image, "-q", "-n", "1", "--min-pixels", "1").stdout)]
+        rows = [{"Image": image, "Date_obs": "", **row} for image in self.images for row in rows_of(t.run(image, "-q", "-n", "1", "--min-pixels", "1").stdout)]
         self.assertGreater(len(rows), 5000)
         merged = rows_of(self.merge_images(*self.images, *options))
         self.assertTrue([row["Source_id"] for row in merged] == [str(i + 1) for i in range(len(rows))])
@@ -261,7 +262,7 @@ class Merge(t.Case):
         """All have the cells of the CSV; --merge goes by its suffix, not by --format."""
         text = self.merge_images(*self.images)
         rows = rows_of(text)
-        self.assertEqual(list(rows[0])[:2], ["Image", "Source_id"])
+        self.assertEqual(list(rows[0])[:3], ["Image", "Date_obs", "Source_id"])
         for name in ("merged.vot", "merged.fits", "merged.ecsv", "merged.csv.gz", "merged.json", "plain"):
             with self.subTest(name):
                 path = self.path(name)
@@ -280,6 +281,31 @@ class Merge(t.Case):
                     table = Table.read(path)
                 self.assert_cells(table, rows)
         self.assertEqual(len(os.listdir(self.out)), 6)
+
+    def test_dates(self):
+        """Rows have the date of their image, in all formats and also where its catalogue is read back; csv does not tell it."""
+        dates = ["2026-11-25T22:00:00.123456789", "2026-11-26", "", "25/11/86"]
+        images = [self.cut("%d.dated.fits" % i, 0, 40 * i, **({"DATE-OBS": date} if date else {})) for i, date in enumerate(dates)]
+        of_image = dict(zip(images, dates))
+        for name in ("csv", "json", "vot", "fits", "ecsv"):
+            with self.subTest(name):
+                shutil.rmtree(self.out, ignore_errors=True)
+                path, again = self.path("m." + name), self.path("again." + name)
+                t.run(*images, "-q", "-o", self.out, "-f", {"vot": "ecsv"}.get(name, name), "--fit", "--save", "gaussians", "--merge", path, check=True)
+                for merged in (path, self.path("m.gaussians." + name)):
+                    rows = json.load(open(merged)).popitem()[1] if name == "json" else Table.read(merged, **({"format": "ascii.csv"} if name == "csv" else {}))
+                    found = [(str(row["Image"]), "" if row["Date_obs"] in (None, np.ma.masked) else str(row["Date_obs"])) for row in rows]
+                    self.assertEqual(set(found), set(of_image.items()))
+                files = [os.path.join(self.out, os.path.basename(image)[:-4] + {"vot": "ecsv"}.get(name, name)) for image in images]
+                self.assertEqual(merge(*files, "--radius", "4.5", "-o", again, "-q").stderr, "")
+                if name == "csv":
+                    with open(again) as stream:
+                        self.assertEqual({row["Date_obs"] for row in rows_of(stream.read())}, {""})
+                    continue
+                with open(path, "rb") as one, open(again, "rb") as other:
+                    self.assertEqual(one.read(), other.read())
+        self.assertEqual([field.ucd for field in votable_parse(self.path("m.vot"), verify="exception").get_first_table().fields][:2],
+                         ["meta.id;meta.file", "time.start;obs"])
 
     def test_json_entries(self):
         """An image is described as in its own catalogue, and the options are those of all."""
@@ -637,7 +663,7 @@ class Merge(t.Case):
                 own = [one for one in gaussians[image] if one["Source_id"] == row["Source_id"]]
                 self.assertEqual(len(own), int(row["N_Gaus"]))
                 for one in own if keep or not is_duplicate else []:
-                    merged.append({"Image": self.images[image], **one, "Source_id": str(n_sources), "Gaus_id": str(len(merged) + 1),
+                    merged.append({"Image": self.images[image], "Date_obs": "", **one, "Source_id": str(n_sources), "Gaus_id": str(len(merged) + 1),
                                    "Flags": str(int(one["Flags"]) + DUPLICATE * is_duplicate)})
         return merged
 
@@ -715,7 +741,7 @@ class Merge(t.Case):
         expected, n_sources = [], 0
         for image in self.images:
             t.run(image, "-q", *options, "-o", self.path("one.csv"), check=True)
-            expected += [{"Image": image, **row, "Source_id": str(int(row["Source_id"]) + n_sources)} for row in self.read(self.path("one.gaussians.csv"))]
+            expected += [{"Image": image, "Date_obs": "", **row, "Source_id": str(int(row["Source_id"]) + n_sources)} for row in self.read(self.path("one.gaussians.csv"))]
             n_sources += len(self.read(self.path("one.csv")))
         kept = []
         for keep in ("keep", "drop"):

@@ -160,10 +160,11 @@ class Save(t.Case):
             self.assertIn("srcfind option hdu: " + "S" * 60, "".join(one[name][1]["HISTORY"]))  # in two cards
 
     def test_header(self):
-        path = self.write("image.fits", t.noise(100, 120), t.sky_header(FREQ=1.4e9, OBJECT="M 31"))
+        path = self.write("image.fits", t.noise(100, 120), t.sky_header(**{"DATE-OBS": "25/11/86"}, FREQ=1.4e9, TELESCOP="WSRT", OBJECT="M 31"))
         for name, (_, header) in self.save(path, "--blank=-1", "--beam", "12,9,-5", "-j", "2").items():
             self.assertEqual(header.get("BUNIT"), "Jy/beam" if name in ("rms", "background") else None)
             self.assertEqual([header[key] for key in ("BMAJ", "BMIN", "BPA", "FREQ")], [12 / 3600, 9 / 3600, -5, 1.4e9])
+            self.assertEqual([header[key] for key in ("DATE-OBS", "TELESCOP", "OBJECT")], ["25/11/86", "WSRT", "M 31"])
             history = str(header["HISTORY"])
             self.assertRegex(history, r"\Asrcfind [0-9.]+ map: %s\n" % name)
             for option in ("kappa: 3", "threshold: 5", "background: median", "blank: -1", "beam: 12,9,-5"):

@@ -508,7 +508,7 @@ class Merged(Scales):
             for number, row in enumerate(rows):
                 if keep or (image, number) not in duplicates:
                     flag = DUPLICATE if (image, number) in duplicates else 0
-                    merged.append({"Image": self.images[image], **row, "Source_id": str(len(merged) + 1), "Flags": str(int(row["Flags"]) + flag)})
+                    merged.append({"Image": self.images[image], "Date_obs": "", **row, "Source_id": str(len(merged) + 1), "Flags": str(int(row["Flags"]) + flag)})
         n_wide = sum(catalogues[image][0][number]["Scale"] != "0" for image, number in duplicates)
         return merged, len(duplicates), n_wide
 

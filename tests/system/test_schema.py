@@ -123,7 +123,7 @@ class Schema(t.Case):
                 unit = {"image.unit": image["unit"], "image.flux_unit": image["flux_unit"]}.get(unit, unit)
                 self.assertEqual([text, unit], [column["description"], column["unit"]], column["name"])
                 names.add(column["name"])
-        self.assertEqual(names | {"Image"}, set(properties))
+        self.assertEqual(names | {"Image", "Date_obs"}, set(properties))
 
     def test_descriptions_say_what_is_measured(self):
         """Of islands, of Gaussians, and of what is given."""

@@ -114,8 +114,9 @@ static void empty_catalogue(void **state) {
     catalogue_name_columns(c);
     cJSON *root = read_catalogue(c);
     static const char *const null[] = {
-        "path",  "hdu",     "hdu_name",        "compression",  "unit", "flux_unit",
-        "frame", "equinox", "pixel_area_deg2", "frequency_hz", "beam"};
+        "path",      "hdu",      "hdu_name",  "compression",     "unit",
+        "flux_unit", "frame",    "equinox",   "pixel_area_deg2", "frequency_hz",
+        "beam",      "date_obs", "telescope", "object"};
     for (size_t i = 0; i < sizeof null / sizeof *null; i++)
         assert_true(cJSON_IsNull(at(at(root, "image"), null[i])));
     assert_true(cJSON_IsArray(at(root, "sources")));

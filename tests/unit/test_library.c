@@ -59,6 +59,7 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"rms-map", "a/rms.fits"},
                                            {"mask", "masks"},
                                            {"detect-on", "flat.fits"},
+                                           {"measure-in", "a,,b.fits,c.fits"},
                                            {"background-map", "b.fits"},
                                            {"negative", "yes"},
                                            {"deblend", "yes"},

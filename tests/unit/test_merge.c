@@ -111,9 +111,9 @@ static void duplicates_are_dropped_or_marked(void **state) {
         assert_int_equal(counts.rows, keep ? 18 : 12);
         assert_int_equal(counts.without_beam + counts.without_sky, 0);
         read_file("merged.csv", text);
-        assert_memory_equal(line_of(text, 1), keep ? "first,1,1," : "second,1,1,", 10);
-        assert_memory_equal(line_of(text, keep ? 18 : 12), keep ? "third,18,6," : "third,12,6,",
-                            11);
+        assert_memory_equal(line_of(text, 1), keep ? "first,,1,1," : "second,,1,1,", 11);
+        assert_memory_equal(line_of(text, keep ? 18 : 12), keep ? "third,,18,6," : "third,,12,6,",
+                            12);
         assert_int_equal(strstr(text, "first") != NULL, keep);
     }
     for (int i = 0; i < 3; i++)

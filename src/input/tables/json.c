@@ -252,13 +252,9 @@ static double number_of(const cJSON *object, const char *name, double other) {
     return cJSON_IsNumber(value) ? value->valuedouble : other;
 }
 
-static const char *text_of(const cJSON *object, const char *name) {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    return text ? text : "";
-}
-
-static void take_frame(const cJSON *image, struct table_file *table) {
-    snprintf(table->frame, sizeof table->frame, "%s", text_of(image, "frame"));
+static void take_text(const cJSON *object, const char *name, char text[SRCFIND_TEXT]) {
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    snprintf(text, SRCFIND_TEXT, "%s", value ? value : "");
 }
 
 static enum srcfind_status take_image(const cJSON *image, struct table_file *table,
@@ -266,9 +262,12 @@ static enum srcfind_status take_image(const cJSON *image, struct table_file *tab
     const cJSON *beam = cJSON_GetObjectItemCaseSensitive(image, "beam");
     const cJSON *shape = cJSON_GetObjectItemCaseSensitive(image, "shape");
     const char *path = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(image, "path"));
-    take_frame(image, table);
-    snprintf(table->unit, sizeof table->unit, "%s", text_of(image, "unit"));
-    snprintf(table->flux_unit, sizeof table->flux_unit, "%s", text_of(image, "flux_unit"));
+    take_text(image, "frame", table->frame);
+    take_text(image, "unit", table->unit);
+    take_text(image, "flux_unit", table->flux_unit);
+    take_text(image, "date_obs", table->date_obs);
+    take_text(image, "telescope", table->telescope);
+    take_text(image, "object", table->object);
     table->beam.major = number_of(beam, "major_deg", table->beam.major);
     table->beam.minor = number_of(beam, "minor_deg", table->beam.minor);
     table->beam.angle = number_of(beam, "angle_deg", table->beam.angle);
@@ -334,7 +333,7 @@ static enum srcfind_status read_images(struct json *j, struct table_file *table,
         return SRCFIND_OK;
     enum srcfind_status status = read_tree(j, &tree, error);
     if (status == SRCFIND_OK)
-        take_frame(cJSON_GetObjectItemCaseSensitive(tree, "image"), table);
+        take_text(cJSON_GetObjectItemCaseSensitive(tree, "image"), "frame", table->frame);
     cJSON_Delete(tree);
     while (status == SRCFIND_OK && skip(j, ','))
         status = skip_value(j, error);
