@@ -164,7 +164,7 @@ def _column(cells: np.ndarray, unit):
 
 
 #: Of a catalogue.
-_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run", "gaussians")
+_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run", "gaussians", "planes")
 
 
 class Catalogue:
@@ -196,9 +196,24 @@ class Catalogue:
         rows = lib.srcfind_catalogue_gaussians(self._catalogue)
         if not rows:
             return None
+        return self._rows(rows)
+
+    @cached_property
+    def planes(self) -> Catalogue | None:
+        """What the sources have in each plane of the images of measure_in: a row for each source and plane, source by source;
+        None without measure_in.
+
+        >>> cube = find("deep.fits", measure_in=["cube.fits"]).planes  # doctest: +SKIP
+        >>> cube.array["Total_flux"].reshape(-1, 64)                   # doctest: +SKIP
+        """
+        rows = lib.srcfind_catalogue_planes(self._catalogue)
+        return self._rows(rows) if rows else None
+
+    def _rows(self, rows) -> Catalogue:
+        """A table that belongs to this catalogue."""
         table = Catalogue.__new__(Catalogue)
         table.__dict__.update(_finder=self._finder, _catalogue=rows, _pixels=self._pixels, _version=self._version,
-                              options=self.options, gaussians=None, _sources=self)  # which owns the rows
+                              options=self.options, gaussians=None, planes=None, _sources=self)  # which owns the rows
         return table
 
     def __getstate__(self) -> dict:
@@ -220,8 +235,10 @@ class Catalogue:
         image, n = self.image, len(self)
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
-        row = "Gaussian" if "Gaus_id" in (column.name for column in self.columns) else "source"
-        return f"<srcfind.Catalogue of {n} {row}{'' if n == 1 else 's'} in {where}, {rms}>"
+        names = [column.name for column in self.columns]
+        row = "Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else "source"
+        rows = row if n == 1 else row.replace("row", "rows") if " " in row else f"{row}s"
+        return f"<srcfind.Catalogue of {n} {rows} in {where}, {rms}>"
 
     # --- the sources ---
 
@@ -236,7 +253,7 @@ class Catalogue:
 
         A real that does not apply is NaN, a text "", an integer the least of int64.
         """
-        cells = [self._cells(i, column.kind) for i, column in enumerate(self._columns())]
+        cells = [self._cells(i, column) for i, column in enumerate(self._columns())]
         names = [column.name for column in self.columns]
         array = np.empty(len(self), [(name, of.dtype) for name, of in zip(names, cells)])
         for name, of in zip(names, cells):
@@ -267,7 +284,10 @@ class Catalogue:
     def _columns(self) -> list:
         return listed(lambda i: lib.srcfind_catalogue_column(self._catalogue, i))
 
-    def _cells(self, i: int, kind: int) -> np.ndarray:
+    def _cells(self, i: int, column) -> np.ndarray:
+        kind = column.kind
+        if text(column.name) == "Image":
+            return np.array([text(lib.srcfind_catalogue_row_image(self._catalogue, k)) for k in range(len(self))], "U")
         cells = np.empty(len(self), _DTYPES[kind])
         lib.srcfind_catalogue_cells(self._catalogue, i, ffi.cast("void *", cells.ctypes.data))
         return cells.astype("U") if kind == lib.SRCFIND_STRING else cells

@@ -4,6 +4,7 @@ import csv
 import math
 import multiprocessing
 import os
+import pathlib
 import pickle
 
 import numpy as np
@@ -87,6 +88,31 @@ def test_columns_of_options(path):
         for name in table.colnames:
             assert getattr(table[name], "unit", None) == getattr(expected[name], "unit", None)
             assert table[name].info.description == expected[name].info.description
+
+
+def test_planes(path):
+    """Those of --measure-in, by a list of paths; pixels in memory are measured in files, too; a pickle has them."""
+    sky.make(["200", path("sky.fits"), "--density", "900", "--seed", "5"])
+    pixels, header = fits.getdata(path("sky.fits")), fits.getheader(path("sky.fits"))
+    name = "a, b and a name that is longer than thirty-two characters.fits"
+    fits.writeto(path(name), np.array([pixels, 2 * pixels]), header)
+    t.run(path("sky.fits"), "-q", "--measure-in", "%s,%s" % (path(name).replace(",", ",,"), path("sky.fits")), "-o", path("c.ecsv"), check=True)
+    expected = QTable.read(path("c.planes.ecsv"), format="ascii.ecsv")
+    found = srcfind.find(path("sky.fits"), measure_in=[path(name), pathlib.Path(path("sky.fits"))])
+    planes = found.planes
+    assert len(planes) == len(expected) == 3 * len(found) > 20
+    assert "rows of a plane in" in repr(planes) and planes.planes is planes.gaussians is None
+    assert planes.table.colnames == expected.colnames
+    for column in expected.colnames:
+        cells = expected[column].filled("") if expected[column].dtype.kind == "U" and hasattr(expected[column], "filled") else expected[column]
+        assert np.array_equal(planes.array[column], np.asarray(cells), equal_nan=planes.array[column].dtype.kind == "f")
+    assert list(planes.array["Image"][:3]) == [path(name)] * 2 + [path("sky.fits")]
+    again = srcfind.find(pixels, header=header, measure_in=path("sky.fits"))
+    assert np.array_equal(again.planes.array["Total_flux"], planes.array["Total_flux"][2::3])
+    assert np.array_equal(pickle.loads(pickle.dumps(found)).planes.array["Total_flux"], planes.array["Total_flux"])
+    with pytest.raises(srcfind.OptionError, match="rows of planes cannot be written as reg"):
+        planes.write(path("planes.reg"))
+    assert srcfind.find(SAMPLE).planes is None
 
 
 def test_gaussians(path):

@@ -128,17 +128,26 @@ const struct srcfind_format *srcfind_format_of(const char *path) {
     return NULL;
 }
 
-static const struct writer *find_writer(const char *format, struct error *error) {
+/* The writer of a format; NULL where there is none, or it has no rows of planes. */
+static const struct writer *find_writer(const struct srcfind_catalogue *catalogue,
+                                        const char *format, struct error *error) {
     const struct writer *writer = writer_named(format);
-    if (!writer)
+    if (!writer) {
         error_set(error, SRCFIND_ERROR_OPTIONS, "format: there is no format %.200s", format);
+    } else if (catalogue->store && !writer->is_table) {
+        error_set(error, SRCFIND_ERROR_OPTIONS,
+                  "format: rows of planes cannot be written as %s: choose csv, ecsv, json, votable "
+                  "or fits",
+                  writer->format.name);
+        return NULL;
+    }
     return writer;
 }
 
 enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                             const struct srcfind_catalogue *catalogue,
                                             const char *format, FILE *stream) {
-    const struct writer *writer = find_writer(format, &finder->error);
+    const struct writer *writer = find_writer(catalogue, format, &finder->error);
     const char *name = stream == stdout ? "standard output" : "stream";
     return writer ? save_stream(catalogue, writer, finder->threads, stream, name, &finder->error)
                   : SRCFIND_ERROR_OPTIONS;
@@ -147,7 +156,7 @@ enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
 enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                            const struct srcfind_catalogue *catalogue,
                                            const char *format, const char *path) {
-    const struct writer *writer = find_writer(format, &finder->error);
+    const struct writer *writer = find_writer(catalogue, format, &finder->error);
     if (!writer)
         return SRCFIND_ERROR_OPTIONS;
     const enum srcfind_status status = save_check(path, "catalogue", &finder->error);

@@ -1,6 +1,7 @@
 /* Any file: a catalogue of fits in each format and all maps, or an error with a text of one line.
  * The file is also the mask and the maps of an image: of itself. */
 #define _GNU_SOURCE /* memfd_create */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,8 +15,10 @@ static bool ends_well(const char *format, const char *bytes, size_t size) {
     return size > 0 && (strcmp(format, "fits") == 0 ? size % 2880 == 0 : bytes[size - 1] == '\n');
 }
 
-static void write_catalogue(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
-    for (int i = 0; srcfind_format(i); i++) {
+/* Writes a catalogue in the first n formats. */
+static void write_catalogue(struct srcfind *finder, const struct srcfind_catalogue *catalogue,
+                            int n) {
+    for (int i = 0; i < n && srcfind_format(i); i++) {
         char *text = NULL;
         size_t size = 0;
         FILE *stream = open_memstream(&text, &size);
@@ -26,6 +29,12 @@ static void write_catalogue(struct srcfind *finder, const struct srcfind_catalog
             abort();
         free(text);
     }
+}
+
+static void write_planes(struct srcfind *finder, struct srcfind_catalogue *catalogue) {
+    const struct srcfind_catalogue *planes = srcfind_catalogue_planes(catalogue);
+    if (planes)
+        write_catalogue(finder, planes, 5); /* the others are not for planes */
 }
 
 static void save_maps(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
@@ -41,15 +50,17 @@ static void search(const char *path, const char *given) {
     if (given && (srcfind_options_set(options, "mask", given) ||
                   srcfind_options_set(options, "rms-map", given) ||
                   srcfind_options_set(options, "background-map", given) ||
-                  srcfind_options_set(options, "detect-on", given)))
+                  srcfind_options_set(options, "detect-on", given) ||
+                  srcfind_options_set(options, "measure-in", given)))
         abort();
     if (srcfind_options_set(options, "device", "cpu") ||
         srcfind_options_set(options, "threads", "2") ||
         srcfind_options_set(options, "fit", "yes") || srcfind_create(options, &finder))
         abort();
     if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK) {
-        write_catalogue(finder, catalogue);
+        write_catalogue(finder, catalogue, INT_MAX);
         save_maps(finder, catalogue);
+        write_planes(finder, catalogue);
     } else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n')) {
         abort();
     }

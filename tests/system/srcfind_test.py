@@ -79,7 +79,8 @@ def check_json(text):
     for document in [text] if is_catalogue else text.splitlines():
         document = json.loads(document)
         if is_catalogue:
-            names, rows = [column["name"] for column in document["columns"]], "sources" if "sources" in document else "gaussians"
+            names = [column["name"] for column in document["columns"]]
+            rows, = {"sources", "gaussians", "planes"} & document.keys()
             assert all(list(row) == names for row in document[rows]), names
             document[rows] = representatives(document[rows])
         validator().validate(document)

@@ -193,6 +193,14 @@ class Faults(FaultCase):
         on = self.write("on.fits", t.noise(*SMALL, n_sources=12), t.sky_header())
         self.check([self.small_image(), "--detect-on", on, "--local", "--negative", "--fit", "--save", "snr,rms,islands", "--cpu", "--threads", 2])
 
+    def test_planes(self):
+        """A plane of pairs, another of one Gaussian; a cube in tiles."""
+        cube = np.array([t.noise(*SMALL, n_sources=12), t.noise(*SMALL, n_sources=12)])
+        tiles = self.path("cube.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(cube, "GZIP_1", header=t.sky_header(), quantize_level=0)]).writeto(tiles)
+        plain = self.write("cube.fits", cube, t.sky_header())
+        self.check([self.small_image(), "-i", "3", "--measure-in", plain + "," + tiles, "--cpu", "--threads", 2])
+
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever."""
         options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]

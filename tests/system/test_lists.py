@@ -7,9 +7,10 @@ import tempfile
 
 import srcfind_test as t
 
-READ = ["scripts/lists", "src/options/options.inc", "src/options/options.text", "src/output/columns.inc", "src/output/columns.text"]
+READ = ["scripts/lists", "src/options/options.inc", "src/options/options.text", "src/output/columns.inc", "src/output/columns.text",
+        "src/output/plane_columns.inc", "src/output/plane_columns.text"]
 WRITTEN = ["man/srcfind.1", "README.md", "schema/srcfind.schema.json"]
-OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:]
+OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
 
@@ -106,7 +107,7 @@ class Lists(t.unittest.TestCase):
         self.assertNotIn("Index", source["required"])
         self.assertEqual(source["dependentRequired"]["Index"], ["N_Gaus"])
         self.assertIn("Index", source["dependentRequired"]["N_Gaus"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [49, 51])
+        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [53, 55])
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')

@@ -107,14 +107,14 @@ class Schema(t.Case):
                 self.assert_refused(wrong)
 
     def test_columns_of_every_frame(self):
-        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits, of scales, or of --at;
-        the schema has no other ones."""
+        """Names, units and descriptions are those of catalogues, of islands and, where only these have a column, of fits, of scales, of planes,
+        or of --at; the schema has no other ones."""
         properties, names = t.schema()["$defs"]["source"]["properties"], set()
         with open(self.path("at.csv"), "w") as stream:
             stream.write("Xposn,Yposn\n30,30\n")
         for lon, lat in FRAMES:
             path = self.write("image.fits", t.noise(60, 70), t.sky_header(CTYPE1=lon, CTYPE2=lat, BUNIT="mJy/beam"))
-            catalogue, *more = (t.find(path, *options) for options in ([], ["--fit"], ["--scales"], ["--at", self.path("at.csv")]))
+            catalogue, *more = (t.find(path, *options) for options in ([], ["--fit"], ["--scales"], ["--measure-in", path], ["--at", self.path("at.csv")]))
             image, of_islands = catalogue["image"], [column["name"] for column in catalogue["columns"]]
             self.assertTrue(catalogue["sources"])
             others = {column["name"]: column for fitted in reversed(more) for column in fitted["columns"] if column["name"] not in of_islands}
@@ -124,6 +124,17 @@ class Schema(t.Case):
                 self.assertEqual([text, unit], [column["description"], column["unit"]], column["name"])
                 names.add(column["name"])
         self.assertEqual(names | {"Image", "Date_obs"}, set(properties))
+
+    def test_columns_of_planes(self):
+        path, properties = self.write("image.fits", t.noise(60, 70), t.sky_header(BUNIT="mJy/beam")), t.schema()["$defs"]["plane"]["properties"]
+        t.run(path, "--measure-in", path, "-q", "-o", self.path("c.json"), check=True)
+        with open(self.path("c.planes.json")) as stream:
+            table = json.load(stream)
+        units = {"image.unit": "mJy/beam", "image.flux_unit": "Jy"}
+        described = [re.fullmatch(r"(.*?)(?: \[(.*)\])?", properties[name]["description"]).groups() for name in properties]
+        self.assertEqual([(name, text, units.get(unit, unit)) for name, (text, unit) in zip(properties, described)],
+                         [(column["name"], column["description"], column["unit"]) for column in table["columns"]])
+        self.assertTrue(table["planes"])
 
     def test_descriptions_say_what_is_measured(self):
         """Of islands, of Gaussians, and of what is given."""

@@ -1,0 +1,337 @@
+"""--measure-in: fluxes in the planes of other images (SPEC: Other images)."""
+import gzip
+import json
+import os
+
+import numpy as np
+from astropy.io import fits
+from scipy.optimize import curve_fit
+
+import srcfind_test as t
+
+SIZE, PIXEL, FWHM = 160, 5e-4, 2.3548200450309493
+BEAM = 2.5e-3  # of the image, degrees: five pixels
+
+
+def gaussian(x, y, major, minor, angle):
+    """A Gaussian of peak 1 around (x, y): FWHM in pixels, angle of the major axis from the y axis against the clock, in degrees."""
+    rows, columns = np.mgrid[:SIZE, :SIZE]
+    turn = np.radians(angle)
+    along = -(columns - x) * np.sin(turn) + (rows - y) * np.cos(turn)
+    across = (columns - x) * np.cos(turn) + (rows - y) * np.sin(turn)
+    return np.exp(-((along / major) ** 2 + (across / minor) ** 2) * FWHM ** 2 / 2)
+
+
+def correlated(random, fwhm):
+    """Noise of unit rms whose autocorrelation is a beam of so many pixels, as that of an interferometer's map."""
+    k = np.fft.fftfreq(SIZE)
+    kernel = np.exp(-(np.pi * fwhm / FWHM) ** 2 * (k[:, None] ** 2 + k ** 2))
+    noise = np.fft.ifft2(np.fft.fft2(random.normal(size=(SIZE, SIZE))) * kernel).real
+    return noise / noise.std()
+
+
+def header(beam=BEAM, **cards):
+    return t.sky_header(CRPIX1=80.0, CRPIX2=80.0, BMAJ=beam, BMIN=beam, BPA=0.0, **cards)
+
+
+class MeasureIn(t.Case):
+    """Sources of a deep image: points and extended ones on a grid, two of them blended, and one of two Gaussians."""
+
+    def setUp(self):
+        super().setUp()
+        self.random = np.random.default_rng(3)
+        self.places = [(20 + 24 * (i % 6) + self.random.uniform(-3, 3), 20 + 24 * (i // 6) + self.random.uniform(-3, 3)) for i in range(36)]
+        self.places[1] = self.places[0][0] + 6, self.places[0][1] + 1
+        self.places[9] = self.places[8][0] + 4, self.places[8][1] + 2
+        self.own = [0 if i % 3 else 4.0 for i in range(36)]  # FWHM without the beam, pixels
+        self.peaks = np.exp(self.random.uniform(np.log(25), np.log(150), 36))
+        self.deep = self.write("deep.fits", self.sky(5, self.peaks, 1), header(RESTFRQ=1.4e9))
+
+    def sky(self, beam, fluxes, rms):
+        """Pixels of the sources: fluxes in units of those that the image's beam would have as peaks if they were points."""
+        pixels = rms * correlated(self.random, beam)
+        for (x, y), own, flux in zip(self.places, self.own, fluxes):
+            width = np.hypot(beam, own)
+            pixels += flux * (beam / width) ** 2 * gaussian(x, y, width, width, 0)
+        return pixels.astype(np.float32)
+
+    def rows(self, *options, stem="c"):
+        """The rows of the table of planes of a run, with those of the catalogue by their numbers."""
+        t.run(*options, "-q", "-o", self.path(stem + ".csv"), check=True)
+        return t.read_csv(self.path(stem + ".planes.csv")), {row["Source_id"]: row for row in t.read_csv(self.path(stem + ".csv"))}
+
+    def text(self, *options):
+        self.rows(*options, stem="text")
+        with open(self.path("text.planes.csv")) as stream:
+            return stream.read()
+
+    def assert_error(self, status, message, *arguments):
+        result = t.run(*arguments)
+        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
+        self.assertIn(message, result.stderr)
+        return result.stderr
+
+    # --- amplitudes ---
+
+    def test_least_squares(self):
+        """Amplitudes, sums of several Gaussians, and residuals are those of NumPy's least squares of all Gaussians of a cluster."""
+        plane = self.write("plane.fits", self.sky(7, self.peaks, 1), header(7 * PIXEL))
+        found, sources = self.rows(self.deep, "-i", "3", "--background", "zero", "--group", "3", "--save", "gaussians", "--measure-in", plane)
+        gaussians = t.read_csv(self.path("c.gaussians.csv"))
+        self.assertIn("M", {source["S_Code"] for source in sources.values()})
+        values = fits.getdata(plane).astype(float)
+        shapes, used = [], np.zeros(values.shape, bool)
+        for row in gaussians:
+            width, angle = np.hypot(7, np.array([row["DC_Maj"], row["DC_Min"]]) / PIXEL), row["DC_PA"]
+            shapes.append(gaussian(row["Xposn"], row["Yposn"], *width, angle))
+            used |= gaussian(row["Xposn"], row["Yposn"], *width, angle) >= np.exp(-FWHM ** 2 / 2)
+            row["area"] = width.prod() / 7 ** 2
+        shapes = np.array(shapes)
+        # Places that are far from each other share no pixel, and could be fitted alone: so all are fitted together here.
+        normal = np.array([[(a * b)[used].sum() for a in shapes] for b in shapes])
+        amplitudes = np.linalg.solve(normal, (shapes * values)[:, used].sum(1))
+        for row in found:
+            mine = [i for i, g in enumerate(gaussians) if g["Source_id"] == row["Source_id"]]
+            expected = sum(amplitudes[i] * gaussians[i]["area"] for i in mine)
+            self.assertAlmostEqual(row["Total_flux"] / expected, 1, delta=2e-3)  # clusters: their own pixels alone
+        self.assertEqual(len(found), len(sources))
+
+    def test_pairs_exactly(self):
+        """Two points at 0.7 to 2 beams, in a plane with another beam: equal to NumPy's least squares to 1e-9."""
+        for distance in (3.5, 5.0, 7.0, 10.0):
+            with self.subTest(distance=distance):
+                with open(self.path("at.csv"), "w") as stream:
+                    stream.write("Xposn,Yposn\n80.2,79.6\n%r,79.9\n" % (80.2 + distance))
+                places, beam = ((80.2, 79.6), (80.2 + distance, 79.9)), 6
+                plane = self.write("pair.fits", sum(100 * (1 + i) * gaussian(x, y, beam, beam, 0) for i, (x, y) in enumerate(places))
+                                   + self.random.normal(size=(SIZE, SIZE)), header(beam * PIXEL))
+                found, _ = self.rows(self.deep, "--at", self.path("at.csv"), "--background", "zero", "--measure-in", plane)
+                shapes = np.array([gaussian(x, y, beam, beam, 0) for x, y in places])
+                used = (shapes >= np.exp(-FWHM ** 2 / 2)).any(0)
+                values = fits.getdata(plane).astype(float)
+                expected = np.linalg.lstsq(shapes[:, used].T, values[used], rcond=None)[0]
+                np.testing.assert_allclose([row["Peak_flux"] for row in found], expected, rtol=2e-6)  # WCSLIB gives the beam in pixels
+                np.testing.assert_allclose([row["Total_flux"] for row in found], expected, rtol=2e-6)
+
+    def test_pulls(self):
+        """Fluxes of channels and spectral indices of points are within their errors, and negative fluxes of Stokes Q as well."""
+        frequencies = 1e9 + 1e8 * np.arange(8)
+        indices = self.random.normal(-0.7, 0.4, 36)
+        cube, beams = [], []
+        for frequency in frequencies:
+            beams.append(5 * 1.35e9 / frequency)
+            cube.append(self.sky(beams[-1], self.peaks * (frequency / 1.35e9) ** indices, 1))
+        path = self.cube("cube.fits", np.array(cube), beams, CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e8, CRPIX3=1.0, CUNIT3="Hz")
+        found, sources = self.rows(self.deep, "-i", "3", "--measure-in", path)
+        pulls, of_index = [], []
+        for source in sources.values():
+            distances = [np.hypot(source["Xposn"] - x, source["Yposn"] - y) for x, y in self.places]
+            i = int(np.argmin(distances))
+            if distances[i] > 1 or self.own[i]:
+                continue
+            of_index.append((source["Spec_Indx"] - indices[i]) / source["E_Spec_Indx"])
+            self.assertEqual(source["Ref_freq"], 1.35e9)
+            self.assertAlmostEqual(source["Flux_ref"] / self.peaks[i], 1, delta=0.25)
+            rows = [row for row in found if row["Source_id"] == source["Source_id"]]
+            self.assertEqual([row["Frequency"] for row in rows], list(frequencies))
+            pulls += [(row["Total_flux"] - self.peaks[i] * (f / 1.35e9) ** indices[i]) / row["E_Total_flux"] for row, f in zip(rows, frequencies)]
+            fit, _ = curve_fit(lambda x, a, b: a * x ** b, frequencies / 1.35e9, [row["Total_flux"] for row in rows],
+                               [self.peaks[i], -0.7], [row["E_Total_flux"] for row in rows], absolute_sigma=True, xtol=1e-14, ftol=1e-14)
+            self.assertAlmostEqual(source["Spec_Indx"], fit[1], delta=1e-6)
+        self.assertGreater(len(of_index), 15)
+        for values, least, most in ((pulls, 0.8, 1.25), (of_index, 0.6, 1.5)):
+            self.assertLess(abs(np.median(values)), 0.5)
+            self.assertTrue(least < np.std(values) < most, np.std(values))
+        self.assertTrue(0.7 < np.median([row["Chi2"] for row in found]) < 1.3)
+
+    # --- planes ---
+
+    def cube(self, name, planes, beams=None, **cards):
+        """A cube, with a table BEAMS of FWHM in pixels, or the beam of the image."""
+        head = header(**cards)
+        if beams is None:
+            return self.write(name, planes, head)
+        for card in ("BMAJ", "BMIN", "BPA"):
+            del head[card]
+        size = np.array(beams, np.float32) * PIXEL * 3600
+        table = fits.BinTableHDU.from_columns([fits.Column("BMAJ", "E", "arcsec", array=size), fits.Column("BMIN", "E", "arcsec", array=size),
+                                               fits.Column("BPA", "E", "deg", array=0 * size)], name="BEAMS")
+        fits.HDUList([fits.PrimaryHDU(planes, head), table]).writeto(self.path(name))
+        return self.path(name)
+
+    def test_axes_and_files(self):
+        """A plane has the same rows in a cube, whatever the order of its axes, in a compressed one, and as a file of its own."""
+        planes = np.array([[self.sky(5, self.peaks * (1 + s + 2 * f), 1) for s in range(2)] for f in range(3)])
+        freq, stokes = ({"CTYPE%d": "FREQ", "CRVAL%d": 1e9, "CDELT%d": 1e8, "CRPIX%d": 1.0, "CUNIT%d": "Hz"},
+                        {"CTYPE%d": "STOKES", "CRVAL%d": 1.0, "CDELT%d": 1.0, "CRPIX%d": 1.0})
+
+        def cards(*axes):
+            return {name % (3 + i): value for i, axis in enumerate(axes) for name, value in axis.items()}
+        one = self.cube("one.fits", planes, **cards(stokes, freq), **{"DATE-OBS": "2024-03-04"})
+        other = self.cube("other.fits", planes.swapaxes(0, 1), **cards(freq, stokes))
+        packed = self.path("packed.fits")  # a cube of three axes: astropy packs no more
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(planes.reshape(6, SIZE, SIZE), "GZIP_2", quantize_level=0, header=header(
+            **cards(freq), **{"DATE-OBS": "2024-03-04"}))]).writeto(packed)
+        with open(one, "rb") as stream, gzip.open(one + ".gz", "wb", 1) as to:
+            to.write(stream.read())
+        found, sources = self.rows(self.deep, "-i", "3", "--measure-in", ",".join((one, other, packed, one + ".gz")))
+        by_plane = {}
+        for row in found:
+            by_plane.setdefault((os.path.basename(row["Image"]), row["Plane"]), []).append(row)
+        self.assertEqual(len(by_plane), 24)
+        number = 0
+        for f in range(3):
+            for s in range(2):
+                number += 1
+                alone = self.write("alone%d.fits" % number, planes[f, s], header(RESTFRQ=1e9 + 1e8 * f))
+                expected, _ = self.rows(self.deep, "-i", "3", "--measure-in", alone, stem="alone")
+                for name, plane in (("one.fits", number), ("other.fits", 3 * s + f + 1), ("packed.fits", number), ("one.fits.gz", number)):
+                    rows = by_plane[name, plane]
+                    self.assertEqual({(row["Frequency"], row["Stokes"]) for row in rows},
+                                     {(1e9 + 1e8 * (number - 1), None) if name == "packed.fits" else (1e9 + 1e8 * f, "IQ"[s])})
+                    self.assertEqual({row["Date_obs"] for row in rows}, {None if name == "other.fits" else "2024-03-04"})
+                    for row, alike in zip(rows, expected, strict=True):
+                        self.assertEqual([row[c] for c in ("Source_id", "Total_flux", "E_Total_flux", "Peak_flux", "Isl_rms", "Chi2", "Flags")],
+                                         [alike[c] for c in ("Source_id", "Total_flux", "E_Total_flux", "Peak_flux", "Isl_rms", "Chi2", "Flags")])
+        self.assertEqual({row["Ref_freq"] for row in sources.values()}, {1.1e9})  # of I, and of the packed ones
+
+    def test_planes_without_fluxes(self):
+        """A blank plane has flag 512, one without a beam flag 4, and both are in a note; a place on a blank pixel has flag 512."""
+        planes = np.array([self.sky(5, self.peaks, 1) for _ in range(4)])
+        planes[1] = np.nan
+        x, y = map(round, self.places[20])
+        planes[3, y - 1:y + 2, x - 1:x + 2] = np.nan
+        path = self.cube("cube.fits", planes, [5, 5, 0, 5])
+        result = t.run(self.deep, "-i", "3", "--measure-in", path, "-o", self.path("c.csv"))
+        self.assertEqual(result.returncode, 0)
+        for text in ("1 of 4 planes of --measure-in are blank", "no beam is known of 1 of 4 planes of --measure-in", "no frequency is known"):
+            self.assertIn(text, result.stderr)
+        found = t.read_csv(self.path("c.planes.csv"))
+        for row in found:
+            empty = [row[name] is None for name in ("Total_flux", "E_Total_flux", "Peak_flux", "E_Peak_flux", "Isl_rms", "Chi2")]
+            self.assertTrue(all(empty) or not any(empty))
+            self.assertEqual(all(empty), row["Flags"] in (4, 512))
+        self.assertEqual({row["Flags"] for row in found if row["Plane"] == 2}, {512})
+        self.assertEqual({row["Flags"] for row in found if row["Plane"] == 3}, {4})
+        self.assertEqual(sum(row["Flags"] == 512 for row in found if row["Plane"] == 4), 1)
+        self.assertTrue(all(row["Spec_Indx"] is None for row in t.read_csv(self.path("c.csv"))))
+
+    def test_units(self):
+        """A plane in mJy/beam has the fluxes, the peaks and the noise of the same one in Jy/beam."""
+        pixels = self.sky(5, self.peaks, 1)
+        expected, _ = self.rows(self.deep, "-i", "3", "--measure-in", self.write("p.fits", pixels, header()))
+        found, _ = self.rows(self.deep, "-i", "3", "--measure-in", self.write("m.fits", pixels.astype(float) * 1000, header(BUNIT="mJy/beam")))
+        for row, alike in zip(found, expected, strict=True):
+            for name in ("Total_flux", "E_Total_flux", "Peak_flux", "E_Peak_flux", "Isl_rms", "Chi2"):
+                self.assertAlmostEqual(row[name] / alike[name], 1, delta=1e-5)
+        self.assert_error(1, "the unit is K, and that of the image is Jy/beam: convert it",
+                          self.deep, "--measure-in", self.write("k.fits", pixels, header(BUNIT="K")))
+
+    # --- with other options ---
+
+    def test_same_bytes(self):
+        """For any number of threads and any variant of the loops, with scales, negative sources, local noise and a mask."""
+        path = self.cube("cube.fits", np.array([self.sky(5, self.peaks, 1) for _ in range(2)]))
+        mask = self.write("mask.fits", np.pad(np.ones((SIZE - 8, SIZE - 8), np.float32), 4), header())
+        for options in (["--scales=2"], ["--local", "--negative"], ["--mask", mask, "--blank", "0"], ["--detect-on", self.deep]):
+            with self.subTest(options=options):
+                expected = self.text(self.deep, "-i", "3", "--measure-in", path, "-j", "1", *options)
+                self.assertGreater(expected.count("\n"), 60)
+                self.assertEqual(self.text(self.deep, "-i", "3", "--measure-in", path, "-j", "3", *options), expected)
+
+    def test_mask(self):
+        """Masked pixels are blank in all planes."""
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+        pixels = np.ones((SIZE, SIZE), np.float32)
+        pixels[:70] = 0
+        mask = self.write("mask.fits", pixels, header())
+        blank = fits.getdata(plane).copy()
+        blank[:70] = np.nan
+        expected, _ = self.rows(self.deep, "-i", "3", "--mask", mask, "--measure-in", self.write("blank.fits", blank, header()))
+        found, _ = self.rows(self.deep, "-i", "3", "--mask", mask, "--measure-in", plane)
+        for row, alike in zip(found, expected, strict=True):
+            self.assertEqual({**row, "Image": ""}, {**alike, "Image": ""})
+
+    def test_at(self):
+        """The entries of --at have rows, too, by their numbers; with --at-all those outside have flag 512."""
+        with open(self.path("at.csv"), "w") as stream:
+            stream.write("Xposn,Yposn\n%r,%r\n-50,10\n%r,%r\n" % (*self.places[14], *self.places[15]))
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+        found, _ = self.rows(self.deep, "--at", self.path("at.csv"), "--measure-in", plane)
+        self.assertEqual([row["Source_id"] for row in found], [1, 3])
+        found, _ = self.rows(self.deep, "--at", self.path("at.csv"), "--at-all", "--measure-in", plane)
+        self.assertEqual([(row["Source_id"], row["Flags"]) for row in found], [(1, 0), (2, 512), (3, 0)])
+        alone = t.read_csv(self.path("c.csv")) and self.rows(plane, "--at", self.path("at.csv"), "--fit", "--measure-in", plane)[1]
+        self.assertAlmostEqual(alone[1]["Total_flux"] / found[0]["Total_flux"], 1, delta=1e-12)
+
+    def test_formats(self):
+        """Each format of tables has the same rows, follows the schema, and says what it is; others have a table in CSV."""
+        cube = self.cube("a,b \u00e9.fits", np.array([self.sky(5, self.peaks, 1) for _ in range(2)]), CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e8)
+        given = cube.replace(",", ",,")
+        expected, _ = self.rows(self.deep, "--measure-in", given)
+        self.assertEqual({row["Image"] for row in expected}, {cube})
+        for suffix in (".json", ".vot", ".fits", ".ecsv", ".csv.gz"):
+            t.run(self.deep, "--measure-in", given, "-q", "-o", self.path("f" + suffix), check=True)
+            self.assertTrue(os.path.exists(self.path("f.planes" + suffix)))
+        with open(self.path("f.planes.json")) as stream:
+            document = json.load(stream)
+        self.assertEqual(document["options"]["measure-in"], given)
+        self.assertEqual([row["Total_flux"] for row in document["planes"]], [row["Total_flux"] for row in expected])
+        with fits.open(self.path("f.planes.fits")) as hdus:
+            self.assertEqual(hdus[1].name, "PLANES")
+            self.assertEqual(list(hdus[1].data["Total_flux"]), [row["Total_flux"] for row in expected])
+        t.run(self.deep, "--measure-in", given, "-q", "-o", self.path("r.reg"), check=True)
+        self.assertEqual(t.read_csv(self.path("r.planes.csv")), expected)
+
+    def test_several_images(self):
+        """A directory has the image of each; --skip-existing wants the tables; a merged catalogue has spectral indices."""
+        for name in ("a", "b"):
+            self.write("%s.fits" % name, self.sky(5, self.peaks, 1), header())
+        os.mkdir(self.path("cubes"))
+        for name in ("a", "b"):
+            self.cube("cubes/%s.fits" % name, np.array([self.sky(5, self.peaks, 1) for _ in range(2)]), CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e8)
+        run = [self.path("a.fits"), self.path("b.fits"), "--measure-in", self.path("cubes"), "-o", self.path("out"), "--skip-existing"]
+        t.run(*run, "-q", "--merge", self.path("m.csv"), check=True)
+        for name in ("a", "b"):
+            rows = t.read_csv(self.path("out/%s.planes.csv" % name))
+            self.assertEqual({row["Image"] for row in rows}, {self.path("cubes/%s.fits" % name)})
+        self.assertTrue(all(isinstance(row["Spec_Indx"], float) for row in t.read_csv(self.path("m.csv"))))
+        os.remove(self.path("out/b.planes.csv"))
+        t.run(*run, "-q", check=True)
+        self.assertTrue(os.path.exists(self.path("out/b.planes.csv")))
+        self.assert_error(2, "is no directory, and several images need one", *run[:3], self.path("cubes/a.fits"), *run[4:])
+
+    # --- errors ---
+
+    def test_other_grids(self):
+        pixels = self.sky(5, self.peaks, 1)
+        other = self.write("other.fits", pixels[:-1], header())
+        self.assert_error(1, "%s: NAXIS2 is 159, and 160 in the image" % other, self.deep, "--measure-in", other)
+        moved = self.write("moved.fits", pixels, header(CRVAL1=150.1))
+        self.assert_error(1, "%s: other sky coordinates than those of the image" % moved, self.deep, "--measure-in", moved)
+
+    def test_files_that_cannot_be_used(self):
+        """A cube that ends too early is an error, and so are too many planes, a missing file, an empty path; nothing is left behind."""
+        cube = self.cube("cube.fits", np.array([self.sky(5, self.peaks, 1) for _ in range(3)]))
+        with open(cube, "r+b") as stream:
+            stream.truncate(os.path.getsize(cube) - 2 * 2880)
+        output = ["-o", self.path("c.csv")]
+        self.assert_error(1, cube, self.deep, "--measure-in", cube, *output)
+        self.assertFalse(os.path.exists(self.path("c.csv")) or os.path.exists(self.path("c.planes.csv")))
+        many = self.write("many.fits", np.zeros((101, 100, 1, 1), np.int8), header())
+        self.assert_error(1, "%s: more than 10000 planes" % many, self.deep, "--measure-in", many, *output)
+        self.assert_error(1, self.path("none.fits"), self.deep, "--measure-in", self.path("none.fits"), *output)
+        for paths in (",a.fits", "a.fits,", ","):
+            self.assert_error(2, "--measure-in: '%s' is not a list of paths" % paths, self.deep, "--measure-in", paths)
+        self.assert_error(2, "would replace an image of --measure-in", self.deep, "--measure-in", self.write("x.planes.fits", self.sky(5, self.peaks, 1), header()),
+                          "-o", self.path("x.fits"))
+
+    def test_no_source(self):
+        """An image without a source has a table without rows."""
+        empty = self.write("empty.fits", correlated(self.random, 5).astype(np.float32), header())
+        found, sources = self.rows(empty, "-n", "8", "--measure-in", self.write("p.fits", self.sky(5, self.peaks, 1), header()))
+        self.assertEqual([found, sources], [[], {}])
+
+
+if __name__ == "__main__":
+    t.main()
