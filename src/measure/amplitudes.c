@@ -208,7 +208,9 @@ static bool is_first(const struct place *places, const struct place_group *group
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *s, const struct tensor *beam,
                        const struct place_pixels *known, struct amplitude *found) {
-    struct noise_of_group noise = {.system = s, .n = s->n};
+    struct noise_of_group noise; /* most of it is not used by a small group: it is not cleared */
+    noise.system = s;
+    noise.n = s->n;
     memcpy(noise.same, s->same, sizeof noise.same);
     integrate(places, group, beam, noise.normal, noise.of_noise);
     factorise(s->n, noise.normal, noise.same);
