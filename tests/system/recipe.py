@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Fits the components of an image as tools/fit_prototype.py of SRCFIND_TEST_DATA does, with what srcfind does beyond that recipe
-(docs/components.md). The arguments are those of that program."""
+"""usage: recipe.py BOX,STEP [IMAGE CATALOGUE]...
+
+Fits the components of images as tools/fit_prototype.py of SRCFIND_TEST_DATA does, with what srcfind does beyond that recipe
+(docs/components.md)."""
 import os
 import sys
 
@@ -202,4 +204,7 @@ def beam_frame(header):
 
 original, original_frame = recipe.fit_island, recipe.beam_frame
 recipe.fit_island, recipe.beam_frame = fit_island, beam_frame
-recipe.main()
+boxes, *files = sys.argv[1:]
+for image, catalogue in zip(files[::2], files[1::2]):
+    sys.argv[1:] = image, boxes, "-o", catalogue
+    recipe.main()

@@ -122,17 +122,16 @@ had_fault = set()
 
 def places(path):
     """From what faults.c notes of the calls of a kind: numbers of some, by which a fault comes to all places in the program that have
-    such calls. These are the first call and the last one of each way that leads to a place. Sanitizers, which look for leaks on the
-    way out, take long: they get the last call of each place that had no fault in the runs before, and of one in eight of the others."""
+    such calls. These are the first call and the last one of each way that leads to a place and had no fault in the runs before (which
+    other tests made), and the last one of one in three of the other ways. Sanitizers, which look for leaks on the way out, take long:
+    they get the last call of each place that had no fault before, and of one in eight of the others."""
     ways = {}
     for n, callers in enumerate(np.fromfile(path, np.uint64).reshape(-1, CALLERS) if os.path.exists(path) else (), 1):
-        way = np.where(callers < LIBRARIES, callers, 0)[:NEAREST] if SANITIZED else callers
+        way = np.where(callers < LIBRARIES, callers, 0)[:NEAREST if SANITIZED else CALLERS]
         ways.setdefault(way.tobytes(), []).append(n)
-    if not SANITIZED:
-        return sorted({n for calls in ways.values() for n in (calls[0], calls[-1])})
-    new, others = [[calls[-1] for way, calls in ways.items() if (way in had_fault) == had] for had in (False, True)]
+    new, others = [[calls for way, calls in ways.items() if (way in had_fault) == had] for had in (False, True)]
     had_fault.update(ways)
-    return sorted(new + others[::8])
+    return sorted({calls[-1] for calls in new + others[::8 if SANITIZED else 3]} | {calls[0] for calls in new if not SANITIZED})
 
 
 def numbers(row):

@@ -24,6 +24,16 @@ static void check(const struct picture *p, const struct detection *d, struct ran
     memory_source_free(m);
 }
 
+/* Widens the steps where the plain version, which sorts the pixels of each box, would take longer
+ * than for all other pictures together. */
+static void bound_work(const struct picture *p, struct detection *d) {
+    enum { MOST = 150000 };
+    const int64_t box =
+        (d->box < p->width ? d->box : p->width) * (d->box < p->height ? d->box : p->height);
+    while (d->step < d->box && p->width / d->step * (p->height / d->step) * box > MOST)
+        d->step++;
+}
+
 static void small_pictures(void **state) {
     struct random r = {1};
     (void)state;
@@ -32,6 +42,7 @@ static void small_pictures(void **state) {
             picture_make(i % PICTURE_KINDS, 1 + random_below(&r, 90), 1 + random_below(&r, 90), &r);
         struct detection d = random_detection(&r);
         random_boxes(&r, &d);
+        bound_work(&p, &d);
         print_message("%d: %s, %d x %d, boxes of %d every %d\n", i, picture_name(i % PICTURE_KINDS),
                       p.width, p.height, (int)d.box, (int)d.step);
         check(&p, &d, &r);
