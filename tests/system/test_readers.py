@@ -25,14 +25,9 @@ def needs(*programs):
     return t.unittest.skipIf(missing, "there is no " + ", ".join(missing))
 
 
-def own_images():
-    """The images of this tree."""
-    return sorted([os.path.join(t.SOURCE_ROOT, "data", "sample.fits"), *glob.glob(os.path.join(t.SOURCE_ROOT, "data", "maps", "*.fits"))])
-
-
 def images():
     """The images of this tree, and those of SRCFIND_TEST_DATA."""
-    paths = own_images()
+    paths = [os.path.join(t.SOURCE_ROOT, "data", "sample.fits"), *glob.glob(os.path.join(t.SOURCE_ROOT, "data", "maps", "*.fits"))]
     for suffix in ("fits", "fits.gz", "fits.fz"):
         paths += glob.glob(os.path.join(t.SHARED, "data", "*", "*." + suffix)) if t.SHARED else []
     return sorted(paths)
@@ -43,7 +38,7 @@ class Readers(t.Case):
 
     @classmethod
     def setUpClass(cls):
-        """Every format of every image that can be searched; and, of a few images, tables with the columns of --deblend and --fit."""
+        """Every format of every image that can be searched; and tables with the columns of --deblend and --fit."""
         cls.place = t.tempfile.TemporaryDirectory(prefix="srcfind-")
         cls.addClassCleanup(cls.place.cleanup)
         for name in ("csv", "votable", "fits", "ecsv", "reg", "crtf"):
@@ -51,7 +46,7 @@ class Readers(t.Case):
         t.run(*images(), "-q", "-o", os.path.join(cls.place.name, "maps/"), "--save", "rms,islands")
         for option in ("--deblend", "--fit"):
             for name in ("csv", "votable", "fits", "ecsv"):
-                t.run(*own_images(), "-q", "-i", "3", option, "-f", name, "-o", os.path.join(cls.place.name, "columns" + option + "/"))
+                t.run(*images(), "-q", "-i", "3", option, "-f", name, "-o", os.path.join(cls.place.name, "columns" + option + "/"))
 
     def catalogues(self, suffix):
         paths = sorted(path for place in ("", "columns*") for path in glob.glob(os.path.join(self.place.name, place, "*" + suffix)))
