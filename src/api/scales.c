@@ -7,7 +7,7 @@
 #include "measure/smooth.h"
 
 /* Boxes of local noise, in effective beams and in samples. */
-enum { BEAMS_A_BOX = 15, STEPS_A_BOX = 3, LEAST_SAMPLES = 8 };
+enum { BEAMS_A_BOX = 15, LEAST_SAMPLES = 8 };
 
 /* FWHM of a round Gaussian with the area of this one, in pixels. */
 static double fwhm_of(const struct tensor *t) {
