@@ -322,6 +322,13 @@ const struct pixel_source *user_map_source(const struct user_maps *maps, enum us
     return kind == USER_DETECTION ? &maps->detection : &maps->images[kind]->image.source;
 }
 
+const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
+                                   const struct srcfind_image **metadata) {
+    const struct user_map *map = maps->images[kind];
+    *metadata = &map->metadata;
+    return &map->image;
+}
+
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
     for (int kind = 0; maps && status == SRCFIND_OK && kind < USER_MAP_KINDS; kind++)
