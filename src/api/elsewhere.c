@@ -48,7 +48,10 @@ enum srcfind_status elsewhere_detect(struct elsewhere *e, const struct backend_c
     struct detection noise = *detection;
     noise.threshold = noise.island = NO_THRESHOLD;
     noise.noise_only = true;
+    noise.keep_runs = false;
     enum srcfind_status status = backend_detect(calls, measured, NULL, &noise, result);
+    segments_clear(&result->segments);
+    result->is_on_device = false; /* but the other one, which is searched last */
     if (result->background.empty && !(detection->rms > 0)) /* the image has no noise */
         result->noise.rms = NAN;
     if (status == SRCFIND_OK)
@@ -56,6 +59,13 @@ enum srcfind_status elsewhere_detect(struct elsewhere *e, const struct backend_c
     result->segments = e->result.segments;
     e->result.segments = (struct segments){0};
     return status;
+}
+
+struct run_source elsewhere_pixels(const struct elsewhere *e, struct backend_calls *calls) {
+    return (struct run_source){.source = e->source,
+                               .noise = &e->result.noise,
+                               .gather = e->result.is_on_device ? backend_gather : NULL,
+                               .context = calls};
 }
 
 enum srcfind_status elsewhere_grid(const struct elsewhere *e, const struct options *options,
@@ -72,7 +82,7 @@ enum srcfind_status elsewhere_grid(const struct elsewhere *e, const struct optio
 enum srcfind_status elsewhere_fit(struct elsewhere *e, struct backend_calls *calls,
                                   const struct options *options, const struct segments *segments) {
     const struct sources_from from = {.options = options,
-                                      .pixels = {.source = e->source, .noise = &e->result.noise},
+                                      .pixels = elsewhere_pixels(e, calls),
                                       .image = e->image,
                                       .metadata = e->metadata,
                                       .detection = e->detection,

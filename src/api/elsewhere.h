@@ -36,6 +36,9 @@ enum srcfind_status elsewhere_detect(struct elsewhere *elsewhere, const struct b
                                      const struct detection *detection,
                                      struct detection_result *result);
 
+/* Its pixels, once it was searched. */
+struct run_source elsewhere_pixels(const struct elsewhere *elsewhere, struct backend_calls *calls);
+
 /* The grid of a scale of the image that is measured, with the beam of this one. */
 enum srcfind_status elsewhere_grid(const struct elsewhere *elsewhere, const struct options *options,
                                    const struct grid *measured, struct grid *grid,

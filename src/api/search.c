@@ -61,6 +61,7 @@ static struct search_work work_of(const struct search *s) {
     return (struct search_work){.n_pixels = (double)s->input->source->width *
                                             (double)s->input->source->height,
                                 .is_local = s->detection->box > 0,
+                                .has_two_images = s->elsewhere,
                                 .divides = sources_need_pixels(o, &s->detection->maps),
                                 .fits = options_fit(o)};
 }
@@ -73,8 +74,6 @@ static const char *reason_for_cpu(const struct search *s, enum gpu_wait *wait) {
         return f->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
     if (noise_sources_exist(&s->detection->maps))
         return "maps of the noise";
-    if (s->elsewhere)
-        return "--detect-on";
     *wait = s->input->on_device ? GPU_WAIT_FIRST : GPU_WAIT;
     if (s->input->on_device || finder_wants_gpu(&f->options))
         return NULL;
@@ -125,8 +124,7 @@ static enum srcfind_status make_sources(struct search *s) {
     const struct pixel_source shape = {.width = on_device ? on_device->width : 0,
                                        .height = on_device ? on_device->height : 0};
     const struct elsewhere *e = s->elsewhere;
-    const struct run_source detected = {.source = e ? e->source : NULL,
-                                        .noise = e ? &e->result.noise : NULL};
+    const struct run_source detected = e ? elsewhere_pixels(e, &s->calls) : (struct run_source){0};
     const struct sources_from from = {
         .options = &f->options,
         .at = f->at,
@@ -183,31 +181,20 @@ static enum srcfind_status search_samples(struct search *s, const struct scale *
     return status;
 }
 
-/* Smooths an image less the Gaussians of `sources`; context: of a device that has the image. */
-static enum srcfind_status smooth_residual(struct search *s, const struct scale *scale,
-                                           const struct pixel_source *source,
-                                           const struct gpu_context *context,
-                                           const struct sources *sources, struct samples *samples,
-                                           int64_t *n_samples) {
-    struct srcfind *f = s->finder;
-    const double start = clock_seconds();
-    const enum srcfind_status status =
-        scale_smooth(scale, source, context, sources, f->threads, samples, n_samples, &f->error);
-    s->catalogue->timings.smooth += clock_seconds() - start;
-    return status;
-}
-
 /* Searches the smoothed residual of the image. */
 static enum srcfind_status search_residual(struct search *s, const struct scale *scale) {
+    struct srcfind *f = s->finder;
     struct samples samples = {.spool.descriptor = -1};
     const struct device_pixels *on_device = &samples.on_device;
+    const double start = clock_seconds();
     int64_t n = 0;
-    enum srcfind_status status = smooth_residual(s, scale, s->input->source,
-                                                 s->result->is_on_device ? s->calls.context : NULL,
-                                                 s->sources, &samples, &n);
+    enum srcfind_status status =
+        scale_smooth(scale, s->input->source, s->result->is_on_device ? s->calls.context : NULL,
+                     s->sources, f->threads, &samples, &n, &f->error);
     const struct search_input input = {.source = on_device->pixels ? NULL : &samples.source,
                                        .on_device = on_device->pixels ? on_device : NULL,
                                        .image = s->input->image};
+    s->catalogue->timings.smooth += clock_seconds() - start;
     if (status == SRCFIND_OK && n > 0)
         status = search_samples(s, scale, &input, NULL);
     samples_clear(&samples);
@@ -245,11 +232,13 @@ static enum srcfind_status search_both(struct search *s, const struct scale *sca
 static enum srcfind_status search_two_residuals(struct search *s, const struct scale *scale) {
     const struct elsewhere *e = s->elsewhere;
     struct samples measured = {.spool.descriptor = -1}, detected = {.spool.descriptor = -1};
+    const double start = clock_seconds();
     int64_t n_measured = 0, n_detected = 0;
     enum srcfind_status status =
-        smooth_residual(s, scale, s->input->source, NULL, s->sources, &measured, &n_measured);
+        scale_smooth_any(scale, s->input->source, &s->calls, s->sources, &measured, &n_measured);
     if (status == SRCFIND_OK)
-        status = smooth_residual(s, scale, e->source, NULL, &e->model, &detected, &n_detected);
+        status = scale_smooth_any(scale, e->source, &s->calls, &e->model, &detected, &n_detected);
+    s->catalogue->timings.smooth += clock_seconds() - start;
     if (status == SRCFIND_OK && n_measured > 0 && n_detected > 0)
         status = search_both(s, scale, &measured.source, &detected.source);
     samples_clear(&measured);
@@ -317,6 +306,13 @@ static enum srcfind_status search_on_gpu(struct search *s, enum gpu_wait wait, b
     return status;
 }
 
+static void clear_found(struct search *s) {
+    detection_result_clear(s->result);
+    sources_clear(s->sources);
+    if (s->elsewhere)
+        elsewhere_clear(s->elsewhere);
+}
+
 /* Detects islands and makes the sources, on a GPU or on the CPU. If the user did not ask for a GPU,
  * the CPU also takes over where the GPU is busy or fails. */
 static enum srcfind_status search_somewhere(struct search *s) {
@@ -332,8 +328,7 @@ static enum srcfind_status search_somewhere(struct search *s) {
         const enum srcfind_status status = search_on_gpu(s, wait, &done);
         if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
             return status;
-        detection_result_clear(s->result);
-        sources_clear(s->sources);
+        clear_found(s);
         reason = done ? srcfind_message(f) : "the GPU is busy";
     }
     record_backend(&s->catalogue->run, "cpu", "", reason);

@@ -360,15 +360,6 @@ class DetectOn(t.Case):
     def test_what_does_not_go_together(self):
         given = [self.true, "--detect-on", self.flat]
         self.assert_error(2, "--detect-on: nothing is detected with --at: leave one of them out", *given, "--at", self.path("c.csv"))
-        self.assert_error(2, "--compare-cpu: --detect-on is done on the CPU only", *given, "--compare-cpu")
-
-    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
-    def test_device(self):
-        """Where a GPU would search, the CPU does."""
-        environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
-        given = [self.true, "--detect-on", self.flat]
-        self.assert_error(3, "--detect-on: on the CPU only: leave --gpu and --device out", *given, "--gpu", env=environment)
-        self.assertIn("on the CPU (--detect-on", t.run(*given, env=environment, check=True).stderr)
 
     # --- several images ---
 
@@ -539,6 +530,39 @@ class Scales(t.Case):
         self.assertEqual(self.csv(*options, SRCFIND_SAMPLES_HELD="0"), expected)
         for variant in () if t.THREADS_WATCHED else ("SSE2", "plain"):
             self.assertEqual(self.csv(*options, SRCFIND_SIMD=variant), expected)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        """A device gives the bytes of the CPU, whether it keeps images or not: catalogues and maps."""
+        images = [self.true, "--detect-on", self.flat]
+        for options in (["--deblend"], ["--local", "-i", "3", "--fit", "--negative"], [*SCALES, "--negative"], ["--mask", self.flat, "--scales=3"]):
+            names = "rms,snr,islands" + (",sources,model,residual" if "--deblend" not in options else "")
+            for way in ("--cpu", "0"), ("--gpu", "0"), ("--gpu", "1"):
+                folder = self.path("%s-%s" % way)
+                os.makedirs(folder, exist_ok=True)
+                result = t.run(*images, *options, way[0], "-o", os.path.join(folder, "c.json"), "--save", names, check=True,
+                               env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": way[1]})
+                self.assertIn("on the %s (as asked" % way[0][2:].upper(), result.stderr)
+            for name in ["c.json"] + ["c.%s.fits" % name for name in names.split(",")]:
+                texts = []
+                for folder in ("--cpu-0", "--gpu-0", "--gpu-1"):
+                    with open(os.path.join(self.path(folder), name), "rb") as stream:
+                        texts.append(stream.read())
+                self.assertEqual([texts[1] == texts[0], texts[2] == texts[0]], [True, True], (name, options))
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_lost_device(self):
+        """Whichever search loses the device, the CPU does all again."""
+        options = [self.true, "--detect-on", self.flat, "--scales=2,4", "-i", "3"]
+        expected, n_lost = self.csv(*options), 0
+        for n in range(1, 20):
+            environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": "1", "SRCFIND_PIXELS_BEFORE_GPU": "0", "FAKE_CUDA_LOST": str(n)}
+            result = t.run(*options, env=environment, check=True)
+            self.assertEqual(result.stdout, expected)
+            n_lost += "on the CPU (CUDA device 0 (fake)" in result.stderr
+            if n_lost < n:
+                break
+        self.assertEqual([n_lost, "on the GPU (many pixels" in result.stderr], [10, True])
 
     def test_blanks_and_odd_values(self):
         """What is blank or overflows in one image is in no island of a scale; a constant image has no scale."""

@@ -366,6 +366,8 @@ class Faults(FaultCase):
     def test_device(self):
         environment = {"SRCFIND_CUDA_MODULE": FAKE}
         self.check([self.image(), "--gpu", "--threads", 2], ["load", "memory", "lock", "thread"], environment)
+        self.check([self.small_image(), "--detect-on", self.image("on.fits", SMALL), "--gpu", "--threads", 1, "--scales=2"], ["memory"],
+                   {**environment, "FAKE_CUDA_KEEPS": "1"})
 
     def test_disk_that_is_full_at_any_byte(self):
         path, catalogue = self.image(), self.path("catalogue.csv")
