@@ -33,14 +33,4 @@ bool finder_wants_gpu(const struct options *options);
 struct detection finder_detection(const struct options *options, const struct image *image,
                                   const struct srcfind_image *metadata);
 
-/* So many rms that no pixel is above them. */
-static const double NO_THRESHOLD = 1e30;
-
-/* The same where only the noise is wanted, by the CPU. */
-static inline struct detection finder_noise(struct detection detection) {
-    detection.threshold = detection.island = NO_THRESHOLD;
-    detection.noise_only = true;
-    return detection;
-}
-
 #endif

@@ -1,7 +1,7 @@
 #include "api/noise.h"
 
 /* Boxes of 10 to 15 beams gave the fewest detections in the negated images of 23 real maps. */
-enum { BEAMS_A_STEP = 5, STEPS_A_BOX = 3, LEAST_BOX = 48 };
+enum { BEAMS_A_STEP = 5, LEAST_BOX = 48 };
 
 double noise_wanted_box(const struct srcfind_image *image) {
     const double beam = image->beam.major / sqrt(image->pixel_area); /* in pixels */

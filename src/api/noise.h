@@ -5,6 +5,8 @@
 #include "backend/backend.h"
 #include "options/options.h"
 
+enum { STEPS_A_BOX = 3 };
+
 /* The width of a box, in pixels, if the image is large enough: 15 beams, at least 48. */
 double noise_wanted_box(const struct srcfind_image *image);
 

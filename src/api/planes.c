@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/backend_calls.h"
 #include "common/arrays.h"
 #include "common/clock.h"
 #include "input/same_grid.h"
@@ -80,7 +81,8 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
                                          struct measured_plane *plane, struct plane_flux *fluxes) {
     struct detection_result result = {0};
     struct fit_frame frame;
-    const struct detection detection = finder_noise(finder_detection(&m->own, &m->file, metadata));
+    const struct detection detection =
+        noise_detection(finder_detection(&m->own, &m->file, metadata));
     enum srcfind_status status = beam_frame_make(&m->file, metadata, &frame, &m->finder->error);
     if (status == SRCFIND_OK)
         status = find_noise(m, &detection, &result, &plane->is_blank);

@@ -41,7 +41,8 @@ enum srcfind_status samples_make(struct samples *s, int64_t width, int64_t heigh
     return spool_open(&s->spool, NULL)
                ? SRCFIND_OK
                : error_set(error, SRCFIND_ERROR_OUTPUT,
-                           "making a temporary file in /tmp for the smoothed image: %s",
+                           "making a temporary file in /tmp for the smoothed image: %s: "
+                           "let srcfind write there",
                            strerror(errno));
 }
 

@@ -1,13 +1,15 @@
 #include "api/scales.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "api/noise.h"
+#include "common/arrays.h"
 #include "measure/beam_frame.h"
 #include "measure/smooth.h"
 
 /* Boxes of local noise, in effective beams and in samples. */
-enum { BEAMS_A_BOX = 15, STEPS_A_BOX = 3, LEAST_SAMPLES = 8 };
+enum { BEAMS_A_BOX = 15, LEAST_SAMPLES = 8 };
 
 /* FWHM of a round Gaussian with the area of this one, in pixels. */
 static double fwhm_of(const struct tensor *t) {
@@ -98,4 +100,71 @@ enum srcfind_status scale_smooth(const struct scale *s, const struct pixel_sourc
         status = smooth(&work, threads, n_samples, error);
     model_clear(&model);
     return status;
+}
+
+/* Copies an image to the device by a search for its noise, which is not wanted. *context is that of
+ * the device or, if it does not keep the image, NULL. */
+static enum srcfind_status upload(const struct pixel_source *source,
+                                  const struct backend_calls *calls,
+                                  const struct gpu_context **context) {
+    const struct detection noise = {.kappa = 3,
+                                    .threshold = NO_THRESHOLD,
+                                    .island = NO_THRESHOLD,
+                                    .background = NAN,
+                                    .connectivity = 4,
+                                    .min_pixels = 1,
+                                    .keep_runs = true}; /* leaves memory for what follows */
+    struct detection_result result = {0};
+    enum srcfind_status status = SRCFIND_OK;
+    if (calls->context)
+        status = backend_detect(calls, source, NULL, &noise, &result);
+    *context = result.is_on_device ? calls->context : NULL;
+    detection_result_clear(&result);
+    return status;
+}
+
+enum { FETCHED = 1 << 22 }; /* samples that are copied at a time, if a row has no more */
+
+/* Copies n rows of samples, from row y on, from the device that has made them. */
+static enum srcfind_status fetch_rows(struct backend_calls *calls, struct samples *samples,
+                                      int64_t y, int64_t n, struct run *runs, int64_t *first,
+                                      float *values) {
+    const int64_t width = samples->width;
+    for (int64_t k = 0; k < n; k++) {
+        runs[k] = (struct run){(int32_t)(y + k), 0, (int32_t)width - 1};
+        first[k] = k * width;
+    }
+    const struct placed_runs placed = {runs, first, n, n * width};
+    const enum srcfind_status status = backend_gather(calls, &placed, values, calls->error);
+    return status == SRCFIND_OK ? samples_put(samples, y, n, values, calls->error) : status;
+}
+
+/* Copies all samples from the device that has made them. */
+static enum srcfind_status fetch(const struct smoothing *m, struct backend_calls *calls,
+                                 struct samples *samples) {
+    const int64_t most = m->width < FETCHED ? FETCHED / m->width : 1;
+    struct run *runs = arrays_allocate(most, sizeof *runs);
+    int64_t *first = arrays_allocate(most, sizeof *first);
+    float *values = arrays_allocate(most * m->width, sizeof *values);
+    enum srcfind_status status = runs && first && values
+                                     ? samples_make(samples, m->width, m->height, calls->error)
+                                     : error_memory(calls->error, "smoothing the image");
+    for (int64_t y = 0; status == SRCFIND_OK && y < m->height; y += most)
+        status = fetch_rows(calls, samples, y, m->height - y < most ? m->height - y : most, runs,
+                            first, values);
+    free(runs);
+    free(first);
+    free(values);
+    return status;
+}
+
+enum srcfind_status scale_smooth_any(const struct scale *s, const struct pixel_source *source,
+                                     struct backend_calls *calls, const struct sources *sources,
+                                     struct samples *samples, int64_t *n_samples) {
+    const struct gpu_context *context;
+    enum srcfind_status status = upload(source, calls, &context);
+    if (status == SRCFIND_OK)
+        status = scale_smooth(s, source, context, sources, calls->threads, samples, n_samples,
+                              calls->error);
+    return status == SRCFIND_OK && context ? fetch(&s->smoothing, calls, samples) : status;
 }

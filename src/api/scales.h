@@ -3,10 +3,10 @@
 #ifndef SCALES_H
 #define SCALES_H
 
+#include "api/backend_calls.h"
 #include "api/samples.h"
 #include "api/sources.h"
 #include "backend/smoothing.h"
-#include "gpu/pool.h"
 
 /* A scale of an image. */
 struct scale {
@@ -30,5 +30,11 @@ enum srcfind_status scale_smooth(const struct scale *scale, const struct pixel_s
                                  const struct gpu_context *context, const struct sources *sources,
                                  struct threads *threads, struct samples *samples,
                                  int64_t *n_samples, struct error *error);
+
+/* The same for an image that a device need not have, in samples->source: on the device if the image
+ * fits there, else on the CPU. */
+enum srcfind_status scale_smooth_any(const struct scale *scale, const struct pixel_source *source,
+                                     struct backend_calls *calls, const struct sources *sources,
+                                     struct samples *samples, int64_t *n_samples);
 
 #endif

@@ -2,15 +2,14 @@
 
 #include <string.h>
 
+#include "api/elsewhere.h"
 #include "api/negative.h"
 #include "api/noise.h"
 #include "api/planes.h"
 #include "api/quality.h"
-#include "api/scales.h"
-#include "api/sources.h"
 #include "common/clock.h"
-#include "cpu/fit.h"
 #include "gpu/module.h"
+#include "input/blanked.h"
 #include "input/user_maps.h"
 
 bool finder_wants_gpu(const struct options *o) {
@@ -35,21 +34,6 @@ struct detection finder_detection(const struct options *o, const struct image *i
     return detection;
 }
 
-/* The same for the image for detection: its noise is its own, in the same boxes, and what is given
- * of the noise is the image's; but a background of zero is that of both. */
-static struct detection detection_elsewhere(const struct options *options,
-                                            const struct image *image,
-                                            const struct srcfind_image *metadata) {
-    struct options own = *options;
-    own.rms = 0;
-    *own.rms_map = *own.background_map = '\0';
-    own.background = options->background == 0 ? 0 : NAN;
-    struct detection detection = finder_detection(&own, image, metadata);
-    detection.maps = (struct noise_sources){NULL, NULL};
-    detection.keep_runs = true;
-    return detection;
-}
-
 /* --- the choice of a backend --- */
 
 /* Records which backend is used, and why. */
@@ -60,20 +44,13 @@ static void record_backend(struct srcfind_run *run, const char *backend, const c
     snprintf(run->reason, sizeof run->reason, "%.*s", (int)sizeof run->reason - 1, reason);
 }
 
-/* The image in which sources are detected that are measured in another one, and its noise. */
-struct elsewhere {
-    const struct pixel_source *source;
-    const struct detection *detection;
-    struct noise_map noise; /* to be cleared */
-};
-
 /* A search of an image, or of the negated image. */
 struct search {
     struct srcfind *finder;
     const struct search_input *input;
     const struct detection *detection;
     struct srcfind_catalogue *catalogue;
-    struct gpu_context *context; /* of the GPU that searches; NULL: the CPU does */
+    struct backend_calls calls; /* of the backend that searches */
     struct detection_result *result;
     struct sources *sources;
     const struct grid *grid;     /* what the pixels are */
@@ -85,6 +62,7 @@ static struct search_work work_of(const struct search *s) {
     return (struct search_work){.n_pixels = (double)s->input->source->width *
                                             (double)s->input->source->height,
                                 .is_local = s->detection->box > 0,
+                                .has_two_images = s->elsewhere,
                                 .divides = sources_need_pixels(o, &s->detection->maps),
                                 .fits = options_fit(o)};
 }
@@ -97,8 +75,6 @@ static const char *reason_for_cpu(const struct search *s, enum gpu_wait *wait) {
         return f->options.device == DEVICE_CPU ? "as asked" : "built without CUDA";
     if (noise_sources_exist(&s->detection->maps))
         return "maps of the noise";
-    if (s->elsewhere)
-        return "--detect-on";
     *wait = s->input->on_device ? GPU_WAIT_FIRST : GPU_WAIT;
     if (s->input->on_device || finder_wants_gpu(&f->options))
         return NULL;
@@ -122,64 +98,24 @@ static void add_timings(struct srcfind_timings *all, const struct srcfind_timing
 }
 
 static void give_context(struct search *s) {
-    if (s->context)
-        gpu_give(s->finder->gpu, s->context);
-    s->context = NULL;
-}
-
-/* Finds the noise of the image, and then the islands of the other one, with its own noise. */
-static enum srcfind_status detect_elsewhere(struct search *s) {
-    struct srcfind *f = s->finder;
-    struct elsewhere *e = s->elsewhere;
-    const struct detection noise = finder_noise(*s->detection);
-    struct detection_result found = {0};
-    enum srcfind_status status =
-        cpu_detect(s->input->source, &noise, f->threads, s->result, &f->error);
-    if (s->result->background.empty && !(s->detection->rms > 0)) /* the image has no noise */
-        s->result->noise.rms = NAN;
-    if (status == SRCFIND_OK)
-        status = cpu_detect(e->source, e->detection, f->threads, &found, &f->error);
-    s->result->segments = found.segments;
-    e->noise = found.noise;
-    add_timings(&s->catalogue->timings, &found.timings);
-    return status;
+    if (s->calls.context)
+        gpu_give(s->finder->gpu, s->calls.context);
+    s->calls.context = NULL;
 }
 
 static enum srcfind_status detect(struct search *s) {
-    const struct gpu_context *c = s->context;
-    struct srcfind *f = s->finder;
-    enum srcfind_status status;
-    if (s->elsewhere)
-        status = detect_elsewhere(s);
-    else if (!c)
-        status = cpu_detect(s->input->source, s->detection, f->threads, s->result, &f->error);
-    else if (s->input->on_device)
-        status = c->backend->detect_pixels(c->cuda, s->input->on_device, s->detection, f->threads,
-                                           s->result, &f->error);
-    else
-        status = c->backend->detect(c->cuda, s->input->source, s->detection, f->threads, s->result,
-                                    &f->error);
+    struct elsewhere *e = s->elsewhere;
+    const enum srcfind_status status =
+        e ? elsewhere_detect(e, &s->calls, s->input->source, s->detection, s->result)
+          : backend_detect(&s->calls, s->input->source, s->input->on_device, s->detection,
+                           s->result);
+    if (e)
+        add_timings(&s->catalogue->timings, &e->result.timings);
     add_timings(&s->catalogue->timings, &s->result->timings);
     return status;
 }
 
 /* --- from islands to sources --- */
-
-/* Gathers pixels of the image that the device still has. */
-static enum srcfind_status gather(void *context, const struct placed_runs *runs, float *values,
-                                  struct error *error) {
-    const struct search *s = context;
-    return s->context->backend->gather(s->context->cuda, runs, s->finder->threads, values, error);
-}
-
-/* Fits where the islands were found; the results are the same everywhere. */
-static enum srcfind_status fit(void *context, const struct fit_frame *frame,
-                               const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
-                               struct threads *threads, struct error *error) {
-    const struct gpu_context *c = ((const struct search *)context)->context;
-    return c ? c->backend->fit(c->cuda, frame, pixels, jobs, n, threads, error)
-             : cpu_fit(frame, pixels, jobs, n, threads, error);
-}
 
 /* Makes the sources of a detection. Where no pixels are needed again, the device is given back
  * before. */
@@ -189,22 +125,22 @@ static enum srcfind_status make_sources(struct search *s) {
     const struct pixel_source shape = {.width = on_device ? on_device->width : 0,
                                        .height = on_device ? on_device->height : 0};
     const struct elsewhere *e = s->elsewhere;
-    const struct run_source detected = {.source = e ? e->source : NULL,
-                                        .noise = e ? &e->noise : NULL};
-    const struct sources_from from = {.options = &f->options,
-                                      .at = f->at,
-                                      .pixels = {.source = on_device ? &shape : s->input->source,
-                                                 .noise = &s->result->noise,
-                                                 .user = s->detection->maps,
-                                                 .gather = s->result->is_on_device ? gather : NULL,
-                                                 .context = s},
-                                      .detected = e ? &detected : NULL,
-                                      .image = s->input->image,
-                                      .metadata = &s->catalogue->image,
-                                      .detection = s->detection,
-                                      .grid = s->grid,
-                                      .fitter = {fit, s},
-                                      .labels = f->labels};
+    const struct run_source detected = e ? elsewhere_pixels(e, &s->calls) : (struct run_source){0};
+    const struct sources_from from = {
+        .options = &f->options,
+        .at = f->at,
+        .pixels = {.source = on_device ? &shape : s->input->source,
+                   .noise = &s->result->noise,
+                   .user = s->detection->maps,
+                   .gather = s->result->is_on_device ? backend_gather : NULL,
+                   .context = &s->calls},
+        .detected = e ? &detected : NULL,
+        .image = s->input->image,
+        .metadata = &s->catalogue->image,
+        .detection = s->detection,
+        .grid = s->grid,
+        .fitter = {backend_fit, &s->calls},
+        .labels = f->labels};
     if (!sources_need_pixels(&f->options, &s->detection->maps) && !*f->options.at)
         give_context(s);
     return sources_make(&from, s->result, f->threads, s->sources, &s->finder->error);
@@ -212,8 +148,11 @@ static enum srcfind_status make_sources(struct search *s) {
 
 /* Detects islands, and makes their sources. */
 static enum srcfind_status search_pixels(struct search *s) {
+    struct elsewhere *e = s->elsewhere;
     enum srcfind_status status = detect(s);
     const double start = clock_seconds();
+    if (status == SRCFIND_OK && e && e->has_next)
+        status = elsewhere_fit(e, &s->calls, &s->finder->options, &s->result->segments);
     if (status == SRCFIND_OK)
         status = make_sources(s);
     s->catalogue->timings.measure += clock_seconds() - start;
@@ -224,19 +163,17 @@ static enum srcfind_status search_pixels(struct search *s) {
 
 /* Searches the samples of a scale, and adds what is found to the sources of the search. */
 static enum srcfind_status search_samples(struct search *s, const struct scale *scale,
-                                          const struct samples *samples) {
-    const struct device_pixels *on_device = &samples->on_device;
-    const struct search_input input = {.source = on_device->pixels ? NULL : &samples->source,
-                                       .on_device = on_device->pixels ? on_device : NULL,
-                                       .image = s->input->image};
+                                          const struct search_input *input,
+                                          struct elsewhere *elsewhere) {
     struct detection_result result = {0};
     struct sources sources = {0};
     struct search of_scale = *s;
-    of_scale.input = &input;
+    of_scale.input = input;
     of_scale.detection = &scale->detection;
     of_scale.result = &result;
     of_scale.sources = &sources;
     of_scale.grid = &scale->grid;
+    of_scale.elsewhere = elsewhere;
     enum srcfind_status status = search_pixels(&of_scale);
     if (status == SRCFIND_OK && !sources_append(s->sources, &sources))
         status = error_memory(&s->finder->error, "adding the sources of a scale");
@@ -245,25 +182,81 @@ static enum srcfind_status search_samples(struct search *s, const struct scale *
     return status;
 }
 
+/* Searches the smoothed residual of the image. */
+static enum srcfind_status search_residual(struct search *s, const struct scale *scale) {
+    struct srcfind *f = s->finder;
+    struct samples samples = {.spool.descriptor = -1};
+    const struct device_pixels *on_device = &samples.on_device;
+    const double start = clock_seconds();
+    int64_t n = 0;
+    enum srcfind_status status =
+        scale_smooth(scale, s->input->source, s->result->is_on_device ? s->calls.context : NULL,
+                     s->sources, f->threads, &samples, &n, &f->error);
+    const struct search_input input = {.source = on_device->pixels ? NULL : &samples.source,
+                                       .on_device = on_device->pixels ? on_device : NULL,
+                                       .image = s->input->image};
+    s->catalogue->timings.smooth += clock_seconds() - start;
+    if (status == SRCFIND_OK && n > 0)
+        status = search_samples(s, scale, &input, NULL);
+    samples_clear(&samples);
+    return status;
+}
+
+/* Detects in the samples elsewhere, measures in those of the image, and adds to what both have. A
+ * value that overflows in one of them is blank in both. */
+static enum srcfind_status search_both(struct search *s, const struct scale *scale,
+                                       const struct pixel_source *measured,
+                                       const struct pixel_source *detected) {
+    struct blanked of_image, of_other;
+    struct grid grid;
+    struct elsewhere *all = s->elsewhere, e = *all;
+    const struct pixel_source in_image = blanked_source(&of_image, measured, detected);
+    const struct pixel_source in_other = blanked_source(&of_other, detected, measured);
+    const struct search_input input = {.source = &in_image, .image = s->input->image};
+    struct error *error = &s->finder->error;
+    enum srcfind_status status =
+        elsewhere_grid(all, &s->finder->options, &scale->grid, &grid, error);
+    e.source = &in_other;
+    e.detection = &scale->detection;
+    e.grid = &grid;
+    e.result = (struct detection_result){0};
+    e.model = (struct sources){0};
+    if (status == SRCFIND_OK)
+        status = search_samples(s, scale, &input, &e);
+    if (status == SRCFIND_OK && !sources_append(&all->model, &e.model))
+        status = error_memory(error, "adding the sources of a scale");
+    elsewhere_clear(&e);
+    return status;
+}
+
+/* Searches the smoothed residuals of the image and of the other one, each less its own model. */
+static enum srcfind_status search_two_residuals(struct search *s, const struct scale *scale) {
+    const struct elsewhere *e = s->elsewhere;
+    struct samples measured = {.spool.descriptor = -1}, detected = {.spool.descriptor = -1};
+    const double start = clock_seconds();
+    int64_t n_measured = 0, n_detected = 0;
+    enum srcfind_status status =
+        scale_smooth_any(scale, s->input->source, &s->calls, s->sources, &measured, &n_measured);
+    if (status == SRCFIND_OK)
+        status = scale_smooth_any(scale, e->source, &s->calls, &e->model, &detected, &n_detected);
+    s->catalogue->timings.smooth += clock_seconds() - start;
+    if (status == SRCFIND_OK && n_measured > 0 && n_detected > 0)
+        status = search_both(s, scale, &measured.source, &detected.source);
+    samples_clear(&measured);
+    samples_clear(&detected);
+    return status;
+}
+
 /* Searches the residual of what was found so far, smoothed with a kernel of so many beams. */
 static enum srcfind_status search_scale(struct search *s, double fwhm) {
     struct srcfind *f = s->finder;
     struct scale scale;
-    struct samples samples = {.spool.descriptor = -1};
-    int64_t n_samples = 0;
     enum srcfind_status status = scale_make(&scale, fwhm, &f->options, s->input->image,
                                             &s->catalogue->image, s->detection, &f->error);
-    if (status == SRCFIND_OK && scale.is_left_out) {
+    if (status == SRCFIND_OK && scale.is_left_out)
         s->catalogue->quality.widest_left_out = fwhm;
-    } else if (status == SRCFIND_OK) {
-        const double start = clock_seconds();
-        status = scale_smooth(&scale, s->input->source, s->result->is_on_device ? s->context : NULL,
-                              s->sources, f->threads, &samples, &n_samples, &f->error);
-        s->catalogue->timings.smooth += clock_seconds() - start;
-        if (status == SRCFIND_OK && n_samples > 0)
-            status = search_samples(s, &scale, &samples);
-    }
-    samples_clear(&samples);
+    else if (status == SRCFIND_OK)
+        status = s->elsewhere ? search_two_residuals(s, &scale) : search_residual(s, &scale);
     scale_clear(&scale);
     return status;
 }
@@ -273,15 +266,26 @@ static bool is_constant(const struct srcfind_background *b) {
     return b->empty && b->rms == 0 && b->n_kept == b->n_pixels - b->n_blank;
 }
 
+/* Whether residuals may have emission. */
+static bool has_scales(const struct search *s) {
+    return !is_constant(&s->result->background) &&
+           !(s->elsewhere && is_constant(&s->elsewhere->result.background));
+}
+
 /* Searches the image, and then its scales. */
 static enum srcfind_status run_search(struct search *s) {
     const struct scales_option *scales = &s->finder->options.scales;
-    const char *method;
+    struct elsewhere *e = s->elsewhere;
+    if (e)
+        e->has_next = scales->n > 0;
     enum srcfind_status status = search_pixels(s);
-    const int n = is_constant(&s->result->background) ? 0 : scales->n;
-    method = s->catalogue->timings.clip_method;
-    for (int i = 0; status == SRCFIND_OK && i < n; i++)
+    const char *method = s->catalogue->timings.clip_method;
+    const int n = has_scales(s) ? scales->n : 0;
+    for (int i = 0; status == SRCFIND_OK && i < n; i++) {
+        if (e)
+            e->has_next = i + 1 < n;
         status = search_scale(s, scales->fwhm[i]);
+    }
     s->catalogue->timings.clip_method = method;
     return status;
 }
@@ -290,16 +294,24 @@ static enum srcfind_status run_search(struct search *s) {
 static enum srcfind_status search_on_gpu(struct search *s, enum gpu_wait wait, bool *done) {
     struct srcfind *f = s->finder;
     const double start = clock_seconds();
-    enum srcfind_status status = gpu_take(f->gpu, wait, &s->context, &f->error);
+    enum srcfind_status status = gpu_take(f->gpu, wait, &s->calls.context, &f->error);
     s->catalogue->timings.start += clock_seconds() - start;
-    *done = status != SRCFIND_OK || s->context;
-    if (!s->context)
+    const struct gpu_context *c = s->calls.context;
+    *done = status != SRCFIND_OK || c;
+    if (!c)
         return status;
-    record_backend(&s->catalogue->run, "cuda", s->context->backend->name(s->context->cuda),
+    record_backend(&s->catalogue->run, "cuda", c->backend->name(c->cuda),
                    finder_wants_gpu(&f->options) ? "as asked" : "many pixels");
     status = run_search(s);
     give_context(s);
     return status;
+}
+
+static void clear_found(struct search *s) {
+    detection_result_clear(s->result);
+    sources_clear(s->sources);
+    if (s->elsewhere)
+        elsewhere_clear(s->elsewhere);
 }
 
 /* Detects islands and makes the sources, on a GPU or on the CPU. If the user did not ask for a GPU,
@@ -317,8 +329,7 @@ static enum srcfind_status search_somewhere(struct search *s) {
         const enum srcfind_status status = search_on_gpu(s, wait, &done);
         if (done && (status != SRCFIND_ERROR_DEVICE || !may_use_cpu))
             return status;
-        detection_result_clear(s->result);
-        sources_clear(s->sources);
+        clear_found(s);
         reason = done ? srcfind_message(f) : "the GPU is busy";
     }
     record_backend(&s->catalogue->run, "cpu", "", reason);
@@ -356,20 +367,29 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     } else {
         negated_input.source = &negative.source;
     }
-    if (elsewhere)
+    struct elsewhere negated = {0};
+    if (elsewhere) {
+        negated = *elsewhere;
         negative_make(&negative_elsewhere, elsewhere->source, elsewhere->detection);
-    struct elsewhere negated = {.source = &negative_elsewhere.source,
-                                .detection = &negative_elsewhere.detection};
+        negated.source = &negative_elsewhere.source;
+        negated.detection = &negative_elsewhere.detection;
+    }
     struct detection_result result = {0};
     struct sources sources = {0};
-    struct search search = {finder,    &negated_input, &negative.detection,
-                            catalogue, NULL,           &result,
-                            &sources,  &GRID_OF_IMAGE, elsewhere ? &negated : NULL};
+    struct search search = {.finder = finder,
+                            .input = &negated_input,
+                            .detection = &negative.detection,
+                            .catalogue = catalogue,
+                            .calls = {NULL, finder->threads, &finder->error},
+                            .result = &result,
+                            .sources = &sources,
+                            .grid = &GRID_OF_IMAGE,
+                            .elsewhere = elsewhere ? &negated : NULL};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !negative_add(found, &sources))
         status = error_memory(&finder->error, "adding negative sources");
     catalogue->n_negative = sources.n;
-    noise_map_clear(&negated.noise);
+    elsewhere_clear(&negated);
     sources_clear(&sources);
     detection_result_clear(&result);
     return status;
@@ -387,8 +407,15 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
                                          struct elsewhere *elsewhere, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct search search = {finder,  input, detection,      catalogue, NULL,
-                            &result, found, &GRID_OF_IMAGE, elsewhere};
+    struct search search = {.finder = finder,
+                            .input = input,
+                            .detection = detection,
+                            .catalogue = catalogue,
+                            .calls = {NULL, finder->threads, &finder->error},
+                            .result = &result,
+                            .sources = found,
+                            .grid = &GRID_OF_IMAGE,
+                            .elsewhere = elsewhere};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
@@ -419,9 +446,8 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     struct detection detection =
         finder_detection(&finder->options, input->image, &catalogue->image);
     const struct detection in_other =
-        detection_elsewhere(&finder->options, input->image, &catalogue->image);
-    struct elsewhere other = {.source = user_map_source(input->image->user_maps, USER_DETECTION),
-                              .detection = &in_other};
+        elsewhere_detection(&finder->options, input->image, &catalogue->image);
+    struct elsewhere other = elsewhere_make(input->image, &catalogue->image, &in_other);
     struct elsewhere *elsewhere = other.source ? &other : NULL;
     struct sampled sample = {0};
     struct sources found = {0};
@@ -437,7 +463,9 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     sampled.source = input->source ? &source : NULL;
     if (status == SRCFIND_OK)
         status = find_positive(finder, &sampled, &detection, elsewhere, &found, catalogue);
-    catalogue->detection_noise = other.noise;
+    catalogue->detection_noise = other.result.noise;
+    other.result.noise = (struct noise_map){0};
+    elsewhere_clear(&other);
     if (status == SRCFIND_OK && finder->options.negative)
         status = find_negative(finder, input, &detection, elsewhere, &found, catalogue);
     give_sources(&found, status == SRCFIND_OK ? finder->labels : 0, catalogue);

@@ -20,7 +20,8 @@ struct block {
 
 struct source_blocks {
     struct segments *segments;
-    const struct measurer *measurer;
+    bool keeps_islands;
+    const struct measurer *measurer; /* NULL: Gaussians alone are wanted, and no rows */
     struct dividing dividing;
     const struct grid *grid;
     struct threads *threads;
@@ -49,12 +50,12 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
         return error_memory(error, "measuring sources");
     block->next = m->blocks;
     m->blocks = block;
-    block->sources.n = c->n;
+    block->sources.n = m->measurer ? c->n : 0;
     block->sources.n_gaussians = c->n_gaussians;
-    block->sources.n_parts = c->n_of_composites;
-    m->n += c->n;
-    m->n_gaussians += c->n_gaussians;
-    m->n_parts += c->n_of_composites;
+    block->sources.n_parts = m->measurer ? c->n_of_composites : 0;
+    m->n += block->sources.n;
+    m->n_gaussians += block->sources.n_gaussians;
+    m->n_parts += block->sources.n_parts;
     if (!allocate(&block->sources))
         return error_memory(error, "measuring sources");
     if (keeps(m, LABEL_SOURCES) && !labels_add_sources(&block->sources.labels[LABEL_SOURCES],
@@ -62,6 +63,8 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
         return error_memory(error, "measuring sources");
     for (int64_t i = 0; i < c->n_gaussians; i++)
         block->sources.gaussians[i] = grid_gaussian(m->grid, &c->gaussian[i].gaussian);
+    if (!m->measurer)
+        return SRCFIND_OK;
     const enum srcfind_status status = measure_components(
         m->measurer, m->segments, c, m->dividing.fitter, block->sources.rows, error);
     return status == SRCFIND_OK
@@ -71,16 +74,16 @@ static enum srcfind_status add_block(struct source_blocks *m, const struct compo
 
 static enum srcfind_status make_blocks(struct source_blocks *m, struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
-    while (status == SRCFIND_OK && m->segments->n > 0) {
+    for (int64_t first, end = m->segments->n; status == SRCFIND_OK && end > 0; end = first) {
         struct components components;
-        const int64_t end = m->segments->n;
-        const int64_t first = components_batch_first(&m->dividing, m->segments, end);
+        first = components_batch_first(&m->dividing, m->segments, end);
         status =
             components_find(&m->dividing, m->segments, first, end, m->threads, &components, error);
         if (status == SRCFIND_OK)
             status = add_block(m, &components, first, end, error);
         components_clear(&components);
-        segments_keep(m->segments, first);
+        if (!m->keeps_islands)
+            segments_keep(m->segments, first);
     }
     return status;
 }
@@ -260,6 +263,24 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
             status = error_memory(error, "measuring sources");
     measurer_free(measurer);
     return status;
+}
+
+enum srcfind_status sources_fit(const struct sources_from *from, const struct segments *segments,
+                                struct threads *threads, struct sources *sources,
+                                struct error *error) {
+    struct fit_frame frame;
+    struct segments islands = *segments;
+    *sources = (struct sources){0};
+    const enum srcfind_status status =
+        sources_frame(from->options, from->image, from->metadata, &frame, error);
+    if (status != SRCFIND_OK)
+        return status;
+    struct source_blocks m = {.segments = &islands,
+                              .keeps_islands = true,
+                              .dividing = dividing_of(from, &frame),
+                              .grid = from->grid,
+                              .threads = threads};
+    return make_components(&m, sources, error);
 }
 
 /* Appends n rows, whose numbers go on. False where memory ran out. */

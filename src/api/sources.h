@@ -48,6 +48,12 @@ enum srcfind_status sources_make(const struct sources_from *from, struct detecti
                                  struct error *error);
 void sources_clear(struct sources *sources);
 
+/* Divides and fits a detection's islands, which have runs and stay, and sets the Gaussians alone.
+ * The caller clears the sources, also after an error. */
+enum srcfind_status sources_fit(const struct sources_from *from, const struct segments *segments,
+                                struct threads *threads, struct sources *sources,
+                                struct error *error);
+
 /* The frame of fits in the image, of the shapes that the options ask for. An error where an option
  * needs a beam, and none is known. */
 enum srcfind_status sources_frame(const struct options *options, const struct image *image,

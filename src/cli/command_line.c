@@ -330,8 +330,7 @@ struct srcfind_options *command_line_options(const struct cli *cli, const char *
 }
 
 bool command_line_is_for_cpu(const struct cli *cli) {
-    return is_given(cli, "rms-map") || is_given(cli, "background-map") ||
-           is_given(cli, "detect-on");
+    return is_given(cli, "rms-map") || is_given(cli, "background-map");
 }
 
 /* Complains of a map that cannot be made here, or with these options. */
@@ -353,9 +352,6 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--bench and --compare-cpu: one at a time");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
-    if (cli->compare_cpu && is_given(cli, "detect-on"))
-        return complain("--compare-cpu: --detect-on is done on the CPU only, so that there is "
-                        "nothing to compare: leave it out");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))
         return complain("--compare-cpu: maps of the noise are used on the CPU only, so that there "
                         "is nothing to compare: leave --rms-map and --background-map out");

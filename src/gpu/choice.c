@@ -12,10 +12,15 @@ static const struct cost {
   FIT = {12e-9, 0, 10e-9};
 
 static struct cost cost_of(const struct search_work *w) {
-    const struct cost *const parts[] = {&ALWAYS, w->is_local ? &LOCAL : NULL,
-                                        w->divides ? &DIVIDE : NULL, w->fits ? &FIT : NULL};
+    const struct cost *const noise = w->is_local ? &LOCAL : NULL;
+    const struct cost *const parts[] = {&ALWAYS,
+                                        noise,
+                                        w->has_two_images ? &ALWAYS : NULL,
+                                        w->has_two_images ? noise : NULL,
+                                        w->divides ? &DIVIDE : NULL,
+                                        w->fits ? &FIT : NULL};
     struct cost sum = {0, 0, 0};
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         sum.cpu += parts[i] ? parts[i]->cpu : 0;
         sum.device += parts[i] ? parts[i]->device : 0;
         sum.host += parts[i] ? parts[i]->host : 0;

@@ -8,6 +8,7 @@
 struct search_work {
     double n_pixels;
     bool is_local, divides, fits; /* local noise; islands are divided; they are fitted */
+    bool has_two_images;          /* the noise of one is found, and the islands of the other */
 };
 
 /* What is known of a run. Times are in seconds. */

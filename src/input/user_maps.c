@@ -7,6 +7,7 @@
 
 #include "common/path.h"
 #include "common/texts.h"
+#include "input/blanked.h"
 #include "input/chunks.h"
 #include "input/same_grid.h"
 #include "input/srcfind_map.h"
@@ -32,7 +33,8 @@ struct user_maps {
     struct user_map *images[USER_MAP_KINDS]; /* NULL: there is none */
     struct pixel_source pixels;              /* of the image */
     struct pixel_source masked;              /* the same, NaN where a map is blank */
-    struct pixel_source detection;           /* of the image for detection, NaN where these are */
+    struct blanked blanked;
+    struct pixel_source detection; /* of the image for detection, NaN where these are */
 };
 
 /* --- pixels --- */
@@ -41,15 +43,6 @@ struct user_maps {
 static bool is_blank(enum user_map_kind kind, float value) {
     return !isfinite(value) || (kind == USER_MASK && value == 0) ||
            (kind == USER_RMS && value <= 0);
-}
-
-/* Makes n pixels blank where values, which may be swapped, are not finite. By their bits, whose
- * exponent is then full: all pixels of both images come here in each read. */
-static void blank_where_not_finite(const uint32_t *values, bool swapped, int64_t n, uint32_t blank,
-                                   uint32_t *pixels) {
-    const uint32_t exponent = pixel_bits(INFINITY, swapped);
-    for (int64_t i = 0; i < n; i++)
-        pixels[i] = (values[i] & exponent) == exponent ? blank : pixels[i];
 }
 
 /* Makes pixels NaN by one of the maps; `values` is a buffer for its values. */
@@ -85,26 +78,6 @@ static const uint32_t *read_masked(void *state, int64_t first, int64_t count, ui
     return ok ? buffer : NULL;
 }
 
-/* Reads the pixels of the image for detection. */
-static const uint32_t *read_detection(void *state, int64_t first, int64_t count, uint32_t *buffer,
-                                      struct error *error) {
-    const struct user_maps *maps = state;
-    const struct pixel_source *own = &maps->images[USER_DETECTION]->image.source;
-    const uint32_t blank = pixel_bits(NAN, own->swapped);
-    uint32_t *masked = malloc((size_t)count * sizeof *masked + 1);
-    if (!masked)
-        error_memory(error, "reading a map");
-    const uint32_t *pixels =
-        masked ? read_masked(state, first, count, masked, error) : NULL; /* `masked`, or NULL */
-    const uint32_t *read = pixels ? own->read(own->state, first, count, buffer, error) : NULL;
-    if (read && read != buffer)
-        memcpy(buffer, read, (size_t)count * sizeof *buffer);
-    if (read)
-        blank_where_not_finite(pixels, maps->masked.swapped, count, blank, buffer);
-    free(masked);
-    return read ? buffer : NULL;
-}
-
 /* Chunks are those of the image or of the map that has the largest: a part of a packed chunk costs
  * as much as all of it. */
 static struct pixel_source masked_source(struct user_maps *maps) {
@@ -122,14 +95,6 @@ static struct pixel_source masked_source(struct user_maps *maps) {
     }
     source.state = maps;
     source.read = read_masked;
-    return source;
-}
-
-/* Its chunks are those of the masked image. */
-static struct pixel_source detection_source(struct user_maps *maps) {
-    struct pixel_source source = maps->masked;
-    source.swapped = maps->images[USER_DETECTION]->image.source.swapped;
-    source.read = read_detection;
     return source;
 }
 
@@ -334,7 +299,8 @@ enum srcfind_status user_maps_open(struct image *image, const struct options *op
     maps->pixels = image->source;
     image->source = maps->masked = masked_source(maps);
     if (maps->images[USER_DETECTION])
-        maps->detection = detection_source(maps);
+        maps->detection = blanked_source(
+            &maps->blanked, &maps->images[USER_DETECTION]->image.source, &maps->masked);
     return SRCFIND_OK;
 }
 
@@ -354,6 +320,13 @@ const struct pixel_source *user_map_source(const struct user_maps *maps, enum us
     if (!maps || !maps->images[kind])
         return NULL;
     return kind == USER_DETECTION ? &maps->detection : &maps->images[kind]->image.source;
+}
+
+const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
+                                   const struct srcfind_image **metadata) {
+    const struct user_map *map = maps->images[kind];
+    *metadata = &map->metadata;
+    return &map->image;
 }
 
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {

@@ -20,12 +20,16 @@ char *user_map_path(enum user_map_kind kind, const char *path, const char *image
  * must have the WCS of the image. The image closes it, also after an error. */
 enum srcfind_status user_maps_open(struct image *image, const struct options *options,
                                    const struct srcfind_image *metadata, struct error *error);
-/* maps may be NULL in what follows, except in user_maps_explain_blank. */
+/* maps may be NULL in what follows, except in user_map_image and user_maps_explain_blank. */
 void user_maps_close(struct user_maps *maps);
 
 /* The values of a map; NULL if there is none. Those of the image for detection are NaN where the
  * pixels of image->source are blank. */
 const struct pixel_source *user_map_source(const struct user_maps *maps, enum user_map_kind kind);
+
+/* The image and the metadata of a map that there is. */
+const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
+                                   const struct srcfind_image **metadata);
 
 /* Returns an error if one of the files was changed since it was opened. */
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error);

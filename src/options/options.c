@@ -493,16 +493,6 @@ static enum srcfind_status refuse_island(const struct options *options, struct e
                      threshold);
 }
 
-static enum srcfind_status check_detect_on(const struct options *options, struct error *error) {
-    if (*options->at)
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "detect-on: nothing is detected with --at: leave one of them out");
-    if (options->scales.n > 0)
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "detect-on: scales are searched in one image: leave --scales out");
-    return SRCFIND_OK;
-}
-
 enum srcfind_status options_check(const struct options *options, struct error *error) {
     if (options->island > options->threshold)
         return refuse_island(options, error);
@@ -512,8 +502,9 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (*options->background_map && !isnan(options->background))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "background-map: --background gives it, too: leave one of them out");
-    if (*options->detect_on && check_detect_on(options, error) != SRCFIND_OK)
-        return SRCFIND_ERROR_OPTIONS;
+    if (*options->detect_on && *options->at)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "detect-on: nothing is detected with --at: leave one of them out");
     if (options->at_all && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-all: it goes with --at, which gives the positions: leave it out");

@@ -7,6 +7,7 @@ import numpy as np
 from astropy.io import fits
 
 import srcfind_test as t
+import sky  # which that finds
 
 FAKE = os.environ.get("FAKE_CUDA", "")
 SHAPE = (300, 410)
@@ -14,9 +15,9 @@ NOISES = ([], ["--local"], ["--rms-box", "60,20"])
 DIVIDED = ([], ["--deblend"], ["--fit"])
 
 
-def primary_beam(shape):
+def primary_beam(shape, sigma=150):
     y, x = np.mgrid[:shape[0], :shape[1]]
-    return np.exp(-((x - shape[1] / 2) ** 2 + (y - shape[0] / 2) ** 2) / 2 / 150 ** 2)
+    return np.exp(-((x - shape[1] / 2) ** 2 + (y - shape[0] / 2) ** 2) / 2 / sigma ** 2)
 
 
 class DetectOn(t.Case):
@@ -358,17 +359,7 @@ class DetectOn(t.Case):
 
     def test_what_does_not_go_together(self):
         given = [self.true, "--detect-on", self.flat]
-        self.assert_error(2, "--detect-on: scales are searched in one image: leave --scales out", *given, "--scales")
         self.assert_error(2, "--detect-on: nothing is detected with --at: leave one of them out", *given, "--at", self.path("c.csv"))
-        self.assert_error(2, "--compare-cpu: --detect-on is done on the CPU only", *given, "--compare-cpu")
-
-    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
-    def test_device(self):
-        """Where a GPU would search, the CPU does."""
-        environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
-        given = [self.true, "--detect-on", self.flat]
-        self.assert_error(3, "--detect-on: on the CPU only: leave --gpu and --device out", *given, "--gpu", env=environment)
-        self.assertIn("on the CPU (--detect-on", t.run(*given, env=environment, check=True).stderr)
 
     # --- several images ---
 
@@ -399,6 +390,196 @@ class DetectOn(t.Case):
         self.assertEqual(catalogue["options"]["detect-on"], self.flat)
         self.assertEqual(catalogue["image"]["path"], self.true)
         self.assertEqual(catalogue["background"], t.find(self.true)["background"])
+
+
+BEAM = (5.0, 4.0, 30.0)  # pixels, degrees
+SCALES = ("--local", "-i", "3", "--scales")
+
+
+def fluxes(rows, beam=None):
+    """The flux of each island, as seen through a primary beam."""
+    found = {}
+    for row in rows:
+        seen = 1 if beam is None else beam[int(row["Yposn"] + 0.5), int(row["Xposn"] + 0.5)]
+        found[row["Isl_id"]] = found.get(row["Isl_id"], 0) + row["Total_flux"] * seen
+    return found
+
+
+def scales(rows):
+    """The scale of each island."""
+    return {row["Isl_id"]: row["Scale"] for row in rows}
+
+
+class Scales(t.Case):
+    """--scales: both images are smoothed, each less its own model; the samples of FILE have the islands, and those of IMAGE are measured."""
+
+    def setUp(self):
+        super().setUp()
+        self.flat = self.path("flat.fits")
+        sky.make(["400", self.flat, "--beam=%g,%g,%g" % BEAM, "--density", "300", "--wide", "40"])
+        with fits.open(self.flat) as hdus:
+            self.pixels, self.header = hdus[0].data.astype(np.float64), hdus[0].header
+        self.beam = primary_beam(self.pixels.shape, 250)
+        self.true = self.image("true.fits", self.pixels / self.beam)
+
+    def image(self, name, pixels, **cards):
+        header = self.header.copy()
+        for card, value in cards.items():
+            header[card] = value
+        return self.write(name, pixels.astype(np.float32), header)
+
+    def noise(self, seed):
+        return sky.NOISE * sky.noise(sky.arguments(["400", "x.fits", "--beam=%g,%g,%g" % BEAM]), np.random.default_rng(seed))
+
+    def gaussian(self, x, y, peak, fwhm):
+        rows, columns = np.mgrid[:400, :400]
+        return peak * sky.NOISE * np.exp(-4 * np.log(2) * ((columns - x) ** 2 + (rows - y) ** 2) / fwhm ** 2)
+
+    def csv(self, *options, **environment):
+        return t.run(*options, "-q", check=True, env={**os.environ, **environment}).stdout
+
+    def search(self, *options):
+        """The sources of a search, and the islands of its pixels."""
+        t.run(*options, "-q", "--save", "islands", "-o", self.path("c.csv"), check=True)
+        return t.read_csv(self.path("c.csv")), fits.getdata(self.path("c.islands.fits"))
+
+    def test_the_image_itself(self):
+        """FILE equal to IMAGE, or IMAGE a power of two times FILE: the bytes of the search without the option."""
+        image = self.image("four.fits", 4 * self.pixels)
+        for options in (SCALES, ("--scales=1.5,5", "--negative", "--shapes", "free"), ("--scales=3", "--shapes", "beam", "--min-pixels", "9")):
+            with self.subTest(options=options):
+                expected = self.csv(self.flat, *options)
+                self.assertGreater(len({line.split(",")[2] for line in expected.splitlines()}), 2)
+                self.assertEqual(self.csv(self.flat, "--detect-on", self.flat, *options), expected)
+                self.assertEqual(self.csv(image, "--detect-on", self.flat, *options), self.csv(image, *options))
+
+    def test_primary_beam(self):
+        """The islands of all scales are those of FILE alone, pixel for pixel; fluxes are those of FILE over the beam."""
+        for options in (SCALES, ("-i", "3", "--negative", "--scales=2,5")):
+            with self.subTest(options=options):
+                flat, expected = self.search(self.flat, *options)
+                true, islands = self.search(self.true, "--detect-on", self.flat, *options)
+                self.assertTrue(np.array_equal(islands, expected))
+                self.assertEqual(scales(true), scales(flat))
+                of_flat, of_true = fluxes(flat), fluxes(true, self.beam)
+                ratios = [of_true[island] / flux for island, flux in of_flat.items() if scales(flat)[island] > 0]
+                self.assertGreater(len(ratios), 4)
+                self.assertLess(abs(np.median(ratios) - 1), 0.03)
+                self.assertLess(np.abs(np.array(ratios) - 1).max(), 0.3)
+                extents = ({(row["Isl_id"], row["Xpeak"], row["Ypeak"], row["N_pix"]) for row in rows if row["Scale"] > 0 and row["S_Code"] == "S"}
+                           for rows in (flat, true))
+                self.assertEqual(*extents)
+
+    def test_rows(self):
+        """Noise, SNR and errors of a scale are those of the smoothed IMAGE; Pix_SNR is that of the smoothed FILE."""
+        pairs = [[{row["Isl_id"]: row for row in t.find(*images, *SCALES)["sources"] if row["Scale"] > 0 and row["S_Code"] == "S"}]
+                 for images in ((self.true, "--detect-on", self.flat), (self.flat,))]
+        (true,), (flat,) = pairs
+        self.assertGreater(len(true), 3)
+        for island, row in true.items():
+            self.assertEqual(row["Pix_SNR"], flat[island]["Pix_SNR"])
+            seen = self.beam[row["Ypeak"], row["Xpeak"]]
+            self.assertLess(abs(row["Isl_rms"] * seen / flat[island]["Isl_rms"] - 1), 0.25)
+            self.assertLess(abs(row["E_Total_flux"] * seen / flat[island]["E_Total_flux"] - 1), 0.35)
+            self.assertLess(abs(row["SNR"] / flat[island]["SNR"] - 1), 0.25)
+
+    def test_own_model(self):
+        """Each image is smoothed less its own Gaussians: without those of FILE, however little of them is in IMAGE, and the reverse."""
+        halo, noise = self.gaussian(200, 200, 3, 40), self.noise(3)
+        points = sum(self.gaussian(x, y, 40, 5) for x in range(20, 400, 60) for y in range(20, 400, 60) if np.hypot(x - 200, y - 200) > 60)
+        round_beam = {"BMAJ": 5 * sky.CELL, "BMIN": 5 * sky.CELL, "BPA": 0}
+        flat = self.image("points.fits", halo + points + noise, **round_beam)
+        expected = t.find(flat, *SCALES)["sources"]
+        self.assertGreater(sum(row["Scale"] == 0 for row in expected), 36)
+        flux = 3 * sky.NOISE * (40 / 5) ** 2
+        for factor in (0, 0.2, 8):
+            image = self.image("factor.fits", halo + factor * points + self.noise(4), **round_beam)
+            found = t.find(image, "--detect-on", flat, *SCALES)["sources"]
+            self.assertEqual(scales(found), scales(expected))
+            total = sum(row["Total_flux"] for row in found if row["Scale"] > 0 and np.hypot(row["Xposn"] - 200, row["Yposn"] - 200) < 25)
+            self.assertLess(abs(total / flux - 1), 0.2, factor)
+
+    def test_another_beam(self):
+        """FILE's Gaussians have the beam of its header; where it tells none, that of IMAGE."""
+        points, noise = [(x, y) for x in (100, 200, 300) for y in (100, 200, 300)], self.noise(5)
+        nothing = self.image("nothing.fits", noise)
+        sizes = {name: value * sky.CELL for name, value in (("BMAJ", 10), ("BMIN", 10), ("BPA", 0))}
+        image = self.image("sharp.fits", sum(self.gaussian(*point, 60, 5) for point in points) + noise,
+                           **{name: value / 2 for name, value in sizes.items()})
+        pixels = sum(self.gaussian(*point, 60, 10) for point in points) + noise
+        options = (image, "--detect-on", self.image("wide.fits", pixels, **sizes), "--shapes", "beam", "-i", "3", "--scales=2")
+        found = t.find(*options)["sources"]
+        self.assertEqual([len(found), {row["Scale"] for row in found}], [9, {0}])
+        sizes = {"BMAJ": 20 * sky.CELL, "BMIN": 20 * sky.CELL, "BPA": 0}
+        faint = self.image("faint.fits", sum(self.gaussian(*point, 3, 20) for point in points) + noise, **sizes)
+        of_scales = [row for row in t.find(nothing, "--detect-on", faint, "--shapes", "beam", "-i", "3", "--scales=1,4")["sources"] if row["Scale"] > 0]
+        self.assertGreater(sum(row["Scale"] == 1 for row in of_scales), 2)
+        for row in of_scales:  # what scale 1 found is not found again
+            self.assertEqual(sum(np.hypot(row["Xpeak"] - other["Xpeak"], row["Ypeak"] - other["Ypeak"]) < 30 for other in of_scales), 1)
+        for card in ("BMAJ", "BMIN", "BPA"):
+            self.header.remove(card)
+        self.image("wide.fits", pixels)
+        found = t.find(*options)["sources"]
+        self.assertGreaterEqual(sum(row["Scale"] == 2 for row in found), 9)
+
+    def test_the_same_bytes(self):
+        """On any number of threads, in every SIMD variant, and with samples in a file."""
+        options = [self.true, "--detect-on", self.flat, *SCALES, "--negative"]
+        expected = self.csv(*options, "--threads", 1)
+        self.assertEqual(self.csv(*options, "--threads", 3), expected)
+        self.assertEqual(self.csv(*options, SRCFIND_SAMPLES_HELD="0"), expected)
+        for variant in () if t.THREADS_WATCHED else ("SSE2", "plain"):
+            self.assertEqual(self.csv(*options, SRCFIND_SIMD=variant), expected)
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_device(self):
+        """A device gives the bytes of the CPU, whether it keeps images or not: catalogues and maps."""
+        images = [self.true, "--detect-on", self.flat]
+        for options in (["--deblend"], ["--local", "-i", "3", "--fit", "--negative"], [*SCALES, "--negative"], ["--mask", self.flat, "--scales=3"]):
+            names = "rms,snr,islands" + (",sources,model,residual" if "--deblend" not in options else "")
+            for way in ("--cpu", "0"), ("--gpu", "0"), ("--gpu", "1"):
+                folder = self.path("%s-%s" % way)
+                os.makedirs(folder, exist_ok=True)
+                result = t.run(*images, *options, way[0], "-o", os.path.join(folder, "c.json"), "--save", names, check=True,
+                               env={**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": way[1]})
+                self.assertIn("on the %s (as asked" % way[0][2:].upper(), result.stderr)
+            for name in ["c.json"] + ["c.%s.fits" % name for name in names.split(",")]:
+                texts = []
+                for folder in ("--cpu-0", "--gpu-0", "--gpu-1"):
+                    with open(os.path.join(self.path(folder), name), "rb") as stream:
+                        texts.append(stream.read())
+                self.assertEqual([texts[1] == texts[0], texts[2] == texts[0]], [True, True], (name, options))
+
+    @t.unittest.skipUnless(os.path.exists(FAKE), "FAKE_CUDA does not lead to the module for tests")
+    def test_lost_device(self):
+        """Whichever search loses the device, the CPU does all again."""
+        options = [self.true, "--detect-on", self.flat, "--scales=2,4", "-i", "3"]
+        expected, n_lost = self.csv(*options), 0
+        for n in range(1, 20):
+            environment = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE, "FAKE_CUDA_KEEPS": "1", "SRCFIND_PIXELS_BEFORE_GPU": "0", "FAKE_CUDA_LOST": str(n)}
+            result = t.run(*options, env=environment, check=True)
+            self.assertEqual(result.stdout, expected)
+            n_lost += "on the CPU (CUDA device 0 (fake)" in result.stderr
+            if n_lost < n:
+                break
+        self.assertEqual([n_lost, "on the GPU (many pixels" in result.stderr], [10, True])
+
+    def test_blanks_and_odd_values(self):
+        """What is blank or overflows in one image is in no island of a scale; a constant image has no scale."""
+        flat, true = self.pixels + self.gaussian(170, 170, 3, 60), self.pixels / self.beam
+        flat[:60], true[:, 330:] = np.nan, np.nan
+        found = []
+        for value in np.array([1, 0.25]) * np.finfo(np.float32).max:
+            true[100:240, 100:240] = value
+            rows, islands = self.search(self.image("t.fits", true), "--detect-on", self.image("f.fits", flat), "--scales=2.5")
+            self.assertFalse(islands[:60].any() or islands[:, 330:].any())
+            self.assertTrue(all(np.isfinite(row["Total_flux"]) for row in rows))
+            found.append(islands > 0)
+        self.assertLess(found[0].sum(), found[1].sum())
+        constant = self.image("constant.fits", np.full((400, 400), 3.0))
+        for image, on in ((constant, self.flat), (self.flat, constant)):
+            found = t.find(image, "--detect-on", on, "--scales")["sources"]
+            self.assertEqual([len(found) > 20, {row["Scale"] for row in found} <= {0}], [image is constant, True])
 
 
 if __name__ == "__main__":

@@ -189,9 +189,9 @@ class Faults(FaultCase):
         fits.HDUList([fits.PrimaryHDU(), t.tiled(np.ones(SMALL, np.float32), "GZIP_1", quantize_level=0)]).writeto(tiles)
         self.check([image, "--rms-map", tiles, "--rms-box", "30,10", "--cpu", "--threads", 2], ["load", "memory", "read"])
 
-    def test_two_images(self):
+    def test_two_images_of_one_grid(self):
         on = self.write("on.fits", t.noise(*SMALL, n_sources=12), t.sky_header())
-        self.check([self.small_image(), "--detect-on", on, "--local", "--negative", "--fit", "--save", "snr,rms,islands", "--cpu", "--threads", 2])
+        self.check([self.small_image(), "--detect-on", on, "--local", "--scales=2", "--save", "snr", "--cpu", "--threads", 2], ["memory", "read", "open"])
 
     def test_planes(self):
         """A plane of pairs, another of one Gaussian; a cube in tiles."""
@@ -374,6 +374,8 @@ class Faults(FaultCase):
     def test_device(self):
         environment = {"SRCFIND_CUDA_MODULE": FAKE}
         self.check([self.image(), "--gpu", "--threads", 2], ["load", "memory", "lock", "thread"], environment)
+        self.check([self.small_image(), "--detect-on", self.image("on.fits", SMALL), "--gpu", "--threads", 1, "--scales=2"], ["memory"],
+                   {**environment, "FAKE_CUDA_KEEPS": "1"})
 
     def test_disk_that_is_full_at_any_byte(self):
         path, catalogue = self.image(), self.path("catalogue.csv")

@@ -689,7 +689,7 @@ class InFile(Scales):
                 if "/tmp" in result.stderr.replace(self.directory.name, ""):
                     said.add(result.stderr.replace(self.image, "IMAGE"))
                     self.assertEqual(result.returncode, 1)
-        making = "srcfind: IMAGE: making a temporary file in /tmp for the smoothed image: %s\n"
+        making = "srcfind: IMAGE: making a temporary file in /tmp for the smoothed image: %s: let srcfind write there\n"
         self.assertEqual(said, {"srcfind: IMAGE: reading the smoothed image from /tmp: Input/output error\n",
                                 "srcfind: IMAGE: writing the smoothed image to /tmp: No space left on device: make room there\n",
                                 making % "Too many open files", making % "Cannot allocate memory"})

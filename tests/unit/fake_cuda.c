@@ -1,19 +1,29 @@
 #include "fake_cuda.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cpu/fit.h"
+#include "input/chunks.h"
 #include "input/memory_source.h"
 #include "input/pixel_change.h"
+#include "measure/smooth.h"
 
 struct fake_counts fake_counts;
+
+/* Pixels that the device keeps; NULL: none. */
+struct kept {
+    float *pixels;
+    int64_t width, height;
+};
 
 struct cuda {
     int device, n_searches;
     int64_t memory;
     bool lost;
     atomic_bool in_use;
+    struct kept searched, image, samples; /* searched: the image, or samples of it */
 };
 
 static int setting(const char *name, int otherwise) {
@@ -57,8 +67,18 @@ enum srcfind_status cuda_open(int device, int64_t memory, int n_sharing, int n_u
     return SRCFIND_OK;
 }
 
+static void forget(struct kept *kept) {
+    free(kept->pixels);
+    *kept = (struct kept){0};
+}
+
 void cuda_close(struct cuda *cuda) {
     fake_counts.closed++;
+    if (cuda) {
+        forget(&cuda->searched);
+        forget(&cuda->image);
+        forget(&cuda->samples);
+    }
     free(cuda);
 }
 
@@ -103,9 +123,44 @@ static void begin_search(struct cuda *cuda) {
     wait_for_test();
 }
 
-enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
-                                const struct detection *detection, struct threads *threads,
-                                struct detection_result *result, struct error *error) {
+/* Keeps the pixels of a source, after others. */
+static enum srcfind_status keep(struct kept *kept, const struct pixel_source *source,
+                                struct error *error) {
+    const int64_t n = source->width * source->height, most = source->chunk_pixels;
+    uint32_t *buffer = malloc((size_t)most * sizeof *buffer);
+    forget(kept);
+    *kept = (struct kept){malloc((size_t)n * sizeof(float)), source->width, source->height};
+    enum srcfind_status status =
+        buffer && kept->pixels ? SRCFIND_OK : error_memory(error, "keeping an image");
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i += most) {
+        const int64_t count = n - i < most ? n - i : most;
+        const uint32_t *pixels = source->read(source->state, i, count, buffer, error);
+        for (int64_t k = 0; pixels && k < count; k++)
+            kept->pixels[i + k] = pixel_value(pixels, k, source->swapped);
+        status = pixels ? SRCFIND_OK : SRCFIND_ERROR_INPUT;
+    }
+    free(buffer);
+    return status;
+}
+
+/* Searches as the CPU does, but does not know of searches for the noise alone. */
+static enum srcfind_status search(struct cuda *cuda, const struct pixel_source *source,
+                                  const struct detection *detection, struct threads *threads,
+                                  struct detection_result *result, struct error *error) {
+    struct detection known = *detection;
+    known.noise_only = false;
+    enum srcfind_status status = cpu_detect(source, &known, threads, result, error);
+    forget(&cuda->searched);
+    if (status != SRCFIND_OK || !setting("FAKE_CUDA_KEEPS", 0))
+        return status;
+    status = keep(&cuda->searched, source, error);
+    result->is_on_device = status == SRCFIND_OK;
+    return status;
+}
+
+static enum srcfind_status search_once(struct cuda *cuda, const struct pixel_source *source,
+                                       const struct detection *detection, struct threads *threads,
+                                       struct detection_result *result, struct error *error) {
     enum srcfind_status status;
     begin_search(cuda);
     if (cuda->lost)
@@ -116,9 +171,20 @@ enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *so
     else if (fake_counts.most_at_once < setting("FAKE_CUDA_TOGETHER", 0))
         status = error_set(error, SRCFIND_ERROR_DEVICE, "the searches are not at the same time");
     else
-        status = cpu_detect(source, detection, threads, result, error);
+        status = search(cuda, source, detection, threads, result, error);
     fake_counts.at_once--;
     cuda->in_use = false;
+    return status;
+}
+
+enum srcfind_status cuda_detect(struct cuda *cuda, const struct pixel_source *source,
+                                const struct detection *detection, struct threads *threads,
+                                struct detection_result *result, struct error *error) {
+    enum srcfind_status status = search_once(cuda, source, detection, threads, result, error);
+    forget(&cuda->image);
+    forget(&cuda->samples);
+    if (status == SRCFIND_OK && result->is_on_device)
+        status = keep(&cuda->image, source, error);
     return status;
 }
 
@@ -130,23 +196,60 @@ enum srcfind_status cuda_detect_pixels(struct cuda *cuda, const struct device_pi
     struct changed changed;
     struct pixel_source source = memory_source(&memory, pixels->height, pixels->swapped);
     source = changed_source(&changed, &source, pixels->change);
-    return cuda_detect(cuda, &source, detection, threads, result, error);
+    return search_once(cuda, &source, detection, threads, result, error);
 }
 
-/* The image is never kept: is_on_device is false. */
 enum srcfind_status cuda_gather(struct cuda *cuda, const struct placed_runs *runs,
                                 struct threads *threads, float *values, struct error *error) {
-    (void)cuda, (void)runs, (void)threads, (void)values;
-    return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
+    const struct kept *kept = &cuda->searched;
+    (void)threads;
+    if (!kept->pixels)
+        return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
+    for (int64_t i = 0; i < runs->n; i++) {
+        const struct run *run = &runs->runs[i];
+        if (run_length(run) > 0)
+            memcpy(values + runs->first[i], kept->pixels + run->y * kept->width + run->x0,
+                   (size_t)run_length(run) * sizeof *values);
+    }
+    return SRCFIND_OK;
 }
 
+static enum srcfind_status put(void *context, int64_t y, int64_t n, const float *samples,
+                               struct error *error) {
+    const struct kept *kept = context;
+    (void)error;
+    memcpy(kept->pixels + y * kept->width, samples, (size_t)(n * kept->width) * sizeof *samples);
+    return SRCFIND_OK;
+}
+
+/* Smooths the image; the samples are then what was searched last. */
 enum srcfind_status cuda_smooth(struct cuda *cuda, const struct smoothing *smoothing,
-                                const struct smoothing_model *model, int64_t width, int64_t height,
+                                const struct smoothing_model *less, int64_t width, int64_t height,
                                 struct threads *threads, struct device_pixels *samples,
                                 int64_t *n_samples, struct error *error) {
-    (void)cuda, (void)smoothing, (void)model, (void)width, (void)height;
-    (void)threads, (void)samples, (void)n_samples;
-    return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
+    struct memory memory = {(const uint32_t *)(const void *)cuda->image.pixels, width, width};
+    const struct pixel_source source = memory_source(&memory, height, false);
+    const struct model model = {
+        less->gaussians,        {0, 0, width, height, less->side}, less->n_x, less->n_y,
+        (int64_t *)less->first, (int32_t *)less->reaching};
+    const int64_t n = smoothing->width * smoothing->height;
+    const struct smooth_work work = {smoothing, &source, &model, put, &cuda->samples};
+    if (!cuda->image.pixels)
+        return error_set(error, SRCFIND_ERROR_DEVICE, "the image is not kept");
+    forget(&cuda->samples);
+    cuda->samples =
+        (struct kept){malloc((size_t)n * sizeof(float)), smoothing->width, smoothing->height};
+    if (!cuda->samples.pixels)
+        return error_memory(error, "smoothing the image");
+    enum srcfind_status status = smooth(&work, threads, n_samples, error);
+    *samples = (struct device_pixels){.pixels = cuda->samples.pixels,
+                                      .width = smoothing->width,
+                                      .height = smoothing->height,
+                                      .row_stride = smoothing->width};
+    memory = (struct memory){(const uint32_t *)(const void *)cuda->samples.pixels, smoothing->width,
+                             smoothing->width};
+    const struct pixel_source of_samples = memory_source(&memory, smoothing->height, false);
+    return status == SRCFIND_OK ? keep(&cuda->searched, &of_samples, error) : status;
 }
 
 enum srcfind_status cuda_fit(struct cuda *cuda, const struct fit_frame *frame,

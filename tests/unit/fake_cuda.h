@@ -8,6 +8,8 @@
  * FAKE_CUDA_REFUSED  the opening, from 1, from which on all are refused (0: none)
  * FAKE_CUDA_TOGETHER a search ends when so many have been at work at once (0); it fails if they do
  *                    not come in a minute
+ * FAKE_CUDA_KEEPS    1: images stay on the device, which gathers their pixels and smooths them;
+ *                    0: they only pass through (0)
  *
  * The memory of a device is that of the host. */
 #ifndef FAKE_CUDA_H

@@ -7,7 +7,7 @@ static const double START = 0.5;
 /* The choice for an image of side^2 pixels in a run of n, of 16 threads that are shared by workers.
  */
 static enum backend_choice choose(int n, double side, int workers, bool is_local, bool fits) {
-    const struct search_work work = {side * side, is_local, fits, fits};
+    const struct search_work work = {side * side, is_local, fits, fits, false};
     const struct choice choice = {.expected = n * side * side};
     return choice_make(&choice, &work, 16, 16 / workers, START);
 }
@@ -30,7 +30,7 @@ static void measured_runs(void **state) {
 /* Small tiles at the end of a run: the device that works ends them sooner than a thread would begin
  * them. */
 static void the_last_images(void **state) {
-    const struct search_work work = {8192.0 * 8192, true, false, false};
+    const struct search_work work = {8192.0 * 8192, true, false, false, false};
     struct choice choice = {.expected = 40 * work.n_pixels};
     (void)state;
     for (int i = 0; i < 39; i++)
@@ -41,7 +41,7 @@ static void the_last_images(void **state) {
 /* A run whose images take eight times as long as expected, as on a slow processor, is worth a
  * device sooner; one on many fast threads is not. */
 static void what_a_run_takes(void **state) {
-    const struct search_work work = {4096.0 * 4096, true, false, false};
+    const struct search_work work = {4096.0 * 4096, true, false, false, false};
     struct choice slow = {.expected = 60 * work.n_pixels}, fast = slow;
     (void)state;
     assert_int_equal(choice_make(&slow, &work, 64, 1, START), CHOOSE_CPU);
@@ -53,7 +53,7 @@ static void what_a_run_takes(void **state) {
 
 /* A caller that searches one image after another: as much may come as there was. */
 static void one_after_another(void **state) {
-    const struct search_work work = {8192.0 * 8192, true, true, true};
+    const struct search_work work = {8192.0 * 8192, true, true, true, false};
     struct choice choice = {0};
     int n = 0;
     (void)state;
@@ -62,12 +62,22 @@ static void one_after_another(void **state) {
     assert_in_range(n, 2, 20);
 }
 
+/* The noise of an image and the islands of another one take nearly as long as two images. */
+static void two_images(void **state) {
+    const double side = 16384;
+    const struct search_work one = {side * side, true, false, false, false};
+    const struct search_work two = {side * side, true, false, false, true};
+    const struct choice choice = {.expected = side * side};
+    (void)state;
+    assert_int_equal(choice_make(&choice, &one, 16, 16, START), CHOOSE_CPU);
+    assert_int_equal(choice_make(&choice, &two, 16, 16, START), CHOOSE_GPU);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measured_runs),
-        cmocka_unit_test(the_last_images),
-        cmocka_unit_test(what_a_run_takes),
-        cmocka_unit_test(one_after_another),
+        cmocka_unit_test(measured_runs),    cmocka_unit_test(the_last_images),
+        cmocka_unit_test(what_a_run_takes), cmocka_unit_test(one_after_another),
+        cmocka_unit_test(two_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

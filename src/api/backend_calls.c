@@ -1,0 +1,31 @@
+#include "api/backend_calls.h"
+
+#include "cpu/fit.h"
+
+enum srcfind_status backend_detect(const struct backend_calls *calls,
+                                   const struct pixel_source *source,
+                                   const struct device_pixels *on_device,
+                                   const struct detection *detection,
+                                   struct detection_result *result) {
+    const struct gpu_context *c = calls->context;
+    if (!c)
+        return cpu_detect(source, detection, calls->threads, result, calls->error);
+    return on_device ? c->backend->detect_pixels(c->cuda, on_device, detection, calls->threads,
+                                                 result, calls->error)
+                     : c->backend->detect(c->cuda, source, detection, calls->threads, result,
+                                          calls->error);
+}
+
+enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+                                   struct error *error) {
+    const struct backend_calls *b = calls;
+    return b->context->backend->gather(b->context->cuda, runs, b->threads, values, error);
+}
+
+enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
+                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                                struct threads *threads, struct error *error) {
+    const struct gpu_context *c = ((const struct backend_calls *)calls)->context;
+    return c ? c->backend->fit(c->cuda, frame, pixels, jobs, n, threads, error)
+             : cpu_fit(frame, pixels, jobs, n, threads, error);
+}

@@ -1,0 +1,43 @@
+/* The calls of the backend that carries out a search: a GPU, or the CPU. */
+#ifndef BACKEND_CALLS_H
+#define BACKEND_CALLS_H
+
+#include "backend/fit.h"
+#include "gpu/pool.h"
+
+struct backend_calls {
+    struct gpu_context *context; /* of the GPU; NULL: the CPU */
+    struct threads *threads;
+    struct error *error;
+};
+
+/* So many rms that no pixel is above them. */
+static const double NO_THRESHOLD = 1e30;
+
+/* The same where only the noise is wanted. */
+static inline struct detection noise_detection(struct detection detection) {
+    detection.threshold = detection.island = NO_THRESHOLD;
+    detection.noise_only = true;
+    detection.keep_runs = false;
+    return detection;
+}
+
+/* Detects in pixels of the host or, if they are not NULL, of the device. The caller clears the
+ * result, also after an error. */
+enum srcfind_status backend_detect(const struct backend_calls *calls,
+                                   const struct pixel_source *source,
+                                   const struct device_pixels *on_device,
+                                   const struct detection *detection,
+                                   struct detection_result *result);
+
+/* Gathers pixels of the image that the device still has: for a struct run_source, whose context are
+ * the calls. */
+enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
+                                   struct error *error);
+
+/* Fits where the islands were found; the results are the same everywhere. For a struct fitter. */
+enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
+                                const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
+                                struct threads *threads, struct error *error);
+
+#endif
