@@ -80,7 +80,7 @@ static bool begin_image(struct batch *b, int64_t *i) {
     if (more) {
         *i = b->begun++;
         progress_show(&b->messages.progress, *i, b->targets->n, &b->totals, b->messages.row,
-                      b->targets->target[*i].image);
+                      target_shown(&b->targets->target[*i]));
     }
     mtx_unlock(&b->lock);
     return more;
@@ -157,6 +157,16 @@ static void report_image(struct batch *b, const struct messages *messages,
                        strerror(errno));
 }
 
+/* Says why an image failed; where the message begins with its path, with the plane. */
+static void say_failure(const struct messages *messages, const struct target *target,
+                        const char *message) {
+    const char *rest = messages_without_path(message, target->image);
+    if (rest == message)
+        messages_error(messages, "%s", message);
+    else
+        messages_error(messages, "%s: %s", target_shown(target), rest);
+}
+
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
                          const struct messages *messages, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
@@ -178,7 +188,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
         summary_write(messages, catalogue, seconds);
         notes_write(messages, catalogue);
     } else {
-        messages_error(messages, "%s", srcfind_message(finder));
+        say_failure(messages, target, srcfind_message(finder));
     }
     const struct report_row row = {.target = target,
                                    .catalogue = status == SRCFIND_OK ? catalogue : NULL,
@@ -200,9 +210,21 @@ static void skip_image(struct batch *b, const struct srcfind *finder, int64_t i,
         outcome->status = EXIT_IMAGE;
         return;
     }
-    messages_note(messages, "%s: skipped, since %s is already there", target->image,
+    messages_note(messages, "%s: skipped, since %s is already there", target_shown(target),
                   target->catalogue);
     outcome->skipped = true;
+}
+
+/* Reports an image of which no plane could be chosen. */
+static void fail_image(struct batch *b, int64_t i, const struct messages *messages,
+                       struct outcome *outcome) {
+    const struct target *target = &b->targets->target[i];
+    const struct report_row row = {
+        .target = target, .status = "failed", .message = target_failure(target)};
+    outcome->status = EXIT_IMAGE;
+    messages_error(messages, "%s", target_failure(target));
+    if (may_save(b, i))
+        report_image(b, messages, &row, outcome);
 }
 
 /* Messages are kept in memory until it is the image's turn; if memory runs out, they are printed at
@@ -214,6 +236,8 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     size_t size;
     FILE *kept = open_memstream(&outcome.text, &size);
     messages.stream = kept ? kept : stderr;
+    messages.image = target_shown(target);
+    finder->options.plane = *target_plane(b->cli, target);
     if (target->is_done) {
         skip_image(b, finder, i, &messages, &outcome);
     } else if (b->targets->n_listed > 1 && is_srcfind_map(target->image)) {
@@ -221,6 +245,8 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
             .target = target, .status = "skipped", .message = "a map that srcfind made"};
         outcome.skipped = outcome.is_srcfind_map = true;
         report_image(b, &messages, &row, &outcome);
+    } else if (target_failure(target)) {
+        fail_image(b, i, &messages, &outcome);
     } else {
         batch_search(b, finder, i, &messages, &outcome);
     }
@@ -408,8 +434,10 @@ struct deciding {
 static void decide(void *context, int i) {
     const struct deciding *d = context;
     struct target *target = &d->targets->target[i];
-    target->is_done = report_allows_skipping(d->report, target) &&
-                      outputs_exist(d->targets, target, d->cli->find);
+    struct srcfind_options options = *d->cli->find;
+    options.values.plane = *target_plane(d->cli, target);
+    target->is_done = !target_failure(target) && report_allows_skipping(d->report, target) &&
+                      outputs_exist(d->targets, target, &options);
 }
 
 /* Finds the images to skip, before the first one is searched: their rows stay in the report. */

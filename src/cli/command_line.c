@@ -263,7 +263,22 @@ static void describe_to_getopt(struct option *longs, char *shorts) {
     *shorts = '\0';
 }
 
+/* One plane is for the library, which searches it; ranges are for the command. */
+static bool set_planes(struct cli *cli, const char *text) {
+    cli->planes = (struct plane_ranges){0};
+    if (srcfind_options_set(cli->find, "plane", text) == SRCFIND_OK)
+        return true;
+    cli->find->values.plane = (struct plane_option){0};
+    return plane_ranges_parse(text, &cli->planes) ||
+           complain(
+               "--plane: '%s' is not a list of planes, counted from 1: of each axis N, A-B, or "
+               "all",
+               text);
+}
+
 static bool cli_set_entry(struct cli *cli, const struct entry *entry, const char *text) {
+    if (strcmp(entry->name, "plane") == 0)
+        return set_planes(cli, text);
     if (entry->type != OF_LIBRARY)
         return types[entry->type].set(cli, entry, text) || complain_of_value(entry, text);
     return srcfind_options_set(cli->find, entry->name, text) == SRCFIND_OK ||
@@ -350,6 +365,9 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--%s", srcfind_options_message(cli->find));
     if (cli->bench && cli->compare_cpu)
         return complain("--bench and --compare-cpu: one at a time");
+    if (cli->planes.n > 0 && (cli->bench || cli->compare_cpu))
+        return complain("--%s searches one plane: give its number with --plane",
+                        cli->bench ? "bench" : "compare-cpu");
     if (cli->compare_cpu && command_line_has_device(cli, "cpu"))
         return complain("--compare-cpu needs a GPU beside the CPU: leave --cpu out");
     if (cli->compare_cpu && command_line_is_for_cpu(cli))

@@ -2,6 +2,7 @@
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 
+#include "cli/plane_ranges.h"
 #include "srcfind.h"
 
 /* Of the images, every n-th, beginning with number k, from 1. n is 0 for all of them. */
@@ -21,10 +22,11 @@ struct cli {
     const char *files_from;              /* NULL: no list */
     bool ends_with_nul;                  /* the paths of this list */
     struct shard shard;
-    const char *report;   /* NULL: none */
-    const char *merge;    /* the merged catalogue; "-": on standard output; NULL: none */
-    int merge_duplicates; /* enum duplicates_choice; NOT_GIVEN: drop */
-    bool at_positions;    /* fluxes at given positions are measured */
+    struct plane_ranges planes; /* that --plane gives, if not one plane, which is in `find` */
+    const char *report;         /* NULL: none */
+    const char *merge;          /* the merged catalogue; "-": on standard output; NULL: none */
+    int merge_duplicates;       /* enum duplicates_choice; NOT_GIVEN: drop */
+    bool at_positions;          /* fluxes at given positions are measured */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
     unsigned save; /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
     int bench;     /* rounds; 0: no --bench */

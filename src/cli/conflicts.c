@@ -115,12 +115,13 @@ static int complain_of_path(const struct use *a, const struct use *b) {
 
 /* Reports an output that is the same file as an input or another output. */
 static int complain_of_file(const struct use *output, const struct use *other) {
-    const bool is_other_image = other->image == other->path && other->image != output->image;
+    const bool is_other_image =
+        other->image == other->path && output->image && strcmp(other->image, output->image) != 0;
     return messages_usage("%s: the %s%s%s would replace %s%s: name another file%s%s", output->path,
                           output->what, output->image ? " of " : "",
                           output->image ? output->image : "", other->is_output ? "the " : "",
                           other->what, output->image ? " or directory with -o" : "",
-                          is_other_image && output->image ? ", or leave it out of the images" : "");
+                          is_other_image ? ", or leave it out of the images" : "");
 }
 
 /* Reports a conflict. Returns the exit status. */

@@ -29,7 +29,9 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
                  char text[DIGEST_TEXT]) {
     struct shaping_option option;
     uint64_t hash = FNV_BASIS;
-    for (int i = 0; options_next_shaping(&cli->find->values, &i, &option);) {
+    struct options options = cli->find->values;
+    options.plane = *target_plane(cli, target);
+    for (int i = 0; options_next_shaping(&options, &i, &option);) {
         fnv_add(&hash, option.name);
         fnv_add(&hash, option.value);
     }

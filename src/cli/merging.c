@@ -59,7 +59,8 @@ void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *c
     if (!m)
         return;
     const struct merge_input input = {.catalogue = catalogue,
-                                      .name = m->targets->target[i].image,
+                                      .name = target_shown(&m->targets->target[i]),
+                                      .plane = target_plane_name(&m->targets->target[i]),
                                       .knows_image = true,
                                       .knows_options = true};
     add(m, i, &input);
@@ -105,7 +106,8 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
         read.knows_options = true;
     }
     const struct merge_input input = {.catalogue = &read.catalogue,
-                                      .name = target->image,
+                                      .name = target_shown(target),
+                                      .plane = target_plane_name(target),
                                       .entry = read.entry,
                                       .knows_image = true,
                                       .knows_options = read.knows_options};

@@ -25,6 +25,13 @@ void messages_text(struct messages *messages, const char *text) {
     fputs(text, stderr);
 }
 
+const char *messages_without_path(const char *message, const char *path) {
+    const size_t length = strlen(path);
+    return strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0
+               ? message + length + 2
+               : message;
+}
+
 /* Replaces control characters by `?`: they would break the line or control the terminal. */
 static void make_clean(char *text) {
     for (; *text; text++)

@@ -12,8 +12,9 @@ extern const char PROGRAM[];
 struct messages {
     bool quiet, verbose;
     struct progress progress;
-    FILE *stream;    /* for messages: standard error, or a buffer in memory */
-    const char *row; /* what a row of a catalogue is: "source", or "position" with --at */
+    FILE *stream;      /* for messages: standard error, or a buffer in memory */
+    const char *row;   /* what a row of a catalogue is: "source", or "position" with --at */
+    const char *image; /* that they are about, with its plane; NULL before the first one */
 };
 
 struct messages messages_for(const struct cli *cli);
@@ -36,6 +37,9 @@ int messages_no_memory(const char *doing);
 /* Flushes standard output and reports an error. `made` is false if memory ran out before all was
  * written. Returns the exit status. */
 int messages_written(const struct messages *messages, bool made);
+
+/* What follows `PATH: ` in a message; the message itself where it does not begin so. */
+const char *messages_without_path(const char *message, const char *path);
 
 /* Writes messages that were kept in memory. */
 void messages_text(struct messages *messages, const char *text);

@@ -16,7 +16,7 @@ enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
 
 static void note_sky(const struct messages *messages, const struct srcfind_image *image) {
     if (*image->no_sky)
-        messages_note(messages, "%s: no sky coordinates: %s", image->path, image->no_sky);
+        messages_note(messages, "%s: no sky coordinates: %s", messages->image, image->no_sky);
 }
 
 static void note_positions(const struct messages *messages, const struct srcfind_catalogue *c) {
@@ -27,7 +27,7 @@ static void note_positions(const struct messages *messages, const struct srcfind
         messages_note(messages,
                       "%s: %lld of %lld %s%s %s no position on the sky, beyond the edge of the "
                       "projection: are the coordinates of the header right?",
-                      c->image.path, (long long)n, (long long)c->n_sources, messages->row,
+                      messages->image, (long long)n, (long long)c->n_sources, messages->row,
                       plural(c->n_sources), n == 1 ? "has" : "have");
 }
 
@@ -37,7 +37,7 @@ static void note_unit(const struct messages *messages, const struct srcfind_imag
             messages,
             "%s: the unit %s may be MJy or mJy: fluxes are not converted to Jy; write one "
             "of them to BUNIT",
-            image->path, image->unit);
+            messages->image, image->unit);
 }
 
 /* Whether a unit is a multiple of one of these, of which NULL is the last. */
@@ -71,12 +71,12 @@ static void note_flux_unit(const struct messages *messages, const struct srcfind
         units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
         strcmp(image->flux_unit, "Jy km/s") == 0)
         return;
-    messages_note(messages, "%s: fluxes are in %s, not in Jy: %s", image->path, unit,
+    messages_note(messages, "%s: fluxes are in %s, not in Jy: %s", messages->image, unit,
                   cure_of(image));
 }
 
 static void note_beam(const struct messages *messages, const struct srcfind_catalogue *c) {
-    const char *path = c->image.path;
+    const char *path = messages->image;
     const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
                             ? "larger than the image"
                         : c->image.beam_pixels < 1 ? "smaller than a pixel"
@@ -99,12 +99,12 @@ static void note_beam_cards(const struct messages *messages, const struct srcfin
         messages_note(messages,
                       "%s: the beam's major axis was given as the smaller one: the axes are "
                       "exchanged, and the angle is turned by 90 degrees to %g",
-                      image->path, used->angle);
+                      messages->image, used->angle);
     if (isfinite(row->major))
         messages_note(messages,
                       "%s: the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
                       "BEAMS table has another one for this plane: --beam %.6g,%.6g,%.6g",
-                      image->path, image->beam_source, 3600 * used->major, 3600 * used->minor,
+                      messages->image, image->beam_source, 3600 * used->major, 3600 * used->minor,
                       used->angle, 3600 * row->major, 3600 * row->minor, row->angle);
 }
 
@@ -113,7 +113,7 @@ static void note_zeros(const struct messages *messages, const struct srcfind_cat
         messages_note(messages,
                       "%s: some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
                       "leaves them out",
-                      c->image.path, 100 * c->quality.zeros);
+                      messages->image, 100 * c->quality.zeros);
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
@@ -126,13 +126,13 @@ static void note_no_local_noise(const struct messages *messages,
             "%s: the image is too small for local noise, one rms is used: boxes have 48 "
             "pixels at least, and at most half of its shorter side; --rms-box sets another "
             "size",
-            c->image.path);
+            messages->image);
     else if (c->noise.no_node_counts && (c->background.rms > 0 || rms_is_given))
         messages_note(
             messages,
             "%s: every box of %lld pixels is more than three quarters blank, or has no noise: one "
             "%s is used; --rms-box sets another size",
-            c->image.path, (long long)c->background.box, rms_is_given ? "background" : "rms");
+            messages->image, (long long)c->background.box, rms_is_given ? "background" : "rms");
 }
 
 /* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
@@ -147,13 +147,13 @@ static void note_one_noise(const struct messages *messages, const struct srcfind
         messages_note(messages,
                       "%s: the noise differs from place to place, from %.2g to %.2g %s: --local "
                       "measures it around each source",
-                      c->image.path, q->rms_p10, q->rms_p90, unit);
+                      messages->image, q->rms_p10, q->rms_p90, unit);
     else if (c->background.rms > MOST_SPREAD * q->rms_p90)
         messages_note(messages,
                       "%s: the background differs from place to place, and the rms of the whole "
                       "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
                       "measures both around each source",
-                      c->image.path, c->background.rms, unit, q->rms_p90);
+                      messages->image, c->background.rms, unit, q->rms_p90);
 }
 
 /* Notes where local noise may have wide emission for background. */
@@ -165,7 +165,7 @@ static void note_background(const struct messages *messages, const struct srcfin
         messages_note(messages,
                       "%s: the local background differs by %.1f rms from place to place: it may "
                       "have emission that is wider than half of a box; --scales keeps it",
-                      c->image.path, range / c->background.rms_median);
+                      messages->image, range / c->background.rms_median);
 }
 
 static void note_left_out(const struct messages *messages, const struct srcfind_catalogue *c) {
@@ -174,7 +174,7 @@ static void note_left_out(const struct messages *messages, const struct srcfind_
             messages,
             "%s: scales whose kernels are wider than half of the image's shorter side, up to "
             "%g beams, are left out: search a larger image for these",
-            c->image.path, c->quality.widest_left_out);
+            messages->image, c->quality.widest_left_out);
 }
 
 static void note_negative(const struct messages *messages, const struct srcfind_catalogue *c) {
@@ -184,7 +184,7 @@ static void note_negative(const struct messages *messages, const struct srcfind_
         messages_note(messages,
                       "%s: %lld negative source%s beside %lld positive, of which %s may be "
                       "false: %sa higher --threshold leaves fewer",
-                      c->image.path, (long long)c->n_negative, plural(c->n_negative),
+                      messages->image, (long long)c->n_negative, plural(c->n_negative),
                       (long long)n_positive, c->n_negative < n_positive ? "as many" : "all",
                       local ? "" : "--local or ");
 }
@@ -206,7 +206,7 @@ static void note_cut_sources(const struct messages *messages, const struct srcfi
         messages_note(messages,
                       "%s: %lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
                       "pixel (%lld): %s",
-                      c->image.path, count_of(q->edge_or_single, c), (long long)c->n_sources,
+                      messages->image, count_of(q->edge_or_single, c), (long long)c->n_sources,
                       count_of(q->edge, c), count_of(q->single_pixel, c),
                       q->edge >= q->single_pixel
                           ? "part of their flux may be missing: search a larger image, or one "
@@ -221,7 +221,7 @@ static void note_narrow(const struct messages *messages, const struct srcfind_ca
         messages_note(messages,
                       "%s: %lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
                       "which may not be the image's: --beam gives another one",
-                      c->image.path, count_of(c->quality.narrow, c), (long long)c->n_sources,
+                      messages->image, count_of(c->quality.narrow, c), (long long)c->n_sources,
                       3600 * beam->major, 3600 * beam->minor);
 }
 
@@ -231,8 +231,8 @@ static void note_residual(const struct messages *messages, const struct srcfind_
                       "%s: the Gaussians of %lld of %lld sources leave more than twice the noise "
                       "in their islands, and do not describe them: --save residual shows where, "
                       "%sa lower --contrast may help",
-                      c->image.path, count_of(c->quality.high_residual, c), (long long)c->n_sources,
-                      c->options.island > 3 ? "a lower --island or " : "");
+                      messages->image, count_of(c->quality.high_residual, c),
+                      (long long)c->n_sources, c->options.island > 3 ? "a lower --island or " : "");
 }
 
 /* Notes planes of other images that have no fluxes, or no frequency. */
@@ -249,17 +249,17 @@ static void note_planes(const struct messages *messages, const struct srcfind_ca
         messages_note(messages,
                       "%s: %lld of %lld planes of --measure-in are blank, and have no "
                       "fluxes",
-                      c->image.path, (long long)n_blank, (long long)t->n);
+                      messages->image, (long long)n_blank, (long long)t->n);
     if (n_without_beam > 0)
         messages_note(messages,
                       "%s: no beam is known of %lld of %lld planes of --measure-in, which have no "
                       "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
-                      c->image.path, (long long)n_without_beam, (long long)t->n);
+                      messages->image, (long long)n_without_beam, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
         messages_note(messages,
                       "%s: no frequency is known of the planes of --measure-in: without an axis "
                       "FREQ or RESTFRQ in their headers there is no spectral index",
-                      c->image.path);
+                      messages->image);
 }
 
 void notes_write(const struct messages *messages, const struct srcfind_catalogue *c) {

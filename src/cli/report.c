@@ -26,7 +26,7 @@
 /* A row that was there before the run: bytes [start, end) of the text. */
 struct old_row {
     int64_t start, end;
-    const struct target *target; /* NULL for an image that is not of the run */
+    const struct target *target; /* NULL for an image or a plane that is not of the run */
 };
 
 /* An image of the run, and its old row that is current, else the last one; -1 if there is none. */
@@ -46,7 +46,7 @@ struct report {
     struct old_row *rows;
     int64_t n_rows, rows_capacity;
     bool has_headers;    /* between the rows */
-    struct known *known; /* by the paths of the images */
+    struct known *known; /* by the paths of the images, and their planes */
     mtx_t lock;          /* protects all that follows */
     bool has_lock, has_failed;
     off_t end; /* of the file */
@@ -107,15 +107,37 @@ static int read_text(struct report *r) {
 
 /* --- old rows --- */
 
-static int by_image(const void *a, const void *b) {
-    const struct known *x = a, *y = b;
-    return strcmp(x->target->image, y->target->image);
+static const char *plane_of(const struct target *target) {
+    return target_plane_name(target) ? target_plane_name(target) : "";
 }
 
-static struct known *find_known(const struct report *r, const char *image) {
-    const struct target wanted = {.image = (char *)image};
+static int by_image(const void *a, const void *b) {
+    const struct target *x = ((const struct known *)a)->target;
+    const struct target *y = ((const struct known *)b)->target;
+    const int order = strcmp(x->image, y->image);
+    return order ? order : strcmp(plane_of(x), plane_of(y));
+}
+
+static struct known *find_known(const struct report *r, const char *image, const char *plane) {
+    struct target_plane of = {.name = (char *)plane};
+    const struct target wanted = {.image = (char *)image, .plane = &of};
     const struct known key = {.target = &wanted};
     return bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_image);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const struct known *)a)->target->image,
+                  ((const struct known *)b)->target->image);
+}
+
+/* What a row of an image that is searched, then or now, in one plane makes room for: planes of it,
+ * or the image; NULL if there is none in the run. */
+static const struct target *find_successor(const struct report *r, const char *image,
+                                           const char *plane) {
+    const struct target wanted = {.image = (char *)image};
+    const struct known key = {.target = &wanted};
+    const struct known *found = bsearch(&key, r->known, (size_t)r->targets->n, sizeof key, by_path);
+    return found && (!*plane || !target_plane_name(found->target)) ? found->target : NULL;
 }
 
 static bool are_of(const struct stat *info, const char *size, const char *time) {
@@ -170,14 +192,16 @@ static bool is_header(const struct report *r, int64_t start, int64_t end) {
 
 static enum srcfind_status add_old_row(struct report *r, int64_t start, int64_t end,
                                        char *const cells[REPORT_COLUMNS], struct error *error) {
-    struct known *known = find_known(r, cells[REPORT_IMAGE]);
+    struct known *known = find_known(r, cells[REPORT_IMAGE], cells[REPORT_PLANE]);
     if (!GROW(r->rows, r->rows_capacity, r->n_rows + 1))
         return error_memory(error, "reading the report");
     if (known && !known->is_current) {
         known->row = r->n_rows;
         known->is_current = is_current(r, known->target, cells);
     }
-    r->rows[r->n_rows++] = (struct old_row){start, end, known ? known->target : NULL};
+    r->rows[r->n_rows++] = (struct old_row){
+        start, end,
+        known ? known->target : find_successor(r, cells[REPORT_IMAGE], cells[REPORT_PLANE])};
     return SRCFIND_OK;
 }
 
@@ -258,7 +282,7 @@ void report_close(struct report *r) {
 }
 
 bool report_allows_skipping(const struct report *r, const struct target *target) {
-    const struct known *known = r ? find_known(r, target->image) : NULL;
+    const struct known *known = r ? find_known(r, target->image, plane_of(target)) : NULL;
     return !r || (known && known->is_current);
 }
 
@@ -267,7 +291,8 @@ bool report_allows_skipping(const struct report *r, const struct target *target)
 /* Whether an old row stays: of an image of the run, the known one, if the image is skipped. */
 static bool stays(const struct report *r, int64_t row) {
     const struct target *target = r->rows[row].target;
-    return !target || (target->is_done && find_known(r, target->image)->row == row);
+    return !target ||
+           (target->is_done && find_known(r, target->image, plane_of(target))->row == row);
 }
 
 static bool write_rows(const struct report *r, FILE *stream) {

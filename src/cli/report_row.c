@@ -9,7 +9,7 @@
 #include "output/catalogue.h"
 
 const char REPORT_HEADER[] =
-    "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
+    "image,plane,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
     "backend,version,options,size,mtime,output_size,output_mtime\n";
 
 void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
@@ -79,19 +79,12 @@ static void write_results(const struct srcfind_catalogue *c, FILE *stream) {
     write_real(c->quality.zeros, stream);
 }
 
-/* The message of an error, which begins with the path of the image. */
-static const char *without_path(const char *message, const char *path) {
-    const size_t length = strlen(path);
-    return strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0
-               ? message + length + 2
-               : message;
-}
-
 void report_row_write(const struct report_row *row, const char *digest, FILE *stream) {
     const struct target *target = row->target;
+    const char *plane = target_plane_name(target);
     char size[REPORT_NUMBER] = "", time[REPORT_NUMBER] = "";
     char output_size[REPORT_NUMBER] = "", output_time[REPORT_NUMBER] = "";
-    const struct clean message = messages_clean(without_path(row->message, target->image));
+    const struct clean message = messages_clean(messages_without_path(row->message, target->image));
     struct stat info;
     if (row->catalogue) {
         info.st_size = row->catalogue->version.size;
@@ -102,6 +95,8 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     if (row->catalogue && outputs_version(target, &info))
         report_format_version(&info, output_size, output_time);
     write_cell(target->image, stream);
+    fputc(',', stream);
+    write_cell(plane ? plane : "", stream);
     fprintf(stream, ",%s,", row->status);
     write_cell(message.text, stream);
     if (row->catalogue)

@@ -9,6 +9,7 @@
 /* The columns, in their order. */
 enum report_column {
     REPORT_IMAGE,
+    REPORT_PLANE,
     REPORT_STATUS,
     REPORT_MESSAGE,
     REPORT_SOURCES,

@@ -6,17 +6,17 @@
 #include "cli/plural.h"
 #include "output/catalogue.h"
 
-static void write_stages(const struct srcfind_catalogue *c, FILE *stream) {
+static void write_stages(const struct messages *messages, const struct srcfind_catalogue *c) {
     const struct srcfind_timings *t = srcfind_catalogue_timings(c);
     const struct srcfind_background *b = srcfind_catalogue_background(c);
-    fprintf(stream,
+    fprintf(messages->stream,
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
             "pixels kept), islands %.2f ms, measure %.2f ms, smooth %.2f ms, planes %.2f ms\n",
-            messages_clean(srcfind_catalogue_image(c)->path).text, 1e3 * t->open, 1e3 * t->start,
-            1e3 * t->transfer, 1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds,
-            plural(b->rounds), (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank),
-            1e3 * t->islands, 1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes);
+            messages_clean(messages->image).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
+            1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds, plural(b->rounds),
+            (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
+            1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes);
 }
 
 /* Writes the shape of the image, and its HDU and plane where the file has several. */
@@ -127,7 +127,7 @@ void summary_write(const struct messages *messages, const struct srcfind_catalog
     FILE *stream = messages->stream;
     if (messages->quiet)
         return;
-    fprintf(stream, "srcfind: %s: ", messages_clean(image->path).text);
+    fprintf(stream, "srcfind: %s: ", messages_clean(messages->image).text);
     write_size(messages, c);
     write_noise(c, stream);
     write_beam(image, stream);
@@ -136,5 +136,5 @@ void summary_write(const struct messages *messages, const struct srcfind_catalog
     write_shape(image, stream);
     write_run(srcfind_catalogue_run(c), seconds, stream);
     if (messages->verbose)
-        write_stages(c, stream);
+        write_stages(messages, c);
 }

@@ -16,6 +16,7 @@
 #include "cli/merged_file.h"
 #include "cli/messages.h"
 #include "cli/names.h"
+#include "common/arrays.h"
 #include "common/path.h"
 #include "common/texts.h"
 #include "input/shared_table.h"
@@ -24,6 +25,8 @@
 
 static const char NAMING[] = "naming the catalogues";
 
+enum { PLANE_TEXT = 20 * SRCFIND_MAX_AXES + 1 };
+
 const struct table_name target_tables[TABLES] = {
     [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians"},
     [TABLE_PLANES] = {"planes", "table of planes"},
@@ -31,6 +34,12 @@ const struct table_name target_tables[TABLES] = {
 
 static void clear_target(struct target *target) {
     free(target->image);
+    if (target->plane) {
+        free(target->plane->name);
+        free(target->plane->shown);
+        free(target->plane->failure);
+    }
+    free(target->plane);
     free(target->name);
     free(target->catalogue);
     for (int map = 0; map < MOST_MAPS; map++)
@@ -54,20 +63,90 @@ static int64_t count_bytes(const char *path) {
     return (path_is_compressed(path) ? 4 : 1) * (int64_t)info.st_size;
 }
 
-/* Moves the images of a list to targets, with the names of their outputs: each shard names all
- * images, as a run without shards does. */
-static bool take_images(struct image_list *list, struct targets *t) {
-    char **names = calloc((size_t)list->n, sizeof *names);
-    t->target = calloc((size_t)list->n, sizeof *t->target);
-    const bool ok = names && t->target && names_make(list->paths, list->n, names);
-    for (int64_t i = 0; t->target && i < list->n; i++) {
-        t->target[i] = (struct target){.image = list->paths[i],
-                                       .name = names ? names[i] : NULL,
-                                       .bytes = count_bytes(list->paths[i])};
-        list->paths[i] = NULL;
+/* Makes room for n targets more. */
+static bool grow(struct targets *t, int64_t n) {
+    return GROW(t->target, t->capacity, t->n + n);
+}
+
+/* Adds a target, which owns the texts; there is room. False where one of them is NULL. */
+static bool add_target(struct targets *t, char *image, char *name, int64_t bytes) {
+    t->target[t->n++] = (struct target){.image = image, .name = name, .bytes = bytes};
+    return image && name;
+}
+
+/* The same for an image of which a plane is to be chosen. Texts are copied. */
+static bool add_plane(struct targets *t, const char *image, const char *name, int64_t bytes) {
+    const bool ok = add_target(t, strdup(image), strdup(name), bytes);
+    struct target *target = &t->target[t->n - 1];
+    target->plane = calloc(1, sizeof *target->plane);
+    return ok && target->plane;
+}
+
+/* Names a plane of several: 3,1 in messages and reports, plane3.1 in the names of outputs. */
+static bool name_plane(struct target *target) {
+    struct target_plane *plane = target->plane;
+    char numbers[PLANE_TEXT] = "", dotted[PLANE_TEXT] = "";
+    for (int i = 0; i < plane->option.n; i++) {
+        const long long index = plane->option.index[i];
+        texts_append(numbers, sizeof numbers, "%s%lld", i ? "," : "", index);
+        texts_append(dotted, sizeof dotted, "%s%lld", i ? "." : "", index);
     }
-    t->n = t->n_listed = t->target ? list->n : 0;
+    char *const name = target->name;
+    if (asprintf(&target->name, "%s.plane%s", name, dotted) < 0)
+        target->name = NULL;
+    if (asprintf(&plane->shown, "%s[plane %s]", target->image, numbers) < 0)
+        plane->shown = NULL;
+    plane->name = strdup(numbers);
+    free(name);
+    return target->name && plane->shown && plane->name;
+}
+
+/* Adds the targets of an image whose planes were found. */
+static bool add_planes(struct targets *t, const char *image, const char *name,
+                       const struct image_planes *planes) {
+    const int64_t bytes = count_bytes(image) / planes->n_in_file;
+    bool ok = grow(t, planes->n);
+    for (int64_t i = 0; ok && i < planes->n; i++) {
+        if (!add_plane(t, image, name, bytes))
+            return false;
+        struct target *target = &t->target[t->n - 1];
+        target->plane->option = image_planes_get(planes, i);
+        ok = planes->n == 1 || name_plane(target);
+    }
+    return ok;
+}
+
+/* The same for the planes that --plane gives with ranges. */
+static bool add_ranges(const struct cli *cli, struct targets *t, const char *image,
+                       const char *name) {
+    struct image_planes planes;
+    struct error error;
+    const enum srcfind_status status =
+        plane_ranges_find(&cli->planes, image, &cli->find->values, &planes, &error);
+    if (status == SRCFIND_OK)
+        return add_planes(t, image, name, &planes);
+    return status != SRCFIND_ERROR_MEMORY && grow(t, 1) && add_plane(t, image, name, 0) &&
+           (t->target[t->n - 1].plane->failure = strdup(error.text));
+}
+
+/* Makes the targets of a list of images, with the names of their outputs: each shard names all
+ * images, as a run without shards does. Moves paths and names where images are searched in one
+ * plane. */
+static bool take_images(const struct cli *cli, struct image_list *list, struct targets *t) {
+    char **names = calloc((size_t)list->n, sizeof *names);
+    bool ok = names && names_make(list->paths, list->n, names) && grow(t, list->n);
+    for (int64_t i = 0; ok && i < list->n; i++) {
+        if (cli->planes.n > 0) {
+            ok = add_ranges(cli, t, list->paths[i], names[i]);
+            continue;
+        }
+        ok = add_target(t, list->paths[i], names[i], count_bytes(list->paths[i]));
+        list->paths[i] = names[i] = NULL;
+    }
+    for (int64_t i = 0; names && i < list->n; i++)
+        free(names[i]);
     free(names);
+    t->n_listed = t->n;
     return ok;
 }
 
@@ -76,10 +155,11 @@ static int list_images(const struct cli *cli, struct targets *t) {
     int status = image_list_read(cli, "image", &list);
     if (status == EXIT_OK && (cli->merge || cli->report)) /* each image has one row of a report */
         status = image_list_check_unique(&list);
-    if (status == EXIT_OK && !take_images(&list, t))
+    if (status == EXIT_OK && !take_images(cli, &list, t))
         status = messages_no_memory(NAMING);
-    image_list_clear(&list);
     t->several = t->n_listed > 1 || cli->files_from;
+    t->several_files = list.n > 1 || cli->files_from;
+    image_list_clear(&list);
     t->to_stdout = !cli->output && !cli->merge;
     return status;
 }
@@ -100,11 +180,11 @@ static int refuse_file(const char *path, const struct targets *t) {
     for (int64_t i = 0; i < t->n; i++)
         if (stat(t->target[i].image, &info) != 0)
             return messages_usage(
-                "%s: several images, or a list, need a directory, and this is a file; "
+                "%s: several images or planes, or a list, need a directory, and this is a file; "
                 "there is no image %s",
                 path, t->target[i].image);
     return messages_usage(
-        "%s: several images, or a list, need a directory, and this is a file: name "
+        "%s: several images or planes, or a list, need a directory, and this is a file: name "
         "a directory, or say --merge FILE for one catalogue of all",
         path);
 }
@@ -131,7 +211,7 @@ static int refuse_several(const struct targets *t) {
     return messages_usage(
         "standard output takes the catalogue of one image, and these are several (%s, %s, "
         "...): -o DIR writes a file for each",
-        t->target[0].image, t->target[1].image);
+        target_shown(&t->target[0]), target_shown(&t->target[1]));
 }
 
 /* Whether -o is a directory, or becomes one. */
@@ -244,9 +324,11 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
     char **paths = malloc((size_t)t->n * sizeof *paths + 1);
     if (!paths)
         return messages_no_memory(NAMING);
-    for (int64_t i = 0; i < t->n; i++)
-        paths[i] = t->target[i].user_maps[kind];
-    const int64_t n = texts_find_equal(paths, t->n, &path);
+    int64_t n_files = 0;
+    for (int64_t i = 0; i < t->n; i++) /* all planes of an image share it */
+        if (i == 0 || strcmp(t->target[i].image, t->target[i - 1].image) != 0)
+            paths[n_files++] = t->target[i].user_maps[kind];
+    const int64_t n = texts_find_equal(paths, n_files, &path);
     if (n > 1)
         messages_note(&messages,
                       "--%s: %s is taken for %lld images: if each has its own, put them into "
@@ -263,7 +345,7 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
     srcfind_options_get(cli->find, option, path, sizeof path);
     if (!*path)
         return EXIT_OK;
-    if (t->several && !directory_is(path))
+    if (t->several_files && !directory_is(path))
         return messages_usage(
             "--%s: %s is no directory, and several images need one, with STEM.fits for "
             "each",
@@ -271,7 +353,7 @@ static int name_user_map(const struct cli *cli, const char *option, enum user_ma
     for (int64_t i = 0; i < t->n; i++)
         if (!(t->target[i].user_maps[kind] = user_map_path(kind, path, t->target[i].image)))
             return messages_no_memory(NAMING);
-    return t->several ? note_shared(cli, option, kind, t) : EXIT_OK;
+    return t->several_files ? note_shared(cli, option, kind, t) : EXIT_OK;
 }
 
 static int name_user_maps(const struct cli *cli, struct targets *t) {
@@ -289,7 +371,7 @@ static int name_user_maps(const struct cli *cli, struct targets *t) {
 
 /* Names the images that one path of the list gives. */
 static int name_measured(const char *path, struct targets *t) {
-    if (t->several && !directory_is(path))
+    if (t->several_files && !directory_is(path))
         return messages_usage("--measure-in: %s is no directory, and several images need one, with "
                               "STEM.fits for each",
                               path);
@@ -377,6 +459,10 @@ static int check_format_is_read(const struct cli *cli, const struct targets *t) 
     return messages_usage("--merge with --skip-existing reads the catalogues that are there, and "
                           "--format %s is only written: choose csv, ecsv, json or fits",
                           t->format->name);
+}
+
+const struct plane_option *target_plane(const struct cli *cli, const struct target *target) {
+    return target->plane ? &target->plane->option : &cli->find->values.plane;
 }
 
 bool targets_are_json(const struct targets *targets) {

@@ -13,8 +13,18 @@ extern const struct table_name {
     const char *part, *what; /* of STEM.part.csv; what messages call it */
 } target_tables[TABLES];
 
+/* A plane that ranges of --plane give. */
+struct target_plane {
+    struct plane_option option;
+    char *name;    /* 3,1; NULL where it is the only one of its image */
+    char *shown;   /* PATH[plane 3,1]; the same */
+    char *failure; /* why the image has no such plane; else NULL */
+};
+
+/* An image or, of one that is searched in several planes, a plane. */
 struct target {
     char *image;
+    struct target_plane *plane;      /* NULL: that of the options */
     char *name;                      /* of its outputs, without directory and suffix (names.h) */
     char *catalogue;                 /* NULL: standard output, or none */
     char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
@@ -28,9 +38,10 @@ struct target {
 
 struct targets {
     struct target *target;
-    int64_t n;
+    int64_t n, capacity;
     int64_t n_listed;       /* with the images that other shards take */
     bool several;           /* or there may be several: outputs need a directory */
+    bool several_files;     /* the same, where planes of one file count as one */
     char *merged_gaussians; /* the table of Gaussians beside the merged catalogue; else NULL */
     const struct srcfind_format *format;
     bool to_stdout; /* the catalogue goes to standard output */
@@ -46,6 +57,24 @@ int targets_make(const struct cli *cli, struct targets *targets);
 int targets_make_directories(const struct cli *cli, const struct targets *targets);
 
 void targets_free(struct targets *targets);
+
+/* What messages and merged catalogues call it. */
+static inline const char *target_shown(const struct target *target) {
+    return target->plane && target->plane->shown ? target->plane->shown : target->image;
+}
+
+/* NULL where it is no plane of several. */
+static inline const char *target_plane_name(const struct target *target) {
+    return target->plane ? target->plane->name : NULL;
+}
+
+/* Why it cannot be searched; NULL: it can. */
+static inline const char *target_failure(const struct target *target) {
+    return target->plane ? target->plane->failure : NULL;
+}
+
+/* The plane that is searched. */
+const struct plane_option *target_plane(const struct cli *cli, const struct target *target);
 
 bool targets_are_json(const struct targets *targets);
 

@@ -150,6 +150,12 @@ static enum srcfind_status choose_plane(const struct image *image,
     return SRCFIND_OK;
 }
 
+enum srcfind_status image_check_plane(const struct image *image, const struct plane_option *plane,
+                                      struct srcfind_image *metadata, struct error *error) {
+    int64_t first;
+    return choose_plane(image, plane, metadata, &first, error);
+}
+
 /* --- units --- */
 
 /* What a unit of the map is per, and the unit of sums over it. */

@@ -39,6 +39,10 @@ enum srcfind_status image_open_file(struct image *image, const char *path,
 enum srcfind_status image_take_plane(struct image *image, const struct options *options,
                                      struct srcfind_image *metadata, struct error *error);
 
+/* Returns an error if there is no such plane. Between the two steps. */
+enum srcfind_status image_check_plane(const struct image *image, const struct plane_option *plane,
+                                      struct srcfind_image *metadata, struct error *error);
+
 /* The same for pixels in memory, with the metadata of `header`: its cards, or NULL. Sets no pixel
  * source. */
 enum srcfind_status image_open_memory(struct image *image, const char *header, int64_t width,

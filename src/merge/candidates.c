@@ -59,16 +59,16 @@ static bool add_image(const struct spool *spool, const struct merged_image *imag
     return true;
 }
 
-bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
-                     struct candidates *c) {
+bool candidates_read(const struct spool *spool, const struct merged_image *images,
+                     const int32_t *order, int64_t n, struct candidates *c) {
     struct srcfind_source *rows = malloc(ROWS_AT_ONCE * sizeof *rows);
     int64_t n_rows = 0;
-    for (int64_t i = 0; i < n_images; i++)
-        n_rows += images[i].n;
+    for (int64_t i = 0; i < n; i++)
+        n_rows += images[order[i]].n;
     *c = (struct candidates){.candidate = malloc((size_t)n_rows * sizeof *c->candidate + 1)};
     bool ok = rows && c->candidate;
-    for (int64_t i = 0; ok && i < n_images; i++)
-        ok = add_image(spool, &images[i], i, rows, c);
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = add_image(spool, &images[order[i]], order[i], rows, c);
     free(rows);
     return ok;
 }

@@ -10,10 +10,10 @@ struct candidates {
     int64_t n;
 };
 
-/* Reads the rows that were added, and takes those on the sky. Measurements at given positions are
- * none of them, each image has its own: their rows tell, those that were read from CSV, too. False
- * with errno. */
-bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
-                     struct candidates *candidates);
+/* Reads the rows of n images, `order` of `images`, and takes those on the sky. Measurements at
+ * given positions are none of them, each image has its own: their rows tell, those that were read
+ * from CSV, too. False with errno. */
+bool candidates_read(const struct spool *spool, const struct merged_image *images,
+                     const int32_t *order, int64_t n, struct candidates *candidates);
 
 #endif

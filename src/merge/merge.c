@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* asprintf */
+#define _GNU_SOURCE /* asprintf, qsort_r */
 #include "merge/merge.h"
 
 #include <errno.h>
@@ -126,6 +126,7 @@ static void clear_texts(struct merged_image *image) {
     free(image->shown.path);
     free(image->shown.date_obs);
     free(image->other_name);
+    free(image->plane);
 }
 
 void merge_destroy(struct merge *m) {
@@ -201,10 +202,12 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
     struct merged_image image = {
         .shown = {.path = texts_clean(input->name), .date_obs = texts_clean(c->image.date_obs)},
         .other_name = input->other_name ? texts_clean(input->other_name) : NULL,
+        .plane = input->plane ? strdup(input->plane) : NULL,
         .width = (int32_t)c->image.width,
         .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name)) {
+    if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name) ||
+        (input->plane && !image.plane)) {
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
@@ -344,10 +347,7 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     return status;
 }
 
-/* Sets a bit for each duplicate. */
-static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
-                                           struct error *error) {
-    struct candidates c;
+static struct reach *make_reach(const struct merge *m) {
     struct reach *reach = malloc(((size_t)m->n_images + 1) * sizeof *reach);
     for (int64_t i = 0; reach && i < m->n_images; i++) {
         const struct srcfind_beam *beam = &m->metadata.images[i].beam;
@@ -356,17 +356,53 @@ static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates
         reach[i] = (struct reach){m->images[i].shown.path ? degrees * (M_PI / 180) : (double)NAN,
                                   is_given ? 0 : beam->minor / beam->major};
     }
+    return reach;
+}
+
+/* Sets a bit for each duplicate among n images, which are of one plane. */
+static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, int64_t n,
+                                         const struct reach *reach, uint64_t *duplicates,
+                                         struct error *error) {
+    struct candidates c;
     enum srcfind_status status = SRCFIND_OK;
-    if (!candidates_read(&m->spool, m->images, m->n_images, &c))
+    if (!candidates_read(&m->spool, m->images, order, n, &c))
         status = spool_error(m, error);
     for (int64_t i = 0; i < c.n; i++)
         m->metadata.images[c.candidate[i].image].has_candidates = true;
+    if (status == SRCFIND_OK && !duplicates_find(c.candidate, c.n, reach, duplicates))
+        status = error_memory(error, MERGING);
+    free(c.candidate);
+    return status;
+}
+
+static const char *plane_of(const struct merged_image *image) {
+    return image->plane ? image->plane : "";
+}
+
+static int by_plane(const void *a, const void *b, void *context) {
+    const struct merged_image *images = context;
+    return strcmp(plane_of(&images[*(const int32_t *)a]), plane_of(&images[*(const int32_t *)b]));
+}
+
+/* Sets a bit for each duplicate: planes have theirs each by itself. */
+static enum srcfind_status find_duplicates(struct merge *m, uint64_t *duplicates,
+                                           struct error *error) {
+    struct reach *reach = make_reach(m);
+    int32_t *order = malloc((size_t)m->n_images * sizeof *order + 1);
+    enum srcfind_status status = reach && order ? SRCFIND_OK : error_memory(error, MERGING);
+    for (int32_t i = 0; order && i < m->n_images; i++)
+        order[i] = i;
+    if (order)
+        qsort_r(order, (size_t)m->n_images, sizeof *order, by_plane, m->images);
+    for (int64_t i = 0, end; status == SRCFIND_OK && i < m->n_images; i = end) {
+        for (end = i + 1; end < m->n_images && by_plane(&order[i], &order[end], m->images) == 0;)
+            end++;
+        status = find_in_plane(m, order + i, end - i, reach, duplicates, error);
+    }
     if (status == SRCFIND_OK && m->options.radius == 0)
         status = metadata_check_beams(&m->metadata, error);
-    if (status == SRCFIND_OK && (!reach || !duplicates_find(c.candidate, c.n, reach, duplicates)))
-        status = error_memory(error, MERGING);
     free(reach);
-    free(c.candidate);
+    free(order);
     return status;
 }
 

@@ -44,9 +44,10 @@ struct merge_input {
     const struct srcfind_catalogue *catalogue;
     const char *name;       /* what stands in the column Image, */
     const char *other_name; /* or this, if two images have that name; NULL: the same */
-    const char *entry;      /* JSON of the image; NULL: as the catalogue has it */
-    bool knows_image;       /* else its unit and frame are taken for those of the others */
-    bool knows_options;     /* else options are those that the columns tell */
+    const char *plane;  /* rows of other planes are no duplicates; NULL: it is none of several */
+    const char *entry;  /* JSON of the image; NULL: as the catalogue has it */
+    bool knows_image;   /* else its unit and frame are taken for those of the others */
+    bool knows_options; /* else options are those that the columns tell */
 };
 
 /* Adds the catalogue of image i, 0 <= i, of which none was added. Threads may add several at the

@@ -9,6 +9,7 @@
 struct merged_image {
     struct row_image shown; /* its path is NULL where none was added; owned */
     char *other_name;       /* see struct merge_input; NULL: the same; owned */
+    char *plane;            /* NULL where it is none of several; owned */
     int64_t at;             /* of its rows in the spool */
     int64_t n;              /* rows */
     int32_t width, height;  /* of the image, in pixels; 0: not known */

@@ -52,10 +52,14 @@ static bool is_kind(const struct kind *kind, const struct merge_input *input, ui
            are_equal(kind->equinox, image->equinox);
 }
 
-/* Finds or adds the kind of a catalogue; -1 where memory ran out. */
+/* Finds or adds the kind of a catalogue; -1 where memory ran out. The planes of an image are of one
+ * kind. */
 static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
     const struct srcfind_image *image = &input->catalogue->image;
-    const uint64_t hash = hash_options(&input->catalogue->options);
+    struct options options = input->catalogue->options;
+    if (input->plane)
+        options.plane = (struct plane_option){0};
+    const uint64_t hash = hash_options(&options);
     for (int64_t i = m->n_kinds - 1; i >= 0; i--)
         if (is_kind(&m->kinds[i], input, hash))
             return (int32_t)i;
@@ -70,7 +74,7 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
         free(kind.options);
         return -1;
     }
-    *kind.options = input->catalogue->options;
+    *kind.options = options;
     memcpy(kind.unit, image->unit, sizeof kind.unit);
     memcpy(kind.flux_unit, image->flux_unit, sizeof kind.flux_unit);
     memcpy(kind.frame, image->frame, sizeof kind.frame);

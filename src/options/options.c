@@ -361,7 +361,9 @@ static const struct {
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
     [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
     [PATHS] = {"a list of paths, of up to 4095 characters", parse_paths, print_text},
-    [PLANE] = {"a list of planes, counted from 1", parse_plane, print_plane},
+    [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
+               "has ranges and all)",
+               parse_plane, print_plane},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
     [MEBIBYTES] = {"a whole number above 0", parse_mebibytes, print_mebibytes},

@@ -186,7 +186,7 @@ class Command(t.Case):
                         stream.write("none.fits\n")
                     result = t.run(*images, "-o", path, cwd=self.directory.name)
                     self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [2, "", 1])
-                    self.assertIn("%s: several images, or a list, need a directory, and this is a file" % path, result.stderr)
+                    self.assertIn("%s: several images or planes, or a list, need a directory, and this is a file" % path, result.stderr)
             result = t.run("image.fits", "image.fits", "-o", name, cwd=self.directory.name)
             self.assertIn("name a directory, or say --merge FILE for one catalogue of all\n", result.stderr)
             result = t.run("image.fits", "-o", name + "/", cwd=self.directory.name)

@@ -102,6 +102,11 @@ class Faults(FaultCase):
     def test_one_image(self):
         self.check([self.image(), "--cpu", "--threads", 2])
 
+    def test_cube(self):
+        """Headers of cubes are read before the search; an image whose header cannot be read fails alone."""
+        cube = self.write("cube.fits", np.stack([t.noise(64, 64, seed=i) for i in (1, 2)]), t.sky_header())
+        self.check([cube, "--plane", "all", "--cpu", "--threads", 1], ["memory", "read", "open", "close"])
+
     def test_json(self):
         self.check([self.small_image(), "--cpu", "--threads", 1, "-f", "json"], ["memory", "flush", "close"])
 

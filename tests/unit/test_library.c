@@ -163,6 +163,9 @@ static void wrong_options(void **state) {
     }
     assert_int_equal(srcfind_options_set(options, "island", NULL), SRCFIND_ERROR_OPTIONS);
     assert_string_equal(srcfind_options_message(options), "island: the value is NULL: give a text");
+    assert_int_equal(srcfind_options_set(options, "plane", "all"), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(
+        strstr(srcfind_options_message(options), "only the command has ranges and all"));
     assert_int_equal(srcfind_options_set(options, NULL, "3"), SRCFIND_ERROR_OPTIONS);
     assert_non_null(strstr(srcfind_options_message(options), "NULL"));
     assert_int_equal(srcfind_options_get(options, NULL, NULL, 0), -1);
