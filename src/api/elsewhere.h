@@ -10,12 +10,13 @@
 struct elsewhere {
     const struct pixel_source *source;
     const struct detection *detection;
-    const struct grid *grid;              /* what the pixels are */
-    const struct image *image;            /* whose beam its points have: */
-    const struct srcfind_image *metadata; /* itself, or if it tells no beam the one measured */
-    bool has_next;                        /* a scale is searched after this */
-    struct detection_result result;       /* but for the islands */
-    struct sources model;                 /* its own Gaussians so far, where scales are searched */
+    const struct grid *grid; /* what the pixels are */
+    /* Whose beam its points have: itself or, if its beam is not known, the image measured. */
+    const struct image *image;
+    const struct srcfind_image *metadata;
+    bool has_next;                  /* a scale is searched after this */
+    struct detection_result result; /* but for the islands */
+    struct sources model;           /* its own Gaussians so far, where scales are searched */
 };
 
 /* The parameters of a detection in it, which refer to no map. Its noise is its own, in the boxes of

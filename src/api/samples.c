@@ -26,10 +26,10 @@ static const uint32_t *read_spool(void *state, int64_t first, int64_t count, uin
     return NULL;
 }
 
-enum srcfind_status samples_make(struct samples *s, int64_t width, int64_t height,
+enum srcfind_status samples_make(struct samples *s, int64_t width, int64_t height, int n_images,
                                  struct error *error) {
     *s = (struct samples){.width = width, .height = height, .spool = {.descriptor = -1}};
-    const bool is_held = width * height * (int64_t)sizeof *s->pixels <= most_held();
+    const bool is_held = width * height * (int64_t)sizeof *s->pixels <= most_held() / n_images;
     s->memory = (struct memory){.width = width, .row_stride = width};
     s->source = memory_source(&s->memory, height, false);
     if (is_held) {

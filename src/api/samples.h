@@ -16,9 +16,10 @@ struct samples {
     struct device_pixels on_device; /* or this, the pixels of which are the device's */
 };
 
-/* Makes room for samples. Clear it also after an error. It must not be moved. */
+/* Makes room for the samples of one of n_images, which share the memory. Clear it also after an
+ * error. It must not be moved. */
 enum srcfind_status samples_make(struct samples *samples, int64_t width, int64_t height,
-                                 struct error *error);
+                                 int n_images, struct error *error);
 
 /* Takes n rows from row y on, of any thread: see smooth.h. */
 enum srcfind_status samples_put(void *samples, int64_t y, int64_t n, const float *values,

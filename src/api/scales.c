@@ -33,7 +33,7 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
                                const struct detection *detection, struct error *error) {
     struct fit_frame frame;
     const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
-    *s = (struct scale){.detection = *detection};
+    *s = (struct scale){.detection = *detection, .n_images = *options->detect_on ? 2 : 1};
     if (status != SRCFIND_OK)
         return status;
     const int64_t width = metadata->width, height = metadata->height;
@@ -95,7 +95,7 @@ enum srcfind_status scale_smooth(const struct scale *s, const struct pixel_sourc
         status = smooth_on_device(s, context, &model, sources->n_gaussians, threads, samples,
                                   n_samples, error);
     else
-        status = samples_make(samples, m->width, m->height, error);
+        status = samples_make(samples, m->width, m->height, s->n_images, error);
     if (status == SRCFIND_OK && !context)
         status = smooth(&work, threads, n_samples, error);
     model_clear(&model);
@@ -140,15 +140,17 @@ static enum srcfind_status fetch_rows(struct backend_calls *calls, struct sample
 }
 
 /* Copies all samples from the device that has made them. */
-static enum srcfind_status fetch(const struct smoothing *m, struct backend_calls *calls,
+static enum srcfind_status fetch(const struct scale *s, struct backend_calls *calls,
                                  struct samples *samples) {
+    const struct smoothing *m = &s->smoothing;
     const int64_t most = m->width < FETCHED ? FETCHED / m->width : 1;
     struct run *runs = arrays_allocate(most, sizeof *runs);
     int64_t *first = arrays_allocate(most, sizeof *first);
     float *values = arrays_allocate(most * m->width, sizeof *values);
-    enum srcfind_status status = runs && first && values
-                                     ? samples_make(samples, m->width, m->height, calls->error)
-                                     : error_memory(calls->error, "smoothing the image");
+    enum srcfind_status status =
+        runs && first && values
+            ? samples_make(samples, m->width, m->height, s->n_images, calls->error)
+            : error_memory(calls->error, "smoothing the image");
     for (int64_t y = 0; status == SRCFIND_OK && y < m->height; y += most)
         status = fetch_rows(calls, samples, y, m->height - y < most ? m->height - y : most, runs,
                             first, values);
@@ -166,5 +168,5 @@ enum srcfind_status scale_smooth_any(const struct scale *s, const struct pixel_s
     if (status == SRCFIND_OK)
         status = scale_smooth(s, source, context, sources, calls->threads, samples, n_samples,
                               calls->error);
-    return status == SRCFIND_OK && context ? fetch(&s->smoothing, calls, samples) : status;
+    return status == SRCFIND_OK && context ? fetch(s, calls, samples) : status;
 }

@@ -13,6 +13,7 @@ struct scale {
     struct grid grid;
     struct smoothing smoothing;
     struct detection detection; /* in the samples */
+    int n_images;               /* that are smoothed */
     bool is_left_out;           /* its kernel is wider than half of the shorter side */
 };
 

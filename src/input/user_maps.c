@@ -233,6 +233,7 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
     struct options own;
     options_default(&own);
     own.blank = options->blank;
+    own.beam = options->beam;
     own.plane = options->plane;
     own.plane.where_there_are = true;
     const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);

@@ -446,7 +446,8 @@ class Scales(t.Case):
     def test_the_image_itself(self):
         """FILE equal to IMAGE, or IMAGE a power of two times FILE: the bytes of the search without the option."""
         image = self.image("four.fits", 4 * self.pixels)
-        for options in (SCALES, ("--scales=1.5,5", "--negative", "--shapes", "free"), ("--scales=3", "--shapes", "beam", "--min-pixels", "9")):
+        for options in (SCALES, ("--scales=1.5,5", "--negative", "--shapes", "free"), ("--scales=3", "--shapes", "beam", "--min-pixels", "9"),
+                        ("--scales=2.5", "--shapes", "beam", "--beam", "13,11,20")):
             with self.subTest(options=options):
                 expected = self.csv(self.flat, *options)
                 self.assertGreater(len({line.split(",")[2] for line in expected.splitlines()}), 2)
