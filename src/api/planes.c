@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/backend_calls.h"
 #include "common/arrays.h"
 #include "common/clock.h"
+#include "common/path.h"
+#include "input/beam.h"
 #include "input/same_grid.h"
 #include "input/units.h"
 #include "input/user_maps.h"
@@ -30,27 +33,36 @@ struct measuring {
 
 /* --- a plane --- */
 
-/* The factor from the plane's unit to that of the catalogue's image. */
-static enum srcfind_status compare_units(const struct srcfind_image *plane,
-                                         const struct srcfind_image *image, double *factor,
-                                         struct error *error) {
+/* Sets the factor from the plane's unit to that of the catalogue's image. Where one of them has no
+ * unit, it has that of the other, as maps have. */
+static enum srcfind_status compare_units(struct measuring *m, const struct srcfind_image *plane,
+                                         double *factor) {
+    const struct srcfind_image *image = &m->catalogue->image;
+    struct error *error = &m->finder->error;
     *factor = 1;
-    if (!*plane->unit || !*image->unit || strcmp(plane->unit, image->unit) == 0 ||
-        units_conform(plane->unit, image->unit, factor))
+    if (!*plane->unit || !*image->unit) {
+        m->file.jansky = m->image->jansky;
+        m->file.per_pixel = m->image->per_pixel;
+        return SRCFIND_OK;
+    }
+    if (strcmp(plane->unit, image->unit) == 0 || units_conform(plane->unit, image->unit, factor))
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the unit is %s, and that of the image is %s: convert it", plane->path,
                      plane->unit, image->unit);
 }
 
-/* Finds the noise of the plane, if it has pixels that are not blank. */
+/* Finds the noise of the plane. One whose pixels are blank, or have one value, has none. */
 static enum srcfind_status find_noise(struct measuring *m, const struct detection *detection,
                                       struct detection_result *result, bool *is_blank) {
     struct error *error = &m->finder->error;
     const enum srcfind_status status =
         cpu_detect(&m->file.source, detection, m->finder->threads, result, error);
     const struct srcfind_background *b = &result->background;
-    *is_blank = status == SRCFIND_ERROR_INPUT && b->n_pixels > 0 && b->n_blank == b->n_pixels;
+    const bool has_no_pixel =
+        status == SRCFIND_ERROR_INPUT && b->n_pixels > 0 && b->n_blank == b->n_pixels;
+    const bool has_no_noise = status == SRCFIND_OK && detection->box == 0 && !(b->rms > 0);
+    *is_blank = has_no_pixel || has_no_noise;
     return *is_blank ? SRCFIND_OK : status;
 }
 
@@ -60,20 +72,17 @@ static enum srcfind_status fit_plane(struct measuring *m, const struct srcfind_i
                                      const struct detection_result *result,
                                      const struct fit_frame *frame, struct plane_flux *fluxes) {
     struct error *error = &m->finder->error;
+    struct plane_setting plane = {.metadata = metadata, .wcs = m->file.wcs, .frame = frame};
+    const enum srcfind_status status = compare_units(m, metadata, &plane.unit);
+    if (status != SRCFIND_OK)
+        return status;
     const struct setting setting =
         setting_make(result, detection, &m->file, metadata, frame, &GRID_OF_IMAGE);
     const struct run_source pixels = {.source = &m->file.source, .noise = &result->noise};
-    struct plane_setting plane = {.pixels = &pixels,
-                                  .setting = &setting,
-                                  .metadata = metadata,
-                                  .wcs = m->file.wcs,
-                                  .frame = frame,
-                                  .is_jansky = isfinite(m->file.jansky)};
-    const enum srcfind_status status =
-        compare_units(metadata, &m->catalogue->image, &plane.unit, error);
-    return status == SRCFIND_OK
-               ? plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, error)
-               : status;
+    plane.pixels = &pixels;
+    plane.setting = &setting;
+    plane.is_jansky = isfinite(m->file.jansky);
+    return plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, error);
 }
 
 /* Measures in the plane that the file is at. */
@@ -86,7 +95,9 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
     enum srcfind_status status = beam_frame_make(&m->file, metadata, &frame, &m->finder->error);
     if (status == SRCFIND_OK)
         status = find_noise(m, &detection, &result, &plane->is_blank);
-    plane->has_beam = status == SRCFIND_OK && frame.has_beam;
+    /* Without the image's own beam, the shapes of sources are not known. */
+    plane->has_beam =
+        status == SRCFIND_OK && frame.has_beam && isfinite(m->catalogue->image.beam.major);
     if (status == SRCFIND_OK && (plane->is_blank || !plane->has_beam))
         plane_fluxes_empty(fluxes, m->held.n,
                            plane->is_blank ? SRCFIND_FLAG_OUTSIDE : SRCFIND_FLAG_NO_BEAM);
@@ -125,6 +136,7 @@ static enum srcfind_status take_plane(struct measuring *m, int64_t number,
         number /= metadata->axes[i + 2];
     }
     const enum srcfind_status status = image_take_plane(&m->file, &m->own, metadata, error);
+    beam_take_row(metadata);
     return status == SRCFIND_OK ? user_maps_open(&m->file, &m->own, metadata, error) : status;
 }
 
@@ -173,11 +185,15 @@ static enum srcfind_status measure_file(struct measuring *m) {
     return status == SRCFIND_OK ? fits_file_checksum(&m->file.file, error) : status;
 }
 
-/* Opens a file, and measures in it. The table takes the path. */
-static enum srcfind_status open_file(struct measuring *m, char *path) {
+/* Opens a file, which is given or is in the directory that is given, and measures in it. The table
+ * takes the path. */
+static enum srcfind_status open_file(struct measuring *m, const char *given, char *path) {
     struct plane_table *t = &m->catalogue->planes;
     struct error *error = &m->finder->error;
     t->paths[t->n_paths++] = path;
+    if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s is not in this directory", given,
+                         path + path_directory(path));
     enum srcfind_status status = image_open_file(&m->file, path, &m->own, &m->of_file, error);
     if (status == SRCFIND_OK)
         status = measure_file(m);
@@ -259,10 +275,13 @@ static enum srcfind_status make_options(struct measuring *m) {
     if (!*o->mask)
         return SRCFIND_OK;
     char *path = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);
-    if (path)
-        snprintf(m->own.mask, sizeof m->own.mask, "%s", path);
+    if (!path)
+        return error_memory(&m->finder->error, MEASURING);
+    const bool fits = snprintf(m->own.mask, sizeof m->own.mask, "%s", path) < OPTIONS_TEXT;
     free(path);
-    return path ? SRCFIND_OK : error_memory(&m->finder->error, MEASURING);
+    return fits ? SRCFIND_OK
+                : error_set(&m->finder->error, SRCFIND_ERROR_INPUT,
+                            "%s: the path of the mask in this directory is too long", o->mask);
 }
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
@@ -286,7 +305,7 @@ static enum srcfind_status measure_files(struct measuring *m) {
         char given[OPTIONS_TEXT];
         list = path_list_next(list, given);
         char *path = user_map_path(USER_DETECTION, given, m->catalogue->image.path);
-        status = path ? open_file(m, path) : error_memory(&m->finder->error, MEASURING);
+        status = path ? open_file(m, given, path) : error_memory(&m->finder->error, MEASURING);
     }
     return status;
 }

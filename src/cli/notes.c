@@ -246,11 +246,17 @@ static void note_planes(const struct messages *messages, const struct srcfind_ca
         n_frequencies += isfinite(plane->frequency);
     }
     if (n_blank > 0)
+        messages_note(
+            messages,
+            "%s: %lld of %lld planes of --measure-in are blank, or have one value, and no "
+            "fluxes",
+            messages->image, (long long)n_blank, (long long)t->n);
+    if (n_without_beam > 0 && !isfinite(c->image.beam.major))
         messages_note(messages,
-                      "%s: %lld of %lld planes of --measure-in are blank, and have no "
-                      "fluxes",
-                      messages->image, (long long)n_blank, (long long)t->n);
-    if (n_without_beam > 0)
+                      "%s: no beam is known of the image, and so not the shapes of its sources, "
+                      "which --measure-in needs: --beam gives it",
+                      messages->image);
+    else if (n_without_beam > 0)
         messages_note(messages,
                       "%s: no beam is known of %lld of %lld planes of --measure-in, which have no "
                       "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",

@@ -48,6 +48,11 @@ static void compare_with_row(const struct srcfind_beam *beam, struct fits_file *
         image->row_beam = row;
 }
 
+static void set_area(struct srcfind_image *image) {
+    image->beam_pixels =
+        M_PI * image->beam.major * image->beam.minor / (4 * M_LN2) / image->pixel_area;
+}
+
 void beam_find(const struct header *header, struct fits_file *file,
                const struct beam_option *option, struct srcfind_image *image) {
     struct srcfind_beam beam = {option->major / 3600, option->minor / 3600, option->angle};
@@ -69,6 +74,13 @@ void beam_find(const struct header *header, struct fits_file *file,
     }
     if (*image->beam_source == 'k' || *image->beam_source == 'h')
         compare_with_row(&beam, file, header, image);
-    image->beam_pixels =
-        M_PI * image->beam.major * image->beam.minor / (4 * M_LN2) / image->pixel_area;
+    set_area(image);
+}
+
+void beam_take_row(struct srcfind_image *image) {
+    if (!isfinite(image->row_beam.major))
+        return;
+    image->beam = image->row_beam;
+    image->beam_source = "table";
+    set_area(image);
 }

@@ -13,4 +13,8 @@
 void beam_find(const struct header *header, struct fits_file *file,
                const struct beam_option *option, struct srcfind_image *image);
 
+/* Takes the beam of the plane's row in the BEAMS table, where the keywords have another one: of the
+ * planes of a cube, these can have that of one only. */
+void beam_take_row(struct srcfind_image *image);
+
 #endif

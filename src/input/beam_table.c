@@ -104,10 +104,13 @@ static bool find_row(const struct beams *b, int64_t n_rows, double channel, doub
     *row = n_rows == 1 ? 0 : (int64_t)channel;
     if (!b->has_channel)
         return *row < n_rows;
-    for (*row = 0; *row < n_rows; ++*row)
+    for (int64_t k = 0; k < n_rows; k++) {
+        *row =
+            ((int64_t)channel + k) % n_rows; /* most tables have a row for each channel, in order */
         if (read_number(b, &b->channel, *row, &chan) && chan == channel &&
             (!b->has_stokes || (read_number(b, &b->stokes, *row, &pol) && pol == stokes)))
             return true;
+    }
     return false;
 }
 

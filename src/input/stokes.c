@@ -20,11 +20,14 @@ void stokes_of_plane(const struct header *header, const struct srcfind_image *im
                      char text[STOKES_TEXT]) {
     static const char *const positive[] = {"I", "Q", "U", "V"};
     static const char *const negative[] = {"RR", "LL", "RL", "LR", "XX", "YY", "XY", "YX"};
-    double value = 1, pixel = 1, step = 1;
+    double value, pixel = 0, step = 1; /* FITS 4.0, table 22 */
+    char matrix[32];
     const int axis = find_axis(header, image->n_axes);
     text[0] = '\0';
-    if (axis == 0 || !header_optional_real(header, header_keyword("CRVAL", axis).text, &value) ||
+    snprintf(matrix, sizeof matrix, "CD%d_%d", axis, axis);
+    if (axis == 0 || !header_real(header, header_keyword("CRVAL", axis).text, &value) ||
         !header_optional_real(header, header_keyword("CRPIX", axis).text, &pixel) ||
+        !header_optional_real(header, matrix, &step) ||
         !header_optional_real(header, header_keyword("CDELT", axis).text, &step))
         return;
     const double number = round(value + ((double)image->plane[axis - 3] - pixel) * step);

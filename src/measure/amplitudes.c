@@ -102,6 +102,7 @@ static void share(const struct amplitude *from, struct amplitude *to) {
     to->value = from->value;
     to->per_rms = from->per_rms;
     to->is_fitted = from->is_fitted;
+    to->taken = from->taken;
     to->is_shared = true;
 }
 
@@ -197,12 +198,13 @@ static double taken_by(const struct noise_of_group *noise, int i, const double *
     return 2 * M_PI * sum;
 }
 
-/* Whether a member is the first one of its source in the group. */
-static bool is_first(const struct place *places, const struct place_group *group, int i) {
+/* Whether a member is the first one of its source in the group that is fitted. */
+static bool is_first(const struct place *places, const struct place_group *group, const int *same,
+                     int i) {
     for (int k = 0; k < i; k++)
-        if (places[group->members[k]].source == places[group->members[i]].source)
+        if (same[k] == k && places[group->members[k]].source == places[group->members[i]].source)
             return false;
-    return true;
+    return same[i] == i;
 }
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,
@@ -222,7 +224,7 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
         own->per_rms = sqrt(variance_of(&noise, weights, x));
         own->taken = taken_by(&noise, i, x);
         const bool has_sums =
-            places[group->members[i]].weight[0] != 0 && is_first(places, group, i);
+            places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);
         for (int sum = 0; has_sums && sum < 2; sum++)
             own->variance[sum] = variance_of_source(&noise, places, group, known, i, sum);
     }

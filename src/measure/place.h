@@ -26,7 +26,7 @@ struct amplitude {
     bool is_fitted;
     bool is_shared; /* it is that of another place, which cannot be told from this one */
     /* Of all places of its source in the group: the variances of the sums of amplitudes times
-     * weights; 0 but for the first of them. */
+     * weights; 0 but for the first of them that is fitted. */
     double variance[2];
     double taken; /* by how much fitting it lowers the expected sum of (residual / rms)^2 */
 };

@@ -295,11 +295,13 @@ void place_sums_add(const struct place *places, const struct place_group *group,
 
 /* Subtracts a shape times its amplitude. */
 static void subtract_shape(const struct place *p, const struct columns *reached,
-                           const struct span *span, double amplitude, double *values) {
+                           const struct span *span, const struct amplitude *found, double *values) {
     struct shape_values shape;
+    if (found->is_shared) /* the place whose amplitude it is has it subtracted */
+        return;
     find_shape(p, reached, span, &shape);
     for (int x = shape.first; x < shape.end; x++)
-        values[x] -= amplitude * shape.value[x];
+        values[x] -= found->value * shape.value[x];
 }
 
 static void add_residuals(struct summing *s, const struct span *span) {
@@ -307,13 +309,12 @@ static void add_residuals(struct summing *s, const struct span *span) {
     memcpy(rest, span->above, (size_t)span->n * sizeof *rest);
     for (int k = 0; k < s->n_active; k++) {
         const struct active *a = &s->active[k];
-        subtract_shape(a->place, &a->reached, span, s->found[s->group->members[a->member]].value,
-                       rest);
+        subtract_shape(a->place, &a->reached, span, &s->found[s->group->members[a->member]], rest);
     }
     for (int i = 0; i < s->group->n_others; i++) {
         const struct place *p = &s->places[s->group->others[i]];
         const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
-        subtract_shape(p, &reached, span, s->found[s->group->others[i]].value, rest);
+        subtract_shape(p, &reached, span, &s->found[s->group->others[i]], rest);
     }
     for (int k = 0; k < s->n_active; k++) {
         const struct columns *used = &s->active[k].used;

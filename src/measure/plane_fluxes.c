@@ -27,6 +27,8 @@ enum srcfind_status held_sources_make(const struct srcfind_source *sources, int6
                                   .y_max = arrays_allocate(n, sizeof *held->y_max)};
     if (!held->x_max || !held->y_max)
         return error_memory(error, MEASURING);
+    for (int64_t i = 0; i < n; i++)
+        held->x_max[i] = held->y_max[i] = NAN;
     for (int64_t first = 0; wcs && status == SRCFIND_OK && first < n; first += AT_ONCE) {
         const int count = (int)(n - first < AT_ONCE ? n - first : AT_ONCE);
         for (int i = 0; i < count; i++) {
@@ -132,10 +134,17 @@ static enum srcfind_status list_places(struct measuring *m, struct error *error)
 
 /* --- sums --- */
 
-/* Adds the place of a Gaussian to the flux of its source, whose errors are variances yet, and chi2
- * a sum over `freedom` pixels. False if it is not measured. */
+/* The sums of a source: its errors are variances yet, and its chi2 a sum over `freedom` pixels. */
+struct flux_sums {
+    struct plane_flux flux;
+    double freedom;
+    int64_t n; /* Gaussians that are fitted */
+};
+
+/* Adds the place of a Gaussian to the sums of its source. False if it is not measured. */
 static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
-                        struct plane_flux *flux, double *freedom) {
+                        struct flux_sums *sums) {
+    struct plane_flux *flux = &sums->flux;
     const struct place *p = &m->places[at];
     const struct place_pixels *known = &m->known[p->twin];
     const struct amplitude *found = &m->found[p->twin];
@@ -146,8 +155,6 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
         flux->flags |= SRCFIND_FLAG_EDGE;
     if (isnan(flux->isl_rms))
         flux->isl_rms = known->noise.rms * m->plane->unit;
-    if (!found->is_fitted)
-        flux->flags |= is_alone ? SRCFIND_FLAG_NOT_FITTED : 0;
     if (!found->is_fitted || (found->is_shared && !is_alone))
         return true;
     const double error = is_alone ? known->noise.rms * found->per_rms : (double)NAN;
@@ -156,26 +163,29 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
     flux->e_total_flux += is_alone ? pow(p->weight[0] * error, 2) : found->variance[0];
     flux->e_peak_flux += is_alone ? pow(p->weight[1] * error, 2) : found->variance[1];
     flux->chi2 += known->chi2;
-    *freedom += (double)known->n - fmax(found->taken, 1);
+    sums->freedom += (double)known->n - fmax(found->taken, 1);
+    sums->n++;
     return true;
 }
 
 /* Sets the flux of source i, whose Gaussians are `first` and the next ones. */
 static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct plane_flux *flux) {
     const int64_t n = gaussians_of(&m->held->sources[i]);
-    double freedom = 0;
+    struct flux_sums sums = {.flux = {.isl_rms = NAN}};
     bool is_measured = true;
-    *flux = (struct plane_flux){.isl_rms = NAN};
     for (int64_t k = first; is_measured && k < first + n; k++)
-        is_measured = m->place_of[k] >= 0 && add_to_flux(m, m->place_of[k], n == 1, flux, &freedom);
-    if (!is_measured || flux->flags & SRCFIND_FLAG_NOT_FITTED) {
-        plane_fluxes_empty(flux, 1, is_measured ? flux->flags : (int64_t)SRCFIND_FLAG_OUTSIDE);
+        is_measured = m->place_of[k] >= 0 && add_to_flux(m, m->place_of[k], n == 1, &sums);
+    if (!is_measured || sums.n == 0) {
+        plane_fluxes_empty(flux, 1,
+                           is_measured ? sums.flux.flags | SRCFIND_FLAG_NOT_FITTED
+                                       : (int64_t)SRCFIND_FLAG_OUTSIDE);
         return;
     }
+    *flux = sums.flux;
     flux->flags |= m->plane->setting->flags;
     flux->e_total_flux = sqrt(flux->e_total_flux);
     flux->e_peak_flux = sqrt(flux->e_peak_flux);
-    flux->chi2 = freedom >= 1 ? flux->chi2 / freedom : (double)NAN;
+    flux->chi2 = sums.freedom >= 1 ? flux->chi2 / sums.freedom : (double)NAN;
 }
 
 static void set_fluxes(const struct measuring *m, struct plane_flux *fluxes) {

@@ -360,7 +360,9 @@ static const struct {
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
     [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
-    [PATHS] = {"a list of paths, of up to 4095 characters", parse_paths, print_text},
+    [PATHS] =
+        {"paths with commas between them, none of them empty (a comma in a path is written twice)",
+         parse_paths, print_text},
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
                parse_plane, print_plane},

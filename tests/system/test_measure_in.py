@@ -168,7 +168,8 @@ class MeasureIn(t.Case):
         def cards(*axes):
             return {name % (3 + i): value for i, axis in enumerate(axes) for name, value in axis.items()}
         one = self.cube("one.fits", planes, **cards(stokes, freq), **{"DATE-OBS": "2024-03-04"})
-        other = self.cube("other.fits", planes.swapaxes(0, 1), **cards(freq, stokes))
+        del stokes["CDELT%d"]
+        other = self.cube("other.fits", planes.swapaxes(0, 1), **cards(freq, stokes), CD4_4=1.0)
         packed = self.path("packed.fits")  # a cube of three axes: astropy packs no more
         fits.HDUList([fits.PrimaryHDU(), t.tiled(planes.reshape(6, SIZE, SIZE), "GZIP_2", quantize_level=0, header=header(
             **cards(freq), **{"DATE-OBS": "2024-03-04"}))]).writeto(packed)
@@ -196,15 +197,21 @@ class MeasureIn(t.Case):
         self.assertEqual({row["Ref_freq"] for row in sources.values()}, {1.1e9})  # of I, and of the packed ones
 
     def test_planes_without_fluxes(self):
-        """A blank plane has flag 512, one without a beam flag 4, and both are in a note; a place on a blank pixel has flag 512."""
+        """A plane that is blank or has one value has flag 512, one without a beam flag 4, and both are in a note; a place on a blank
+        pixel has flag 512."""
+        for seed in (0, 1):
+            with self.subTest(seed):
+                self.check_planes_without_fluxes(seed)
+
+    def check_planes_without_fluxes(self, seed):
         planes = np.array([self.sky(5, self.peaks, 1) for _ in range(4)])
-        planes[1] = np.nan
+        planes[1] = np.nan if seed else 0  # as flagged channels often are
         x, y = map(round, self.places[20])
         planes[3, y - 1:y + 2, x - 1:x + 2] = np.nan
-        path = self.cube("cube.fits", planes, [5, 5, 0, 5])
+        path = self.cube("cube%d.fits" % seed, planes, [5, 5, 0, 5])
         result = t.run(self.deep, "-i", "3", "--measure-in", path, "-o", self.path("c.csv"))
         self.assertEqual(result.returncode, 0)
-        for text in ("1 of 4 planes of --measure-in are blank", "no beam is known of 1 of 4 planes of --measure-in", "no frequency is known"):
+        for text in ("1 of 4 planes of --measure-in are blank, or have one value", "no beam is known of 1 of 4 planes of --measure-in", "no frequency is known"):
             self.assertIn(text, result.stderr)
         found = t.read_csv(self.path("c.planes.csv"))
         for row in found:
@@ -216,6 +223,47 @@ class MeasureIn(t.Case):
         self.assertEqual(sum(row["Flags"] == 512 for row in found if row["Plane"] == 4), 1)
         self.assertTrue(all(row["Spec_Indx"] is None for row in t.read_csv(self.path("c.csv"))))
 
+    def test_beams_of_rows_before_keywords(self):
+        """The keywords have one beam for all planes: the row of the plane is taken where both are there."""
+        cube = self.cube("cube.fits", np.array([self.sky(beam, self.peaks, 1) for beam in (5, 7)]), [5, 7])
+        expected, _ = self.rows(self.deep, "-i", "3", "--measure-in", cube)
+        with fits.open(cube) as hdus:
+            hdus[0].header.update(BMAJ=BEAM, BMIN=BEAM, BPA=0.0)
+            hdus.writeto(self.path("keywords.fits"))
+        found, _ = self.rows(self.deep, "-i", "3", "--measure-in", self.path("keywords.fits"))
+        for row, alike in zip(found, expected, strict=True):
+            self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-6)
+            self.assertAlmostEqual(row["Chi2"] / alike["Chi2"], 1, delta=1e-5)
+
+    def test_places_that_cannot_be_told_apart(self):
+        """Two entries at nearly one place have one flux, and they and their neighbour one residual, as a lone entry has."""
+        x, y = self.places[14]
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+
+        def chi2(*entries):
+            with open(self.path("at.csv"), "w") as stream:
+                stream.write("Xposn,Yposn\n" + "".join("%r,%r\n" % entry for entry in entries))
+            return [row["Chi2"] for row in self.rows(self.deep, "--at", self.path("at.csv"), "--measure-in", plane)[0]]
+        lone, near = chi2((x, y), (x + 7, y))
+        for found in chi2((x, y), (x + 0.002, y), (x + 7, y)), chi2((x, y), (x, y), (x + 7, y)):
+            self.assertAlmostEqual(found[0], lone, delta=1e-2)
+            self.assertAlmostEqual(found[1], lone, delta=1e-2)
+            self.assertAlmostEqual(found[2], near, delta=1e-2)
+
+    def test_image_without_a_beam(self):
+        """The shapes of its sources are not known: cells are empty, with flag 4 and a note, until --beam gives it."""
+        head = header()
+        del head["BMAJ"], head["BMIN"], head["BPA"]
+        bare = self.write("bare.fits", fits.getdata(self.deep), head)
+        plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
+        result = t.run(bare, "-i", "3", "--measure-in", plane, "-o", self.path("c.csv"))
+        self.assertIn("no beam is known of the image, and so not the shapes of its sources", result.stderr)
+        self.assertEqual({(row["Flags"], row["Total_flux"]) for row in t.read_csv(self.path("c.planes.csv"))}, {(4, None)})
+        given, _ = self.rows(bare, "-i", "3", "--beam", str(3600 * BEAM), "--measure-in", plane)
+        expected, _ = self.rows(self.deep, "-i", "3", "--measure-in", plane)
+        for row, alike in zip(given, expected, strict=True):
+            self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-9)
+
     def test_units(self):
         """A plane in mJy/beam has the fluxes, the peaks and the noise of the same one in Jy/beam."""
         pixels = self.sky(5, self.peaks, 1)
@@ -224,6 +272,10 @@ class MeasureIn(t.Case):
         for row, alike in zip(found, expected, strict=True):
             for name in ("Total_flux", "E_Total_flux", "Peak_flux", "E_Peak_flux", "Isl_rms", "Chi2"):
                 self.assertAlmostEqual(row[name] / alike[name], 1, delta=1e-5)
+        bare = header()
+        del bare["BUNIT"]
+        found, _ = self.rows(self.deep, "-i", "3", "--measure-in", self.write("bare.fits", pixels, bare))  # it has that of the image
+        self.assertEqual([{**row, "Image": ""} for row in found], [{**row, "Image": ""} for row in expected])
         self.assert_error(1, "the unit is K, and that of the image is Jy/beam: convert it",
                           self.deep, "--measure-in", self.write("k.fits", pixels, header(BUNIT="K")))
 
@@ -299,6 +351,10 @@ class MeasureIn(t.Case):
         os.remove(self.path("out/b.planes.csv"))
         t.run(*run, "-q", check=True)
         self.assertTrue(os.path.exists(self.path("out/b.planes.csv")))
+        os.remove(self.path("cubes/b.fits"))
+        result = t.run(*run[:4], "-o", self.path("other"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("%s: b.fits is not in this directory" % self.path("cubes"), result.stderr)
         self.assert_error(2, "is no directory, and several images need one", *run[:3], self.path("cubes/a.fits"), *run[4:])
 
     # --- errors ---
@@ -322,7 +378,7 @@ class MeasureIn(t.Case):
         self.assert_error(1, "%s: more than 10000 planes" % many, self.deep, "--measure-in", many, *output)
         self.assert_error(1, self.path("none.fits"), self.deep, "--measure-in", self.path("none.fits"), *output)
         for paths in (",a.fits", "a.fits,", ","):
-            self.assert_error(2, "--measure-in: '%s' is not a list of paths" % paths, self.deep, "--measure-in", paths)
+            self.assert_error(2, "--measure-in: '%s' is not paths with commas between them, none of them empty" % paths, self.deep, "--measure-in", paths)
         self.assert_error(2, "would replace an image of --measure-in", self.deep, "--measure-in", self.write("x.planes.fits", self.sky(5, self.peaks, 1), header()),
                           "-o", self.path("x.fits"))
 
