@@ -31,6 +31,11 @@ int64_t texts_find_equal(char **texts, int64_t n, const char **text) {
     return count;
 }
 
+void texts_count(const char *text, size_t *longest) {
+    const size_t length = strlen(text);
+    *longest = length > *longest ? length : *longest;
+}
+
 char *texts_clean(const char *text) {
     char *clean = strdup(text);
     if (!clean)

@@ -13,6 +13,9 @@ __attribute__((format(printf, 3, 4))) void texts_append(char *text, size_t size,
  * sets *text to them; 1 or less where all differ. */
 int64_t texts_find_equal(char **texts, int64_t n, const char **text);
 
+/* Raises *longest to the length of a text. */
+void texts_count(const char *text, size_t *longest);
+
 /* A copy without bytes that are no UTF-8 and without control characters, which `?` stands in for;
  * to be freed. NULL where memory ran out. */
 char *texts_clean(const char *text);

@@ -238,9 +238,21 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
     return status;
 }
 
+/* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
+ * where another is taken may have one plane, and are not named by every run. */
+static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
+    struct options own = {.plane = options->plane};
+    while (own.plane.n > 0 && own.plane.index[own.plane.n - 1] == 1)
+        own.plane.n--;
+    *text = '\0';
+    if (own.plane.n > 0)
+        options_get(&own, "plane", text);
+}
+
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
                                    struct error *error) {
     struct read_catalogue read;
+    char plane[OPTIONS_TEXT];
     enum srcfind_status status = merge_check_input(m->options.path, path, error);
     if (status != SRCFIND_OK)
         return status;
@@ -249,11 +261,13 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
         status = read_gaussians(m, path, &read, error);
     if (status == SRCFIND_OK) {
         const char *image = read.catalogue.image.path;
+        name_plane(&read.catalogue.options, plane);
         const struct merge_input input = {.catalogue = &read.catalogue,
                                           .name = name     ? name
                                                   : *image ? image
                                                            : path,
                                           .other_name = name ? NULL : path,
+                                          .plane = *plane ? plane : NULL,
                                           .entry = read.entry,
                                           .knows_image = read.knows_image,
                                           .knows_options = read.knows_options};

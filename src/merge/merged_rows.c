@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "common/texts.h"
 
 enum { ROWS_A_MARK = 512 };
 
@@ -111,11 +112,6 @@ static bool write_images(void *context, FILE *stream) {
     return ok;
 }
 
-static void count_bytes(const char *text, size_t *longest) {
-    const size_t length = strlen(text);
-    *longest = length > *longest ? length : *longest;
-}
-
 struct row_store merged_rows_store(struct merged_rows *m) {
     struct row_store store = {.context = m,
                               .row_bytes = sizeof(struct srcfind_source),
@@ -127,8 +123,8 @@ struct row_store merged_rows_store(struct merged_rows *m) {
         const struct row_image *shown = &m->images[i].shown;
         if (!shown->path)
             continue;
-        count_bytes(shown->path, &store.path_bytes);
-        count_bytes(shown->date_obs, &store.date_bytes);
+        texts_count(shown->path, &store.path_bytes);
+        texts_count(shown->date_obs, &store.date_bytes);
     }
     return store;
 }

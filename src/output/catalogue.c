@@ -92,7 +92,7 @@ _Static_assert((int)ENTRIES + 2 <= (int)MOST_COLUMNS, "a catalogue has room for 
 
 /* --- what depends on the image --- */
 
-static const char *resolve_unit(const char *unit, const struct srcfind_image *image) {
+const char *catalogue_unit(const char *unit, const struct srcfind_image *image) {
     if (unit && strcmp(unit, "map") == 0)
         unit = image->unit;
     else if (unit && strcmp(unit, "flux") == 0)
@@ -106,7 +106,7 @@ static struct srcfind_column name_column(const struct srcfind_image *image, cons
         offsetof(struct srcfind_source, e_lon),   offsetof(struct srcfind_source, e_lat),
         offsetof(struct srcfind_source, lon_max), offsetof(struct srcfind_source, lat_max)};
     const struct frame *frame = frame_of_axis(image->lon_name);
-    const char *unit = resolve_unit(e->unit, image);
+    const char *unit = catalogue_unit(e->unit, image);
     struct srcfind_column column = {e->name,        unit,         e->ucd,
                                     e->description, e->cell.kind, units_vounit(unit)};
     for (int i = 0; i < SKY_COLUMNS; i++) {

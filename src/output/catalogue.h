@@ -107,6 +107,10 @@ bool catalogue_is_merged(const struct srcfind_catalogue *catalogue);
 /* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);
 
+/* The unit of a column: its own, or that of the image where it is "map" or "flux"; NULL for none.
+ */
+const char *catalogue_unit(const char *unit, const struct srcfind_image *image);
+
 /* Writes a cell as in a CSV file, "" if it does not apply, and returns the length. The capacity of
  * text is CELL_TEXT. Not for columns of images; no other cell needs quotes in CSV. */
 int catalogue_cell(const struct rows *rows, int64_t row, const struct column *column, char *text);

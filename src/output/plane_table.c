@@ -42,15 +42,6 @@ static const struct entry {
 #undef IMAGE_COLUMN
 };
 
-static const char *unit_of(const struct entry *e, const struct srcfind_image *image) {
-    const char *unit = e->unit;
-    if (unit && strcmp(unit, "map") == 0)
-        unit = image->unit;
-    else if (unit && strcmp(unit, "flux") == 0)
-        unit = image->flux_unit;
-    return unit && *unit ? unit : NULL;
-}
-
 static size_t width_of(const struct entry *e, const struct row_store *store) {
     if (e->width > 0)
         return e->width;
@@ -61,7 +52,7 @@ static void name_columns(struct srcfind_catalogue *c) {
     c->n_columns = sizeof entries / sizeof *entries;
     for (int i = 0; i < c->n_columns; i++) {
         const struct entry *e = &entries[i];
-        const char *unit = unit_of(e, &c->image);
+        const char *unit = catalogue_unit(e->unit, &c->image);
         c->columns[i] = (struct column){
             .shown = {e->name, unit, e->ucd, e->description, e->kind, units_vounit(unit)},
             .offset = e->offset,
@@ -100,11 +91,6 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
     return true;
 }
 
-static void count_bytes(const char *text, size_t *longest) {
-    const size_t length = strlen(text);
-    *longest = length > *longest ? length : *longest;
-}
-
 /* Sets what is shown of the images. False where memory ran out. */
 static bool show_images(struct plane_rows *r, struct plane_table *t) {
     r->paths = calloc((size_t)t->n_paths + 1, sizeof *r->paths);
@@ -114,11 +100,11 @@ static bool show_images(struct plane_rows *r, struct plane_table *t) {
     for (int i = 0; i < t->n_paths; i++) {
         if (!(r->paths[i] = texts_clean(t->paths[i])))
             return false;
-        count_bytes(r->paths[i], &r->store.path_bytes);
+        texts_count(r->paths[i], &r->store.path_bytes);
     }
     for (int64_t i = 0; i < t->n; i++) {
         r->images[i] = (struct row_image){r->paths[t->planes[i].file], t->planes[i].date_obs};
-        count_bytes(t->planes[i].date_obs, &r->store.date_bytes);
+        texts_count(t->planes[i].date_obs, &r->store.date_bytes);
     }
     return true;
 }

@@ -211,6 +211,13 @@ class Case(unittest.TestCase):
         fits.HDUList([hdu(image, header)]).writeto(path, overwrite=True)
         return path
 
+    def assert_error(self, status, message, *arguments, **options):
+        """A run that ends with this status, writes nothing, and says one line with these words."""
+        result = run(*arguments, **options)
+        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
+        self.assertIn(message, result.stderr)
+        return result.stderr
+
 
 def main():
     """Runs the tests of a file: exit status 77 (skipped) where none of them could run."""

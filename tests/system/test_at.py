@@ -386,7 +386,7 @@ class At(t.Case):
             self.assertEqual(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1"), beams)
         at = self.path("unit.ecsv")
         Table({"Xposn": x, "Yposn": y, "DC_Maj": major * u.Jy, "DC_Min": minor, "DC_PA": angle}).write(at)
-        self.assert_wrong(1, "the unit of DC_Maj is Jy: convert the column to arcsec or degrees", image, "--at", at, "--fit")
+        self.assert_error(1, "the unit of DC_Maj is Jy: convert the column to arcsec or degrees", image, "--at", at, "--fit")
         self.assertEqual(t.run(image, "-q", "--at", at).returncode, 0)
 
     def test_own_catalogue(self):
@@ -623,7 +623,7 @@ class At(t.Case):
         result = t.run(self.image, "--at", self.catalogue(RA=[10.0, 250.0], DEC=[2.0, -2.0]))
         self.assertEqual([result.returncode, result.stdout.count("\n")], [0, 1])
         self.assertIn(": 0 positions, rms ", result.stderr)
-        self.assert_wrong(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
+        self.assert_error(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
 
     def test_outside_on_the_sky(self):
         cells = {"330,-2": (330, -2), "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
@@ -857,21 +857,15 @@ class At(t.Case):
 
     # --- wrong usage ---
 
-    def assert_wrong(self, status, words, *arguments):
-        result = t.run(*arguments)
-        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
-        self.assertIn(words, result.stderr)
-        return result.stderr
-
     def test_wrong_options(self):
         at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
         without = self.write("without.fits", self.data, t.sky_header(BMAJ=None, BMIN=None, BPA=None))
         plain = self.write("plain.fits", self.data)
-        self.assert_wrong(2, "no beam is known: give --beam MAJ,MIN,PA, or leave --fit out", without, "--at", at, "--fit")
-        self.assert_wrong(2, "without sky coordinates its pixels are not known: leave --fit out", plain, "--at", at, "--fit", "--beam", "9")
+        self.assert_error(2, "no beam is known: give --beam MAJ,MIN,PA, or leave --fit out", without, "--at", at, "--fit")
+        self.assert_error(2, "without sky coordinates its pixels are not known: leave --fit out", plain, "--at", at, "--fit", "--beam", "9")
         for option in ("--negative", "--deblend", "--contrast=1"):
-            self.assert_wrong(2, "leave --%s out" % option.split("=")[0].strip("-"), self.image, "--at", at, option)
-        self.assert_wrong(2, "no islands are found with --at: leave islands out", self.image, "--at", at, "--save", "rms,islands")
+            self.assert_error(2, "leave --%s out" % option.split("=")[0].strip("-"), self.image, "--at", at, option)
+        self.assert_error(2, "no islands are found with --at: leave islands out", self.image, "--at", at, "--save", "rms,islands")
         self.assertEqual(self.rows(without, at, "--fit", "--beam", "8")[0]["Flags"], BEAM_SHAPE)
         self.assertEqual([row["Flags"] for row in (*self.rows(without, at), *self.rows(plain, at))], [4, 4])  # no beam
 
@@ -884,7 +878,7 @@ class At(t.Case):
             stream.write("Xposn,Yposn\n1,2\n")
         t.run(self.image, "-q", "-o", self.path("c.vot"), check=True)
         for name, words in (("none.csv", "No such file"), ("p.dat", ".ecsv"), ("c.vot", ".ecsv"), ("short.csv", "line 3"), ("", "a directory, not a file")):
-            message = self.assert_wrong(2, words, *images, "--at", self.path(name), "-o", self.path("out"))
+            message = self.assert_error(2, words, *images, "--at", self.path(name), "-o", self.path("out"))
             self.assertTrue(message.startswith("srcfind: " + self.path(name) + ": "), message)
             self.assertFalse(os.path.exists(self.path("out")))
 
@@ -894,10 +888,10 @@ class At(t.Case):
         Table({"RA": [150.0], "DEC": [2.0]}, meta={"RADESYS": "FK5"}).write(ecsv)
         galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR", RADESYS=None))
         fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5"))
-        self.assert_wrong(1, "its frame is FK5, that of the image ICRS", self.image, "--at", ecsv)
-        self.assert_wrong(1, "its positions are RA and DEC, those of the image GLON and GLAT", galactic, "--at", self.catalogue(RA=[1.0], DEC=[1.0]))
-        self.assert_wrong(1, "no columns RA and DEC (degrees), nor Xposn and Yposn", self.image, "--at", self.catalogue(a=[1.0], b=[1.0]))
-        self.assert_wrong(1, "no sky coordinates, and the catalogue no columns Xposn", self.write("plain.fits", self.data), "--at",
+        self.assert_error(1, "its frame is FK5, that of the image ICRS", self.image, "--at", ecsv)
+        self.assert_error(1, "its positions are RA and DEC, those of the image GLON and GLAT", galactic, "--at", self.catalogue(RA=[1.0], DEC=[1.0]))
+        self.assert_error(1, "no columns RA and DEC (degrees), nor Xposn and Yposn", self.image, "--at", self.catalogue(a=[1.0], b=[1.0]))
+        self.assert_error(1, "no sky coordinates, and the catalogue no columns Xposn", self.write("plain.fits", self.data), "--at",
                           self.catalogue(RA=[1.0], DEC=[1.0]))
         result = t.run(self.image, fk5, "-q", "--at", ecsv, "-o", self.path("out"))
         self.assertEqual([result.returncode, result.stderr.count("\n"), os.listdir(self.path("out"))], [1, 2, ["fk5.csv"]])
@@ -908,7 +902,7 @@ class At(t.Case):
         for unit, words in (("rad", "the unit of RA is rad: convert the column to degrees"), ("deg", None)):
             Table({"RA": [150.0] * u.Unit(unit), "DEC": [2.0] * u.Unit(unit)}).write(turned, overwrite=True)
             if words:
-                self.assert_wrong(1, words, self.image, "--at", turned)
+                self.assert_error(1, words, self.image, "--at", turned)
             else:
                 self.assertEqual(t.run(self.image, "-q", "--at", turned).returncode, 0)
 
@@ -916,7 +910,7 @@ class At(t.Case):
         at = self.catalogue(Xposn=[5.0], Yposn=[5.0])
         with open(at) as stream:
             before = stream.read()
-        self.assert_wrong(2, "would replace the catalogue of --at", self.image, "--at", at, "-o", at)
+        self.assert_error(2, "would replace the catalogue of --at", self.image, "--at", at, "-o", at)
         with open(at) as stream:
             self.assertEqual(stream.read(), before)
 

@@ -39,11 +39,6 @@ class DetectOn(t.Case):
         t.run(*options, "-q", "--save", ",".join(names), "-o", self.path(stem + ".csv"), check=True)
         return [fits.getdata(self.path("%s.%s.fits" % (stem, name))) for name in names]
 
-    def assert_error(self, status, message, *arguments, **options):
-        result = t.run(*arguments, **options)
-        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
-        self.assertIn(message, result.stderr)
-
     # --- one image ---
 
     def test_the_image_itself(self):

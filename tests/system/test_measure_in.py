@@ -65,12 +65,6 @@ class MeasureIn(t.Case):
         with open(self.path("text.planes.csv")) as stream:
             return stream.read()
 
-    def assert_error(self, status, message, *arguments):
-        result = t.run(*arguments)
-        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
-        self.assertIn(message, result.stderr)
-        return result.stderr
-
     # --- amplitudes ---
 
     def test_least_squares(self):

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import subprocess
 
 import numpy as np
 
@@ -35,11 +36,6 @@ class Planes(t.Case):
     def rows(self, name):
         with open(self.path(name), newline="", encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
-
-    def assert_error(self, status, message, *arguments):
-        result = t.run(*arguments)
-        self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1], result.stderr)
-        self.assertIn(message, result.stderr)
 
     # --- catalogues and names ---
 
@@ -190,6 +186,18 @@ class Planes(t.Case):
         fourth = [row for row in self.rows("m.csv") if row["Image"].startswith(other)]
         self.assertEqual({row["Image"] for row in fourth}, {other + "[plane 4]"})
         self.assertEqual(len(first) + len(fourth), sum(self.count(other, plane) for plane in "1234"))
+
+    def test_merged_by_srcfind_merge(self):
+        """srcfind-merge tells planes apart as --merge does, if catalogues tell them; a plane that is not named is the first."""
+        other = self.write("other.fits", np.concatenate([cube(3), cube(1)]), t.sky_header())
+        t.run(self.cube, other, "--plane", "all", "--merge", self.path("m.csv"), check=True)
+        for suffix in ("json", "fits", "ecsv"):
+            t.run(self.cube, other, "--plane", "all", "-o", self.out, "-f", suffix, check=True)
+            t.run(self.cube, "-o", os.path.join(self.out, "cube.plane1." + suffix), check=True)
+            catalogues = [os.path.join(self.out, name) for name in self.names() if name.endswith(suffix)]
+            merged = self.path("of_%s.csv" % suffix)
+            subprocess.run([os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge"), *catalogues, "-o", merged], check=True, capture_output=True)
+            self.assertEqual([str(row["RA"]) for row in t.read_csv(merged)], [row["RA"] for row in self.rows("m.csv")])
 
     def count(self, image, plane):
         return t.run(image, "--fit", "--plane", plane, check=True).stdout.count("\n") - 1
