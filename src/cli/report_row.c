@@ -9,8 +9,8 @@
 #include "output/catalogue.h"
 
 const char REPORT_HEADER[] =
-    "image,plane,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
-    "backend,version,options,size,mtime,output_size,output_mtime\n";
+    "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
+    "backend,version,options,size,mtime,output_size,output_mtime,plane\n";
 
 void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
                            char time[REPORT_NUMBER]) {
@@ -95,15 +95,15 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     if (row->catalogue && outputs_version(target, &info))
         report_format_version(&info, output_size, output_time);
     write_cell(target->image, stream);
-    fputc(',', stream);
-    write_cell(plane ? plane : "", stream);
     fprintf(stream, ",%s,", row->status);
     write_cell(message.text, stream);
     if (row->catalogue)
         write_results(row->catalogue, stream);
     else
         fputs(",,,,,,,,", stream);
-    fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s\n", row->seconds,
+    fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s,", row->seconds,
             row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time,
             output_size, output_time);
+    write_cell(plane ? plane : "", stream);
+    fputc('\n', stream);
 }

@@ -9,7 +9,6 @@
 /* The columns, in their order. */
 enum report_column {
     REPORT_IMAGE,
-    REPORT_PLANE,
     REPORT_STATUS,
     REPORT_MESSAGE,
     REPORT_SOURCES,
@@ -28,6 +27,7 @@ enum report_column {
     REPORT_MTIME,
     REPORT_OUTPUT_SIZE,
     REPORT_OUTPUT_MTIME,
+    REPORT_PLANE,
     REPORT_COLUMNS
 };
 

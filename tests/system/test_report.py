@@ -11,8 +11,8 @@ import numpy as np
 
 import srcfind_test as t
 
-COLUMNS = ["image", "plane", "status", "message", "sources", "negative", "rms_median", "background", "box", "beam", "unit", "zeros", "seconds",
-           "backend", "version", "options", "size", "mtime", "output_size", "output_mtime"]
+COLUMNS = ["image", "status", "message", "sources", "negative", "rms_median", "background", "box", "beam", "unit", "zeros", "seconds",
+           "backend", "version", "options", "size", "mtime", "output_size", "output_mtime", "plane"]
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 CLOSING = r"srcfind: (\d+) images: \d+ (?:source|position)s, (\d+) failed, (\d+) skipped, "
 
