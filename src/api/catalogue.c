@@ -89,6 +89,8 @@ void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, v
 const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes, int64_t i) {
     struct plane_row row;
     const struct row_image *image;
+    if (!planes->store)
+        return "";
     planes->store->read(planes->store->context, i, 1, &row, &image);
     return image->path;
 }

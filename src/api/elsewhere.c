@@ -5,12 +5,17 @@
 #include "input/user_maps.h"
 #include "measure/beam_frame.h"
 
-struct detection elsewhere_detection(const struct options *options, const struct image *image,
-                                     const struct srcfind_image *metadata) {
+struct options elsewhere_options(const struct options *options) {
     struct options own = *options;
     own.rms = 0;
     *own.rms_map = *own.background_map = '\0';
     own.background = options->background == 0 ? 0 : NAN;
+    return own;
+}
+
+struct detection elsewhere_detection(const struct options *options, const struct image *image,
+                                     const struct srcfind_image *metadata) {
+    const struct options own = elsewhere_options(options);
     struct detection detection = finder_detection(&own, image, metadata);
     detection.maps = (struct noise_sources){NULL, NULL};
     detection.keep_runs = true;

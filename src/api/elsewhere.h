@@ -19,9 +19,12 @@ struct elsewhere {
     struct sources model;           /* its own Gaussians so far, where scales are searched */
 };
 
+/* The options for an image beside the one that is measured: what they give of the noise is of that
+ * one, but a background of zero is that of all. */
+struct options elsewhere_options(const struct options *options);
+
 /* The parameters of a detection in it, which refer to no map. Its noise is its own, in the boxes of
- * the image that is measured, and what is given of the noise is of that one; but a background of
- * zero is that of both. */
+ * the image that is measured. */
 struct detection elsewhere_detection(const struct options *options, const struct image *image,
                                      const struct srcfind_image *metadata);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/backend_calls.h"
+#include "api/elsewhere.h"
 #include "common/arrays.h"
 #include "common/clock.h"
 #include "common/path.h"
@@ -15,9 +16,6 @@
 #include "measure/beam_frame.h"
 #include "measure/spectrum.h"
 #include "options/path_list.h"
-
-/* So many that a header which has more is damaged. */
-enum { MOST_PLANES = 10000 };
 
 static const char MEASURING[] = "measuring in other images";
 
@@ -33,8 +31,8 @@ struct measuring {
 
 /* --- a plane --- */
 
-/* Sets the factor from the plane's unit to that of the catalogue's image. Where one of them has no
- * unit, it has that of the other, as maps have. */
+/* Sets the factor from the plane's unit to that of the catalogue's image. A plane without a
+ * unit has that of the image, as maps have; where the image has none, neither is converted. */
 static enum srcfind_status compare_units(struct measuring *m, const struct srcfind_image *plane,
                                          double *factor) {
     const struct srcfind_image *image = &m->catalogue->image;
@@ -263,15 +261,12 @@ static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, stru
 
 /* --- all of it --- */
 
-/* What is given of the noise is the image's; zero for the background is that of all. A mask is that
- * of the sky, and holds in all planes. */
+/* A mask is that of the sky, and holds in all planes. */
 static enum srcfind_status make_options(struct measuring *m) {
     const struct options *o = &m->finder->options;
-    m->own = *o;
-    m->own.rms = 0;
-    m->own.background = o->background == 0 ? 0 : NAN;
+    m->own = elsewhere_options(o);
     m->own.beam = (struct beam_option){NAN, NAN, NAN};
-    *m->own.rms_map = *m->own.background_map = *m->own.detect_on = *m->own.hdu = '\0';
+    *m->own.detect_on = *m->own.hdu = '\0';
     if (!*o->mask)
         return SRCFIND_OK;
     char *path = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);

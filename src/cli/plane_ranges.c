@@ -78,11 +78,11 @@ static enum srcfind_status count_planes(const struct plane_ranges *ranges,
         const int64_t length = metadata->axes[i + 2];
         const struct plane_range range = planes->axis[i] = range_of(ranges, i, length);
         const int64_t n = range.last - range.first + 1;
-        if (n > PLANES_MOST / planes->n)
+        if (n > MOST_PLANES / planes->n)
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: more than %d planes are to be searched: give ranges with "
                              "--plane, as in --plane 1-%d",
-                             metadata->path, PLANES_MOST, PLANES_MOST);
+                             metadata->path, MOST_PLANES, MOST_PLANES);
         planes->n *= n;
         planes->n_in_file *= length;
         planes->n_axes = length > 1 ? i + 1 : planes->n_axes;

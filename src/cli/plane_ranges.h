@@ -4,8 +4,6 @@
 
 #include "options/options.h"
 
-enum { PLANES_MOST = 10000 }; /* of an image */
-
 struct plane_range {
     int64_t first, last; /* from 1; last is INT64_MAX for all */
 };

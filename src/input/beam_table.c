@@ -105,8 +105,8 @@ static bool find_row(const struct beams *b, int64_t n_rows, double channel, doub
     if (!b->has_channel)
         return *row < n_rows;
     for (int64_t k = 0; k < n_rows; k++) {
-        *row =
-            ((int64_t)channel + k) % n_rows; /* most tables have a row for each channel, in order */
+        /* Most tables have a row for each channel, in order. */
+        *row = ((int64_t)channel + k) % n_rows;
         if (read_number(b, &b->channel, *row, &chan) && chan == channel &&
             (!b->has_stokes || (read_number(b, &b->stokes, *row, &pol) && pol == stokes)))
             return true;

@@ -10,6 +10,8 @@
 
 struct user_maps;
 
+enum { MOST_PLANES = 10000 }; /* that are taken from an image: a header with more is damaged */
+
 struct image {
     struct fits_file file;
     struct hdu hdu;

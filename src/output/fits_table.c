@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "common/path.h"
 #include "input/fits/hdu.h"
 #include "input/frame.h"
@@ -64,10 +65,16 @@ static void add_primary(struct cards *cards) {
     cards_end(cards);
 }
 
-/* The name of the table: what its rows are, in large letters. */
-static const char *extension_name(const struct srcfind_catalogue *catalogue) {
-    const char *kind = catalogue_kind(catalogue);
-    return *kind == 's' ? "SOURCES" : *kind == 'g' ? "GAUSSIANS" : "PLANES";
+/* Names of tables: what their rows are, in large letters. */
+static const char *const extension_names[] = {"SOURCES", "GAUSSIANS", "PLANES"};
+enum { EXTENSION_NAMES = sizeof extension_names / sizeof *extension_names };
+
+/* The index of a name, in letters of any case; -1 if there is none. */
+static int find_extension(const char *name) {
+    for (int i = 0; i < EXTENSION_NAMES; i++)
+        if (ascii_same(name, extension_names[i]))
+            return i;
+    return -1;
 }
 
 static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
@@ -82,7 +89,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
     cards_add_integer(&cards, "TFIELDS", catalogue->n_columns);
-    cards_add_text(&cards, "EXTNAME", extension_name(catalogue));
+    cards_add_text(&cards, "EXTNAME", extension_names[find_extension(catalogue_kind(catalogue))]);
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_metadata(catalogue, &cards);
@@ -122,9 +129,7 @@ struct content {
 
 static bool is_catalogue(const struct hdu *hdu) {
     char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
-    return header_text(&hdu->header, "EXTNAME", name, sizeof name) &&
-           (strcmp(name, "SOURCES") == 0 || strcmp(name, "GAUSSIANS") == 0 ||
-            strcmp(name, "PLANES") == 0) &&
+    return header_text(&hdu->header, "EXTNAME", name, sizeof name) && find_extension(name) >= 0 &&
            header_text(&hdu->header, "SRCFIND", version, sizeof version);
 }
 
