@@ -154,9 +154,10 @@ class Save(t.Case):
         plane = self.write("plane.fits", cube[1, 2], t.sky_header())
         one, other = self.save(path, "--hdu", "S" * 60, "--plane", "3,2"), self.save(plane)
         for name in NAMES:
-            self.assertTrue(np.array_equal(one[name][0], other[name][0]))
+            self.assertTrue(np.array_equal(one[name][0][0, 0], other[name][0]))
             self.assertEqual(one[name][1]["FREQ"], 1.002e9)
-            self.assertEqual(one[name][1]["NAXIS"], 2)
+            self.assertEqual([one[name][1][key] for key in ("NAXIS", "NAXIS1", "NAXIS2", "NAXIS3", "NAXIS4")], [4, 70, 60, 1, 1])
+            self.assert_plane_wcs(path, 1, one[name][1], (2, 1))
             self.assertIn("srcfind option hdu: " + "S" * 60, "".join(one[name][1]["HISTORY"]))  # in two cards
 
     def test_header(self):
@@ -177,10 +178,33 @@ class Save(t.Case):
     def assert_wcs(self, path, header):
         with fits.open(path) as hdus:
             whole = WCS(next(h.header for h in hdus if h.header["NAXIS"] >= 2)).celestial
-        saved = WCS(header)
+        saved = WCS(header).celestial
         x, y = np.meshgrid(np.linspace(0, header["NAXIS1"] - 1, 7), np.linspace(0, header["NAXIS2"] - 1, 5))
         self.assertTrue(np.array_equal(saved.all_pix2world(x, y, 0), whole.all_pix2world(x, y, 0), equal_nan=True))
         self.assertEqual([saved.wcs.radesys, saved.wcs.lngtyp], [whole.wcs.radesys, whole.wcs.lngtyp])
+
+    def assert_plane_wcs(self, path, hdu, header, plane):
+        """The map is the plane of these indices, from 0, in all coordinates."""
+        with fits.open(path) as hdus:
+            whole = WCS(hdus[hdu].header)
+        saved = WCS(header)
+        self.assertEqual(list(saved.wcs.ctype), list(whole.wcs.ctype))
+        for x, y in ((0, 0), (40, 7), (69, 59)):
+            self.assertEqual([float(v) for v in saved.all_pix2world(x, y, *(0 for _ in plane), 0)], [float(v) for v in whole.all_pix2world(x, y, *plane, 0)])
+
+    def test_coordinates_of_planes(self):
+        """Also where an axis has no reference pixel, depends on others, or is a velocity."""
+        cube = np.stack([t.noise(60, 70, seed=s) for s in range(6)]).reshape(2, 3, 60, 70)
+        stokes = dict(CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)
+        for cards in (dict(CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6), dict(CTYPE3="VRAD", CRVAL3=1e4, CDELT3=-10.0, CRPIX3=-7.5, RESTFRQ=1.42e9, SPECSYS="BARYCENT"),
+                      dict(CTYPE3="FREQ", CRVAL3=1e9, CDELT3=1e6, CRPIX3=2.0, PC1_3=0.5, PC3_4=0.25, PC3_1=0.125), {"CTYPE3": "FREQ", "CD3_3": 2e6, "CRPIX3": 1.0, "CD4_4": 1.0,
+                      "CDELT1": None, "CDELT2": None, "CD1_1": -5e-4, "CD2_2": 5e-4}):
+            path = self.write("cube.fits", cube, t.sky_header(**cards, **stokes))
+            for plane in ((0, 0), (2, 0), (1, 1)):
+                with self.subTest(cards=cards, plane=plane):
+                    header = self.save(path, "--plane", "%d,%d" % tuple(np.add(plane, 1)), names="rms")["rms"][1]
+                    self.assert_plane_wcs(path, 0, header, plane)
+                    self.assertEqual(header.get("SPECSYS"), cards.get("SPECSYS"))
 
     def test_coordinates(self):
         """astropy finds the same positions in the map as in the image."""
@@ -217,10 +241,9 @@ class Save(t.Case):
         for cards in ({"CTYPE2": "FREQ"}, {"CRVAL1": "somewhere"}):
             header = self.save(self.write("image.fits", image, t.sky_header(**cards)), names="rms")["rms"][1]
             self.assertNotIn("CTYPE1", header)
-        cube = self.write("cube.fits", np.stack([image, image]), t.sky_header(PC1_3=0.1))
-        self.assertNotIn("CTYPE1", self.save(cube, names="rms")["rms"][1])  # they depend on the plane
-        cube = self.write("cube.fits", np.stack([image, image]), t.sky_header(PC1_3=0.0, PC3_1=0.1))
-        self.assertIn("CTYPE1", self.save(cube, names="rms")["rms"][1])
+        for matrix, is_kept in (({"PC1_3": 0.1}, False), ({"PC1_3": 0.0, "PC3_1": 0.1}, True)):  # of an axis that the image does not have
+            header = self.save(self.write("image.fits", image, t.sky_header(WCSAXES=3, **matrix)), names="rms")["rms"][1]
+            self.assertEqual("CTYPE1" in header, is_kept)
         header = self.save(self.write("image.fits", image, t.sky_header(CTYPE1="OFFSET", CTYPE2="FREQ")), names="rms")["rms"][1]
         self.assertEqual([header["CTYPE1"], header["CTYPE2"], header["CRVAL1"]], ["OFFSET", "FREQ", 150])
 
