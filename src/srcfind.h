@@ -521,8 +521,10 @@ SRCFIND_API const char *srcfind_merge_message(const struct srcfind_merge *merge)
  *   sources            its Source_id, or 0; needs the option deblend or fit
  *   model              the sum of the fitted Gaussians; needs the option fit
  *   residual           value - background - model; needs the option fit
+ *   mask               1 in islands of positive sources, else 0, as the options mask-dilate and
+ *                      mask-fill shape it
  *   picture            the image with an ellipse around each source; needs cairo, can only be saved
- * With the option at there are no islands, and none of the three maps after it. */
+ * With the option at there are no islands, and none of the four maps after it. */
 SRCFIND_API const char *srcfind_map(int i);
 
 /* The suffix of files of map i: ".png" for the picture, ".fits" for the others. */

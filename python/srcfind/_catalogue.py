@@ -338,9 +338,10 @@ class Catalogue:
 
     def map(self, name: str) -> np.ndarray:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
-        fit), "model" or "residual" (need fit).
+        fit), "model" or "residual" (need fit), or "mask".
 
-        float32, NaN where the image is blank; for islands and sources int32: the Isl_id or Source_id of each pixel, or 0. The
+        float32, NaN where the image is blank, but a mask is 1 or 0; for islands and sources int32: the Isl_id or Source_id of
+        each pixel, or 0. The
         image is read again: it is an InputError if the file was changed, and an array must not be. Raises DeviceError for an
         array that is on a device, and OptionError for a map that there is not, or that the options do not suit.
         """

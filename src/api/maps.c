@@ -13,6 +13,7 @@
 #include "input/image.h"
 #include "input/srcfind_map.h"
 #include "input/user_maps.h"
+#include "measure/mask.h"
 #include "output/catalogue.h"
 #include "output/fits_map.h"
 #include "output/map_values.h"
@@ -30,6 +31,7 @@ enum map {
     MAP_SOURCES,
     MAP_MODEL,
     MAP_RESIDUAL,
+    MAP_MASK,
     MAP_PICTURE,
     MAPS
 };
@@ -46,11 +48,12 @@ static const struct {
     [MAP_SOURCES] = {"sources", QUANTITY_LABEL, false},
     [MAP_MODEL] = {"model", QUANTITY_MODEL, true},
     [MAP_RESIDUAL] = {"residual", QUANTITY_RESIDUAL, true},
+    [MAP_MASK] = {"mask", QUANTITY_MASK, false},
     [MAP_PICTURE] = {.name = "picture"},
 };
 
 static bool has_labels(enum map map) {
-    return map == MAP_ISLANDS || map == MAP_SOURCES;
+    return map == MAP_ISLANDS || map == MAP_SOURCES || map == MAP_MASK;
 }
 
 static enum label_kind label_kind(enum map map) {
@@ -77,7 +80,7 @@ static void close_image(struct image *image, struct srcfind_image *metadata) {
 /* Whether a search with these options has what the map shows. */
 static bool suits(enum map map, const struct options *options, struct error *error) {
     const bool needs_fit = has_model(map), needs_parts = needs_fit || map == MAP_SOURCES;
-    if (*options->at && (needs_parts || map == MAP_ISLANDS))
+    if (*options->at && (needs_parts || has_labels(map)))
         error_set(error, SRCFIND_ERROR_OPTIONS, "no islands are found with --at: leave %s out",
                   maps[map].name);
     else if (needs_parts && !(needs_fit ? options_fit(options) : options_deblend(options)))
@@ -102,7 +105,7 @@ bool map_replaces_other(int map, const char *path) {
 /* Adds the cards of a map of an image that do not tell how it was made. */
 static void add_description(struct cards *cards, enum map map, const struct image *image,
                             const struct srcfind_image *metadata) {
-    plane_header_add(cards, has_labels(map) ? 32 : -32, image, metadata);
+    plane_header_add(cards, maps[map].quantity == QUANTITY_LABEL ? 32 : -32, image, metadata);
     if (maps[map].has_unit)
         cards_add_text(cards, "BUNIT", metadata->unit);
 }
@@ -218,6 +221,23 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
     return status;
 }
 
+/* Makes the mask of islands of positive sources. False where memory ran out. */
+static bool add_mask(const struct srcfind_catalogue *c, const struct labels *islands,
+                     struct label_rows *rows) {
+    struct mask_shape shape = {.width = c->image.width,
+                               .height = c->image.height,
+                               .radius = c->options.mask_dilate,
+                               .fills_holes = c->options.mask_fill};
+    struct labels mask = {0};
+    for (int64_t i = 0; i < c->n_sources - c->n_negative; i++)
+        if (c->sources[i].island_id > shape.most_label)
+            shape.most_label = c->sources[i].island_id;
+    const bool ok =
+        mask_make(islands, &shape, &mask) && label_rows_make(rows, &mask, c->image.height);
+    labels_clear(&mask);
+    return ok;
+}
+
 static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
                                       struct map_output *output) {
     const struct srcfind_catalogue *c = m->catalogue;
@@ -225,8 +245,10 @@ static enum srcfind_status add_labels(const struct wanted_maps *m, enum map map,
     const bool are_kept = c->has_labels >> kind & 1;
     struct labels found = {0};
     enum srcfind_status status = are_kept ? SRCFIND_OK : find_labels(m, kind, &found);
+    const struct labels *labels = are_kept ? &c->labels[kind] : &found;
     if (status == SRCFIND_OK &&
-        !label_rows_make(&output->labels, are_kept ? &c->labels[kind] : &found, c->image.height))
+        !(map == MAP_MASK ? add_mask(c, labels, &output->labels)
+                          : label_rows_make(&output->labels, labels, c->image.height)))
         status = error_memory(&m->finder->error, "making a map");
     labels_clear(&found);
     return status;

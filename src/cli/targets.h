@@ -5,7 +5,7 @@
 #include "cli/command_line.h"
 #include "input/user_maps.h"
 
-enum { MOST_MAPS = 8 };
+enum { MOST_MAPS = 9 };
 
 /* The tables beside a catalogue, whose names are target_tables. */
 enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLES };

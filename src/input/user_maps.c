@@ -185,8 +185,15 @@ static enum srcfind_status check_kind(enum user_map_kind kind, const struct imag
                          "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
                          map->file.path, kinds[kind].option, path_stem(stem), stem,
                          kinds[kind].name);
-    if (kind != USER_MASK && srcfind_map_name(&map->hdu.header, name) &&
-        strcmp(name, kinds[kind].name) != 0)
+    if (!srcfind_map_name(&map->hdu.header, name))
+        return SRCFIND_OK;
+    if (kind == USER_MASK)
+        return error_set(
+            error, SRCFIND_ERROR_INPUT,
+            "%s: srcfind made this map (%s): its masks are 0 where there is no source, "
+            "but one of --mask is 0 where the image is bad, and is not searched",
+            map->file.path, name);
+    if (strcmp(name, kinds[kind].name) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: this is a map of %s: --%s needs one of %s", map->file.path, name,
                          kinds[kind].option, kinds[kind].name);

@@ -2,7 +2,7 @@
 
 #include "common/arrays.h"
 
-static bool add(struct labels *l, const struct run *run, int64_t label, float scale) {
+bool labels_add_run(struct labels *l, const struct run *run, int64_t label, float scale) {
     if (!GROW(l->runs, l->capacity, l->n + 1))
         return false;
     l->runs[l->n++] = (struct labelled_run){*run, (int32_t)label, scale};
@@ -13,7 +13,7 @@ bool labels_add_islands(struct labels *labels, const struct segments *s) {
     bool ok = true;
     for (int64_t k = 0; k < s->n; k++)
         for (int64_t i = s->first_run[k]; ok && i < s->first_run[k + 1]; i++)
-            ok = add(labels, &s->runs[i], k + 1, 0);
+            ok = labels_add_run(labels, &s->runs[i], k + 1, 0);
     return ok;
 }
 
@@ -25,7 +25,7 @@ static bool add_cut(struct labels *l, const struct run *run, const int32_t *sour
         while (end < run->x1 && source[end + 1 - run->x0] == source[x - run->x0])
             end++;
         const struct run piece = {run->y, (int32_t)x, (int32_t)end};
-        ok = add(l, &piece, source[x - run->x0] + (int64_t)1, 0);
+        ok = labels_add_run(l, &piece, source[x - run->x0] + (int64_t)1, 0);
     }
     return ok;
 }
@@ -43,7 +43,8 @@ bool labels_add_sources(struct labels *labels, const struct segments *s, int64_t
 bool labels_append(struct labels *labels, const struct labels *more, int64_t before) {
     bool ok = true;
     for (int64_t i = 0; ok && i < more->n; i++)
-        ok = add(labels, &more->runs[i].run, more->runs[i].label + before, more->runs[i].scale);
+        ok = labels_add_run(labels, &more->runs[i].run, more->runs[i].label + before,
+                            more->runs[i].scale);
     return ok;
 }
 
@@ -58,7 +59,7 @@ bool labels_to_image(struct labels *labels, const struct grid *g) {
         for (int64_t y = grid_first(g, run->y); ok && y <= end; y++) {
             const struct run in_image = {(int32_t)y, (int32_t)grid_first(g, run->x0),
                                          (int32_t)grid_last(g, run->x1, g->width)};
-            ok = add(&pixels, &in_image, labels->runs[i].label, (float)g->scale);
+            ok = labels_add_run(&pixels, &in_image, labels->runs[i].label, (float)g->scale);
         }
     }
     labels_clear(labels);

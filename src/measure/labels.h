@@ -19,6 +19,9 @@ struct labels {
     int64_t n, capacity;
 };
 
+/* Adds a run. False where memory ran out. */
+bool labels_add_run(struct labels *labels, const struct run *run, int64_t label, float scale);
+
 /* Adds the runs of all islands, labelled in their order. False where memory ran out. */
 bool labels_add_islands(struct labels *labels, const struct segments *segments);
 

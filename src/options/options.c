@@ -48,6 +48,17 @@ static void print_count(const void *member, char *text) {
     format_integer(*(const int64_t *)member, text);
 }
 
+/* 0 stands for an option that is not given, too. */
+static bool parse_pixels(void *member, const char *text) {
+    return read_integer(text, 0, 1000, member);
+}
+
+static void print_pixels(const void *member, char *text) {
+    const int64_t *pixels = member;
+    if (*pixels > 0)
+        format_integer(*pixels, text);
+}
+
 int options_choice(const char *values, const char *value) {
     const size_t length = strlen(value);
     for (int i = 0;; i++) {
@@ -323,6 +334,7 @@ enum type {
     TOLERANCE,
     SCALES,
     COUNT,
+    PIXELS,
     CHOICE,
     BACKGROUND,
     FLAG,
@@ -351,6 +363,7 @@ static const struct {
     [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
+    [PIXELS] = {"a whole number of pixels from 0 to 1000", parse_pixels, print_pixels},
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
     [FLAG] = {"yes or no", parse_flag, print_flag},

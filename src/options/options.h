@@ -61,6 +61,8 @@ struct options {
     int shapes;        /* enum shapes_choice; not given: auto */
     struct scales_option scales;
     char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
+    int64_t mask_dilate;     /* radius of the discs that widen the map `mask`, in pixels */
+    bool mask_fill;          /* its holes are filled */
     bool at_all;             /* rows of entries outside of the image, too */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */

@@ -71,6 +71,7 @@ static float quantity_at(enum quantity quantity, struct noise_at noise, double m
     case QUANTITY_RESIDUAL:
         return (float)(above - model);
     case QUANTITY_LABEL:
+    case QUANTITY_MASK:
         break;
     }
     return NAN;
@@ -98,6 +99,18 @@ static void write_quantity(const struct map_output *o, const struct noise_rows *
     }
 }
 
+/* Writes the mask of pixels in place of their labels. */
+static void write_mask(const struct label_rows *rows, const struct row_part *part,
+                       uint32_t *values) {
+    write_labels(rows, part->x, part->y, part->n, values);
+    for (int64_t i = 0; i < part->n; i++) {
+        const bool is_inside =
+            values[i] != 0 && isfinite(pixel_value(part->pixels, i, part->swapped));
+        const float value = is_inside ? 1 : 0;
+        memcpy(&values[i], &value, sizeof value);
+    }
+}
+
 /* --- chunks --- */
 
 struct writing {
@@ -118,6 +131,8 @@ static void compute(const struct writing *w, const struct map_output *o,
         part.n = width - part.x < chunk->count - i ? width - part.x : chunk->count - i;
         if (o->quantity == QUANTITY_LABEL) {
             write_labels(&o->labels, part.x, part.y, part.n, values + i);
+        } else if (o->quantity == QUANTITY_MASK) {
+            write_mask(&o->labels, &part, values + i);
         } else {
             part.n = part.n < NOISE_RANGE ? part.n : NOISE_RANGE;
             write_quantity(o, rows, &part, values + i);

@@ -7,14 +7,16 @@
 #include "measure/model.h"
 #include "output/fits_map.h"
 
-/* (value - background) / rms; value - background - model; the labels of islands or sources. */
+/* (value - background) / rms; value - background - model; the labels of islands or sources; 1 where
+ * there is a label, else 0. */
 enum quantity {
     QUANTITY_RMS,
     QUANTITY_BACKGROUND,
     QUANTITY_SNR,
     QUANTITY_MODEL,
     QUANTITY_RESIDUAL,
-    QUANTITY_LABEL
+    QUANTITY_LABEL,
+    QUANTITY_MASK
 };
 
 /* Labels of pixels, row by row: those of row y are runs[first[y]] ... runs[first[y + 1] - 1], those
@@ -30,12 +32,12 @@ bool label_rows_make(struct label_rows *rows, const struct labels *labels, int64
 void label_rows_clear(struct label_rows *rows);
 
 /* A map, and where its values go: to a file or to an array of all pixels. Float32 values, NaN where
- * the pixel is blank, an SNR also where the rms is not above 0; or int32 labels, 0 where there is
- * none. */
+ * the pixel is blank, an SNR also where the rms is not above 0, but a mask is 0 there; or int32
+ * labels, 0 where there is none. */
 struct map_output {
     enum quantity quantity;
     struct model model;       /* of model and residual */
-    struct label_rows labels; /* of labels */
+    struct label_rows labels; /* of labels and a mask */
     struct fits_map file;     /* if there is no array */
     uint32_t *array;
 };

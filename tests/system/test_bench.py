@@ -27,7 +27,7 @@ class Bench(t.Case):
         self.assertEqual(report["options"], {
             "kappa": 3, "threshold": 5, "island": 5, "background": "median", "rms": None, "blank": None, "local": None, "rms-box": None,
             "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "connectivity": 4, "min-pixels": 1, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
-            "beam": None, "hdu": None, "plane": None})
+            "beam": None, "hdu": None, "plane": None, "mask-dilate": None, "mask-fill": None})
         self.assertEqual(set(report["stages"]) | {"start"}, STAGES)
         median = {name: stage["median_s"] for name, stage in report["stages"].items()}
         self.assertTrue(all(seconds >= 0 for seconds in median.values()), median)

@@ -519,7 +519,7 @@ class Manual(t.unittest.TestCase):
         result = t.run("--help")
         lines = result.stdout.splitlines()
         self.assertEqual([result.returncode, result.stderr], [0, ""])
-        self.assertLessEqual(len(lines), 48)
+        self.assertLessEqual(len(lines), 54)
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertEqual(lines[0], "Usage: srcfind [OPTION]... IMAGE...")
         self.assertTrue(all(line.startswith("  srcfind ") for line in lines[1:5]), lines[:5])

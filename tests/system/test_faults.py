@@ -154,7 +154,7 @@ class Faults(FaultCase):
         """Maps come with their catalogue, or not at all."""
         image = self.small_image()
         for threads, noise in (1, []), (2, ["--rms-box", "30,10"]):
-            self.check([image, "--save", "snr,islands", "--cpu", "--threads", threads, *noise])
+            self.check([image, "--save", "snr,islands,mask", "--mask-dilate", 2, "--mask-fill", "--cpu", "--threads", threads, *noise])
 
     def test_maps_of_components(self):
         image = self.small_image()

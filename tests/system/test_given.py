@@ -263,7 +263,14 @@ class Given(t.Case):
                 result = t.run(image, "--%s-map" % option, os.path.join(out, "image.%s.fits" % name))
                 self.assertEqual([result.returncode, result.stdout], [1, ""])
                 self.assertIn("this is a map of %s: --%s-map needs one of %s\n" % (name, option, option), result.stderr)
-        self.assertGreater(len(self.sources("--mask", os.path.join(out, "image.islands.fits"), "--rms", "1")), 5)
+
+    def test_own_maps_are_no_masks(self):
+        """They are 0 where there is no source: no mask of --mask, which has to be 0 where the image is bad."""
+        image, out = self.path_of["image"], self.path("out")
+        t.run(image, "-q", "--save", "mask,islands", "-o", out + "/", check=True)
+        for name in ("mask", "islands"):
+            self.assert_error(1, "srcfind made this map (%s): its masks are 0 where there is no source" % name, image, "--mask", os.path.join(out, "image.%s.fits" % name))
+        self.assert_error(1, "srcfind made this map (mask)", image, "--mask", out)
 
     def test_wrong_usage(self):
         for options, name in (([*self.given, "--rms", "1"], "rms-map"), ([*self.given, "--background", "zero"], "background-map"),

@@ -105,6 +105,52 @@ class Save(t.Case):
             self.assertGreater(np.mean(saved == expected.astype(np.float32)), 0.999)
             self.assertTrue(np.allclose(saved, expected, rtol=2.0 ** -23, atol=0))
 
+    def expected_mask(self, path, islands, radius=0, fill=False):
+        """The pixels of islands, by SciPy."""
+        mask = islands > 0
+        if radius and mask.any():
+            nearest = ndimage.distance_transform_edt(~mask, return_distances=False, return_indices=True)
+            mask = ((nearest - np.indices(mask.shape)) ** 2).sum(0) <= radius * radius
+        if fill:
+            mask = ndimage.binary_fill_holes(mask)
+        return (mask & np.isfinite(fits.getdata(path))).astype(np.float32)
+
+    def test_mask(self):
+        """1 in islands, after discs and holes; 0 in blank pixels at the end, also in those that a disc or a hole has."""
+        ring = np.hypot(*(np.indices((150, 170)) - np.array([70, 80])[:, None, None]))
+        with_ring = t.noise(150, 170, seed=7, sigma=0.1) + np.where(abs(ring - 30) < 3, 5, 0).astype(np.float32)
+        with_ring[68:72, 78:82] = with_ring[:8] = with_ring[140, 3:9] = np.nan
+        ring_at_edge = t.noise(150, 170, seed=8, sigma=0.1) + np.where(abs(np.hypot(*(np.indices((150, 170)) - np.array([10, 80])[:, None, None])) - 30) < 3, 5, 0)
+        filled = 0
+        for image in (with_ring, ring_at_edge.astype(np.float32), t.noise(60, 200, seed=9)):
+            path = self.write("image.fits", image, t.sky_header())
+            for options in ([], ["--connectivity", "8"], ["--min-pixels", "9", "--local"]):
+                for radius, fill in ((0, False), (1, False), (4, True), (0, True), (200, False), (6, True)):
+                    with self.subTest(shape=image.shape, options=options, radius=radius, fill=fill):
+                        maps = self.save(path, "-i", "3", *options, "--mask-dilate", radius, *["--mask-fill"] * fill, names="mask,islands")
+                        mask, header = maps["mask"]
+                        expected = self.expected_mask(path, maps["islands"][0], radius, fill)
+                        self.assertEqual(mask.dtype, np.dtype(">f4"))
+                        self.assertTrue(np.array_equal(mask, expected))
+                        self.assertEqual("srcfind option mask-fill: yes" in str(header["HISTORY"]), fill)
+                        filled += fill and (expected > self.expected_mask(path, maps["islands"][0], radius)).sum()
+        self.assertGreater(filled, 1000)
+
+    def test_mask_of_positive_sources(self):
+        """Of all scales; negative sources are not in it."""
+        y, x = np.indices((300, 300))
+        image = t.noise(300, 300, n_sources=0) + 3 * np.exp(-((x - 150) ** 2 + (y - 150) ** 2) / 800) - 30 * np.exp(-((x - 60) ** 2 + (y - 60) ** 2) / 8)
+        path = self.write("image.fits", image.astype(np.float32), t.sky_header())
+        maps = self.save(path, "--negative", "--scales=4", names="mask,islands")
+        rows = t.read_csv(self.path("saved.csv"))
+        positive = [row["Isl_id"] for row in rows if row["Peak_flux"] > 0]
+        self.assertTrue(positive and max(row["Scale"] for row in rows) == 4 and any(row["Peak_flux"] < 0 for row in rows))
+        self.assertTrue(np.array_equal(maps["mask"][0], np.isin(maps["islands"][0], positive).astype(np.float32)))
+        self.assertEqual([maps["mask"][0][150, 150], maps["mask"][0][60, 60]], [1, 0])
+
+    def test_mask_without_sources(self):
+        self.assertFalse(self.save(self.write("flat.fits", np.full((30, 40), 3, np.float32)), "--mask-dilate", 9, "--mask-fill", names="mask")["mask"][0].any())
+
     def test_given_noise(self):
         image = t.noise(80, 90)
         maps = self.save(self.write("image.fits", image), "--rms", "0.7", "--background", "0.25")

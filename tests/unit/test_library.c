@@ -69,7 +69,9 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"shapes", "free"},
                                            {"scales", "1.5,4"},
                                            {"at", "a/b.csv"},
-                                           {"at-all", "yes"}};
+                                           {"at-all", "yes"},
+                                           {"mask-dilate", "3"},
+                                           {"mask-fill", "yes"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -729,9 +731,9 @@ static void maps_need_files(void **state) {
     (void)state;
     assert_string_equal(srcfind_map(0), "rms");
     assert_null(srcfind_map(-1));
-    assert_null(srcfind_map(8));
+    assert_null(srcfind_map(9));
     assert_string_equal(srcfind_map_suffix(0), ".fits");
-    assert_string_equal(srcfind_map(7), "picture");
+    assert_string_equal(srcfind_map(8), "picture");
     assert_string_equal(srcfind_map_suffix(7), ".png");
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);

@@ -1,0 +1,76 @@
+"""What programs of pipelines make of masks, sky models and tables: started with real files, and compared in values.
+
+PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools and Tigger, whose commands lie beside it."""
+import os
+import shutil
+import subprocess
+
+import numpy as np
+from astropy.io import fits
+
+import srcfind_test as t
+
+try:
+    import measurement_set
+except ImportError:  # no python3-casacore
+    measurement_set = None
+
+PEERS = os.environ.get("PEERS_PYTHON", "")
+needs_peers = t.unittest.skipUnless(os.path.exists(PEERS), "PEERS_PYTHON names no interpreter")
+needs_wsclean = t.unittest.skipUnless(measurement_set and shutil.which("wsclean"), "needs wsclean and python3-casacore")
+PIXEL = 10  # arcsec
+
+
+def peer(name, *arguments, directory):
+    """Runs a command that lies beside the interpreter of the peers."""
+    result = subprocess.run([os.path.join(os.path.dirname(PEERS), name), *map(str, arguments)], cwd=directory, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
+class Masks(t.Case):
+
+    def image(self):
+        """A cube of one plane of a frequency and a Stokes parameter, as imagers write it."""
+        cards = {"CTYPE3": "FREQ", "CRPIX3": 1.0, "CRVAL3": 1.5e8, "CDELT3": 1e5, "CTYPE4": "STOKES", "CRPIX4": 1.0, "CRVAL4": 1.0, "CDELT4": 1.0}
+        return self.write("image.fits", t.noise(200, 220, sigma=0.1)[None, None] * 10, t.sky_header(**cards))
+
+    @needs_wsclean
+    def test_wsclean(self):
+        """It cleans inside of the mask alone, and finds the fluxes there; without a mask it cleans noise, too."""
+        positions, fluxes = [[150.0, 40.0], [150.3, 40.2], [149.7, 39.9]], [1.0, 0.5, 0.2]
+        measurement_set.write(self.path("sky.ms"), np.radians([150.0, 40.0]), np.radians(positions), fluxes, 0.3)
+
+        def clean(name, *options):
+            subprocess.run(["wsclean", "-j", "1", "-size", "512", "512", "-scale", "%dasec" % PIXEL, "-niter", "3000", "-mgain", "0.8", "-no-update-model-required",
+                            *options, "-name", name, "sky.ms"], cwd=self.directory.name, check=True, capture_output=True)
+            return fits.getdata(self.path(name + "-model.fits"))
+
+        free = clean("free", "-threshold", "0.01")
+        t.run(self.path("free-image.fits"), "-q", "-n", "8", "-i", "4", "--save", "mask", "--mask-dilate", "2", "-o", self.path("sky.csv"), check=True)
+        mask = fits.getdata(self.path("sky.mask.fits"))
+        self.assertEqual(len(t.read_csv(self.path("sky.csv"))), 3)
+        model = clean("masked", "-fits-mask", "sky.mask.fits")
+        self.assertEqual(model.shape, mask.shape)
+        self.assertTrue((model[mask == 0] == 0).all())
+        self.assertTrue((free[mask == 0] != 0).any())
+        self.assertAlmostEqual(model.sum(), sum(fluxes), delta=0.05)
+
+    @needs_peers
+    def test_breizorro(self):
+        """It merges the mask with one of its own, and widens it as --mask-dilate does."""
+        image, mask = self.image(), self.path("c.mask.fits")
+        t.run(image, "-q", "-i", "3", "--save", "mask", "-o", self.path("c.csv"), check=True)
+        t.run(image, "-q", "-i", "3", "--save", "mask", "--mask-dilate", "4", "-o", self.path("wide.csv"), check=True)
+        peer("breizorro", "-r", image, "-t", 3, "--make-binary", "--outfile", "own.fits", directory=self.directory.name)
+        peer("breizorro", "-m", mask, "--merge", "own.fits", "--make-binary", "--outfile", "both.fits", directory=self.directory.name)
+        peer("breizorro", "-m", mask, "--make-binary", "--dilate", 4, "--outfile", "dilated.fits", directory=self.directory.name)
+        ours, own, both, wide, dilated = (np.squeeze(fits.getdata(self.path(name))) > 0 for name in ("c.mask.fits", "own.fits", "both.fits", "wide.mask.fits", "dilated.fits"))
+        self.assertTrue(own.any() and (own & ~ours).any() and (ours & ~own).any())
+        inner = np.s_[5:-5, 5:-5]  # breizorro sets the pixels of the border to 0
+        self.assertTrue(np.array_equal(both[inner], (ours | own)[inner]))
+        self.assertTrue(np.array_equal(dilated[inner], wide[inner]))
+
+
+if __name__ == "__main__":
+    t.main()
