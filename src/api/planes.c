@@ -190,7 +190,7 @@ static enum srcfind_status open_file(struct measuring *m, const char *given, cha
     struct error *error = &m->finder->error;
     t->paths[t->n_paths++] = path;
     if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %s is not in this directory", given,
+        return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", given,
                          path + path_directory(path));
     enum srcfind_status status = image_open_file(&m->file, path, &m->own, &m->of_file, error);
     if (status == SRCFIND_OK)

@@ -16,13 +16,18 @@
 static const struct {
     const char *name; /* of srcfind's own maps; NULL: of none */
     const char *option;
-    const char *value; /* what a pixel that is searched has there */
+    const char *value;      /* what a pixel that is searched has there */
+    const char *endings[3]; /* of names in directories: of --save, of BANE, and of the image's */
 } kinds[USER_MAP_KINDS] = {
-    [USER_MASK] = {"mask", "mask", "a value other than 0"},
-    [USER_RMS] = {"rms", "rms-map", "a finite value above 0"},
-    [USER_BACKGROUND] = {"background", "background-map", "a finite value"},
-    [USER_DETECTION] = {NULL, "detect-on", "a finite value"},
+    [USER_MASK] = {"mask", "mask", "a value other than 0", {".mask.fits", ".fits"}},
+    [USER_RMS] = {"rms", "rms-map", "a finite value above 0", {".rms.fits", "_rms.fits", ".fits"}},
+    [USER_BACKGROUND] = {"background",
+                         "background-map",
+                         "a finite value",
+                         {".background.fits", "_bkg.fits", ".fits"}},
+    [USER_DETECTION] = {NULL, "detect-on", "a finite value", {".fits"}},
 };
+enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 
 struct user_map {
     struct image image;
@@ -100,14 +105,14 @@ static struct pixel_source masked_source(struct user_maps *maps) {
 
 /* --- opening --- */
 
-/* DIRECTORY/NAME.SUFFIX, where NAME is the end of an image's path, without its suffix; to be freed.
- * NULL where memory ran out. */
-static char *path_inside(const char *directory, const char *end, const char *suffix) {
+/* DIRECTORY/NAME with an ending, where NAME is the end of an image's path, without its suffix; to
+ * be freed. NULL where memory ran out. */
+static char *path_inside(const char *directory, const char *end, const char *ending) {
     const bool has_slash = directory[strlen(directory) - 1] == '/';
     const int above = path_directory(end);
     char *path;
-    return asprintf(&path, "%s%s%.*s.%s", directory, has_slash ? "" : "/",
-                    above + path_stem(end + above), end, suffix) < 0
+    return asprintf(&path, "%s%s%.*s%s", directory, has_slash ? "" : "/",
+                    above + path_stem(end + above), end, ending) < 0
                ? NULL
                : path;
 }
@@ -116,13 +121,10 @@ static char *path_inside(const char *directory, const char *end, const char *suf
  * none. False where memory ran out. */
 static bool find_inside(enum user_map_kind kind, const char *directory, const char *end,
                         char **path) {
-    char named[32];
-    const char *const suffixes[] = {named, "fits"};
     struct stat info;
-    if (kinds[kind].name)
-        snprintf(named, sizeof named, "%s.fits", kinds[kind].name);
-    for (int i = kinds[kind].name ? 0 : 1; i < 2; i++) {
-        if (!(*path = path_inside(directory, end, suffixes[i])))
+    *path = NULL;
+    for (int i = 0; i < ENDINGS && kinds[kind].endings[i]; i++) {
+        if (!(*path = path_inside(directory, end, kinds[kind].endings[i])))
             return false;
         if (stat(*path, &info) == 0)
             return true;
@@ -153,7 +155,7 @@ char *user_map_path(enum user_map_kind kind, const char *path, const char *image
         if (!find_inside(kind, path, end, &found) || found)
             return found;
     }
-    return path_inside(path, image + path_directory(image), "fits");
+    return path_inside(path, image + path_directory(image), ".fits");
 }
 
 /* Checks that a directory has a map for the image. */
@@ -164,12 +166,12 @@ static enum srcfind_status check_exists(enum user_map_kind kind, const char *opt
     struct stat info;
     if (strcmp(option, path) == 0 || stat(path, &info) == 0)
         return SRCFIND_OK;
-    if (!kinds[kind].name)
-        return error_set(error, SRCFIND_ERROR_INPUT, "%s: %.*s.fits is not in this directory",
-                         option, stem, name);
-    return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: neither %.*s.%s.fits nor %.*s.fits is in this directory", option, stem,
-                     name, kinds[kind].name, stem, name);
+    char names[1024] = "";
+    for (int i = 0; i < ENDINGS && kinds[kind].endings[i]; i++)
+        texts_append(names, sizeof names, "%s%.*s%s", i == 0 ? "" : " or ", stem, name,
+                     kinds[kind].endings[i]);
+    return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", option,
+                     names);
 }
 
 /* Checks that the map is not the image, and no map of srcfind of another kind. */

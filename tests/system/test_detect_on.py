@@ -348,7 +348,7 @@ class DetectOn(t.Case):
             stream.write("no image")
         self.assert_error(1, missing, self.true, "--detect-on", missing)
         self.assert_error(1, text, self.true, "--detect-on", text)
-        self.assert_error(1, "%s: true.fits is not in this directory" % os.path.join(self.directory.name, "empty"),
+        self.assert_error(1, "%s: there is no true.fits in this directory" % os.path.join(self.directory.name, "empty"),
                           self.true, "--detect-on", os.makedirs(self.path("empty")) or self.path("empty"))
         self.assert_error(2, "would replace a mask or map that is read", self.true, "--detect-on", self.flat, "-f", "fits", "-o", self.flat)
 
@@ -378,7 +378,7 @@ class DetectOn(t.Case):
         os.remove(self.path("flat/b.fits"))
         result = t.run(*images, *run, "-q")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("b.fits is not in this directory", result.stderr)
+        self.assertIn("there is no b.fits in this directory", result.stderr)
 
     def test_json(self):
         catalogue = json.loads(t.run(self.true, "--detect-on", self.flat, "--fit", "--negative", "-f", "json", "-q", check=True).stdout)

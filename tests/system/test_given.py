@@ -174,13 +174,15 @@ class Given(t.Case):
 
     def test_several_images(self):
         """A directory holds the map of each image, under its name."""
-        for name in ("rms", "mask", "images"):
+        for name in ("rms", "mask", "images", "bane"):
             os.mkdir(self.path(name))
         images, expected = [], {}
         for i in range(3):
             image = t.noise(80, 90, seed=i)
             images.append(self.write("images/%d.fits" % i, image, t.sky_header()))
             self.write("rms/%d.fits" % i, wave(image.shape, 0.8, 1 + i))
+            self.write("bane/%d_rms.fits" % i, wave(image.shape, 0.8, 1 + i))
+            self.write("bane/%d_bkg.fits" % i, wave(image.shape, -0.5, 0.5))
             self.write("mask/%d.fits" % i, (wave(image.shape, 0, 1) > 0.1 * i).astype(np.int16))
             expected[str(i)] = t.run(images[i], "-q", "--rms-map", self.path("rms/%d.fits" % i), "--mask", self.path("mask/%d.fits" % i)).stdout
         shutil.move(images[2], images[2] + ".gz")
@@ -190,10 +192,12 @@ class Given(t.Case):
         for i in range(3):
             self.assertEqual(open(self.path("out/%d.csv" % i)).read(), expected[str(i)])
         self.assertEqual(t.run(images[0], "-q", *options).stdout, expected["0"])
+        of_bane = t.run(images[0], "-q", "--rms-map", self.path("bane"), "--background-map", self.path("bane")).stdout
+        self.assertEqual(of_bane, t.run(images[0], "-q", "--rms-map", self.path("rms/0.fits"), "--background-map", self.path("bane/0_bkg.fits")).stdout)
         os.remove(self.path("rms/1.fits"))
         result = t.run(*images, "-q", *options, "-o", self.path("other"))
         self.assertEqual([result.returncode, sorted(os.listdir(self.path("other")))], [1, ["0.csv", "2.csv"]])
-        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms: neither 1.rms.fits nor 1.fits is in this directory\n"
+        self.assertRegex(result.stderr, r"\Asrcfind: .*1.fits: .*rms: there is no 1.rms.fits or 1_rms.fits or 1.fits in this directory\n"
                          r"srcfind: 3 images: \d+ sources, 1 failed, 0 skipped, [0-9.]+ s\n\Z")
         for arguments in ([*images], ["--files-from", self.write_list(images[:1])]):
             result = t.run(*arguments, "-o", self.path("third"), "--mask", self.path("mask/0.fits"))
@@ -221,7 +225,7 @@ class Given(t.Case):
         for option in needed:
             cases = [(shape, "410 x 299 pixels, where the image has 410 x 300"), (turned, "300 x 410 pixels"), (cube, "cube"),
                      (self.path("none.fits"), "No such file"), (self.path("text.fits"), "not a FITS file"),
-                     (self.path("empty"), "fits nor image.fits is in this directory"), (flat, needed[option] + flat)]
+                     (self.path("empty"), "fits or image.fits in this directory"), (flat, needed[option] + flat)]
             cases += [(zeros, needed[option] + zeros)] if option != "--background-map" else []
             cases += [(unit, "the unit is mJy/beam, and that of the image is Jy/beam"), (other, "the unit is K")] if option != "--mask" else []
             for path, message in cases:

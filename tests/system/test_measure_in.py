@@ -348,7 +348,7 @@ class MeasureIn(t.Case):
         os.remove(self.path("cubes/b.fits"))
         result = t.run(*run[:4], "-o", self.path("other"))
         self.assertEqual(result.returncode, 1)
-        self.assertIn("%s: b.fits is not in this directory" % self.path("cubes"), result.stderr)
+        self.assertIn("%s: there is no b.fits in this directory" % self.path("cubes"), result.stderr)
         self.assert_error(2, "is no directory, and several images need one", *run[:3], self.path("cubes/a.fits"), *run[4:])
 
     # --- errors ---

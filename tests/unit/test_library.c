@@ -734,7 +734,7 @@ static void maps_need_files(void **state) {
     assert_null(srcfind_map(9));
     assert_string_equal(srcfind_map_suffix(0), ".fits");
     assert_string_equal(srcfind_map(8), "picture");
-    assert_string_equal(srcfind_map_suffix(7), ".png");
+    assert_string_equal(srcfind_map_suffix(8), ".png");
     assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
     assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
     assert_int_equal(srcfind_catalogue_save_map(finder, catalogue, "rms", "/dev/null"),
