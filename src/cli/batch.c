@@ -18,6 +18,7 @@
 #include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/targets.h"
+#include "cli/unused.h"
 #include "common/clock.h"
 #include "common/path.h"
 #include "common/threads.h"
@@ -479,6 +480,8 @@ int batch_run(const struct cli *cli) {
     signals_watch();
     int status = targets_make(cli, &targets);
     if (status == EXIT_OK) {
+        const struct messages messages = messages_for(cli);
+        unused_note(&messages, cli);
         clean_directories(cli, &targets);
         status = run_targets(cli, &targets);
     }

@@ -13,6 +13,7 @@
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
+#include "cli/near_options.h"
 #include "common/texts.h"
 #include "options/options.h"
 #include "output/writer.h"
@@ -128,8 +129,8 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
-    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, picture, "
-              "gaussians",
+    [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
+              "picture, gaussians",
               cli_set_maps},
     [ROUNDS] = {"a whole number from 1 to 100000", cli_set_rounds},
     [SHARD] = {"K/N, two whole numbers of which K is from 1 to N", cli_set_shard},
@@ -150,6 +151,8 @@ static const struct entry entries[] = {
 
 enum { ENTRIES = sizeof entries / sizeof *entries, FIRST_INDEX = 256 };
 
+_Static_assert((int)ENTRIES <= 64, "struct cli has a bit for each option");
+
 /* --- messages --- */
 
 __attribute__((format(printf, 1, 2))) static bool complain(const char *format, ...) {
@@ -160,41 +163,6 @@ __attribute__((format(printf, 1, 2))) static bool complain(const char *format, .
     va_end(args);
     messages_usage("%s", text);
     return false;
-}
-
-/* The edit distance of two words: the least number of letters to insert, delete or change. Words
- * have up to 31 letters; longer ones are 32 apart. (Wagner and Fischer 1974, J. ACM 21, 168.) */
-static int distance(const char *a, const char *b, size_t b_length) {
-    enum { CAPACITY = 32 };
-    int row[CAPACITY], before;
-    if (strlen(a) >= CAPACITY || b_length >= CAPACITY)
-        return CAPACITY;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = (int)j;
-    for (size_t i = 0; a[i]; i++) {
-        before = row[0]++;
-        for (size_t j = 0; j < b_length; j++) {
-            const int changed = before + (a[i] != b[j]);
-            const int other = 1 + (row[j] < row[j + 1] ? row[j] : row[j + 1]);
-            before = row[j + 1];
-            row[j + 1] = changed < other ? changed : other;
-        }
-    }
-    return row[b_length];
-}
-
-/* The option that is most similar to what was given; NULL if none is similar enough. */
-static const char *find_similar(const char *given, size_t length) {
-    const char *similar = NULL;
-    int least = length < 6 ? 2 : 3; /* the smallest distance so far; these are too large */
-    for (int i = 0; i < ENTRIES; i++) {
-        const int d = distance(entries[i].name, given, length);
-        if (d < least) {
-            least = d;
-            similar = entries[i].name;
-        }
-    }
-    return similar;
 }
 
 /* Lists the options that begin with `given`, as `--files-from or --fail-fast`; returns how many. */
@@ -215,6 +183,15 @@ static const struct entry *find_entry(int value) {
         if (entries[i].letter && entries[i].letter == value)
             return &entries[i];
     return NULL;
+}
+
+/* The option that a user may have meant; NULL if none is similar enough. */
+static const char *find_similar(const char *given, size_t length) {
+    const char *names[ENTRIES];
+    const char *of_others = near_option_of_others(given, length);
+    for (int i = 0; i < ENTRIES; i++)
+        names[i] = entries[i].name;
+    return of_others ? of_others : near_option(names, ENTRIES, given, length);
 }
 
 /* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
@@ -303,6 +280,7 @@ static bool read_options(int argc, char **argv, struct cli *cli) {
             return complain_of(argv[optind > at ? optind - 1 : at]);
         if (!cli_set_entry(cli, entry, optarg))
             return false;
+        cli->given |= UINT64_C(1) << (entry - entries);
     }
 }
 
@@ -329,6 +307,13 @@ static bool writes_no_catalogue(const struct cli *cli, const char *option) {
 
 static bool is_given(const struct cli *cli, const char *option) {
     return srcfind_options_get(cli->find, option, NULL, 0) > 0;
+}
+
+bool command_line_gives(const struct cli *cli, const char *name) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (strcmp(entries[i].name, name) == 0)
+            return cli->given >> i & 1;
+    return false;
 }
 
 bool command_line_has_device(const struct cli *cli, const char *device) {
@@ -384,13 +369,40 @@ static bool options_go_together(const struct cli *cli) {
            (!cli->bench || writes_no_catalogue(cli, "--bench"));
 }
 
+/* Whether an argument, NULL after the last, is a value of numbers and no file. */
+static bool is_list_of_numbers(const char *word) {
+    return word && *word && !word[strspn(word, "0123456789.,")] && access(word, F_OK) != 0;
+}
+
+/* Complains of -fit for --fit, which getopt_long takes for -f it, and of --scales 2,4 for
+ * --scales=2,4, which it takes for an image. */
+static bool words_are_options(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = argv[i] + strspn(argv[i], "-");
+        const size_t length = strcspn(name, "=");
+        for (int k = 0; k < ENTRIES; k++) {
+            const struct entry *e = &entries[k];
+            if (strncmp(e->name, name, length) != 0 || e->name[length] || length < 2)
+                continue;
+            if (name == argv[i] + 1)
+                return complain("%s: long options have two hyphens: --%s", argv[i], name);
+            if (name == argv[i] + 2 && !name[length] && e->argument && e->argument[0] == '[' &&
+                is_list_of_numbers(argv[i + 1]))
+                return complain("--%s %s: its value stands behind `=`: --%s=%s", name, argv[i + 1],
+                                name, argv[i + 1]);
+        }
+    }
+    return true;
+}
+
 int command_line_read(int argc, char **argv, struct cli *cli) {
     *cli = (struct cli){.find = srcfind_options_create(), .merge_duplicates = NOT_GIVEN};
     if (!cli->find) {
         complain("out of memory while starting");
         return EXIT_IMAGE;
     }
-    if (!read_options(argc, argv, cli) || !options_go_together(cli))
+    if (!words_are_options(argc, argv) || !read_options(argc, argv, cli) ||
+        !options_go_together(cli))
         return EXIT_USAGE;
     if (!names_file(cli))
         cli->output = NULL;

@@ -28,10 +28,11 @@ struct cli {
     int merge_duplicates;       /* enum duplicates_choice; NOT_GIVEN: drop */
     bool at_positions;          /* fluxes at given positions are measured */
     bool skip_existing, fail_fast, compare_cpu, quiet, verbose, help, version;
-    unsigned save; /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
-    int bench;     /* rounds; 0: no --bench */
-    int progress;  /* enum progress_choice */
-    char **images; /* arguments in argv; not owned */
+    unsigned save;  /* maps: 1 << i for srcfind_map(i); and SAVE_GAUSSIANS */
+    int bench;      /* rounds; 0: no --bench */
+    int progress;   /* enum progress_choice */
+    uint64_t given; /* options: a bit for each, see command_line_gives */
+    char **images;  /* arguments in argv; not owned */
     int n_images;
 };
 
@@ -39,6 +40,9 @@ struct cli {
  * *cli is to be cleared, also after an error. */
 int command_line_read(int argc, char **argv, struct cli *cli);
 void command_line_clear(struct cli *cli);
+
+/* True if an option was given, by its name. */
+bool command_line_gives(const struct cli *cli, const char *name);
 
 /* True if the option `device` has this value. */
 bool command_line_has_device(const struct cli *cli, const char *device);

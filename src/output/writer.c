@@ -11,9 +11,14 @@ const struct writer *const writers[] = {&csv_writer,  &json_writer, &votable_wri
 const int n_writers = sizeof writers / sizeof *writers;
 
 const struct writer *writer_named(const char *name) {
-    for (int i = 0; i < n_writers; i++)
-        if (!name || ascii_same(name, writers[i]->format.name))
+    for (int i = 0; i < n_writers; i++) {
+        const struct srcfind_format *format = &writers[i]->format;
+        if (!name || ascii_same(name, format->name))
             return writers[i];
+        for (const char *const *suffix = format->suffixes; *suffix; suffix++)
+            if (ascii_same(name, *suffix + 1))
+                return writers[i];
+    }
     return NULL;
 }
 

@@ -28,8 +28,8 @@ struct writer {
 extern const struct writer *const writers[];
 extern const int n_writers;
 
-/* The writer of a format, whose name may have letters of any case; the default writer for NULL.
- * Returns NULL if there is no such format. */
+/* The writer of a format, by its name or a suffix without the dot, in letters of any case; the
+ * default writer for NULL. Returns NULL if there is no such format. */
 const struct writer *writer_named(const char *name);
 
 /* The maximum length of a formatted row of a catalogue. */

@@ -291,6 +291,12 @@ class Command(t.Case):
                 (["image.fits", "-x"], 2, "there is no option -x: --help lists all"),
                 (["image.fits", "--xyzzy"], 2, "there is no option --xyzzy: --help lists all"),
                 (["image.fits", "--treshold", "5"], 2, "did you mean --threshold?"),
+                (["image.fits", "--thresh_pix=7"], 2, "there is no option --thresh_pix; did you mean --threshold?"),
+                (["image.fits", "--seedclip", "7"], 2, "did you mean --threshold?"), (["image.fits", "--rms_box", "7"], 2, "did you mean --rms-box?"),
+                (["image.fits", "--DETECT_MINAREA", "7"], 2, "did you mean --min-pixels?"),
+                (["image.fits", "-fit"], 2, "-fit: long options have two hyphens: --fit"), (["-rms-box=7", "image.fits"], 2, "hyphens: --rms-box=7"),
+                (["image.fits", "--scales", "2,4"], 2, "--scales 2,4: its value stands behind `=`: --scales=2,4"),
+                (["--bench", "3", "image.fits"], 2, "--bench=3"),
                 (["image.fits", "-f", "list"], 2, "is not csv, json, votable, fits, ecsv, reg, crtf or table"),
                 (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
                 (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
@@ -307,6 +313,22 @@ class Command(t.Case):
                 self.assertEqual([result.returncode, result.stdout, result.stderr.count("\n")], [status, "", 1])
                 self.assertTrue(result.stderr.startswith("srcfind: "))
                 self.assertIn(words, result.stderr)
+
+    def test_options_without_effect(self):
+        """A note says why; none without such an option, where it has one, and with -q."""
+        at, out = self.path("at.csv"), self.path("c.csv")
+        with open(at, "w") as stream:
+            stream.write("Xposn,Yposn\n5,5\n")
+        for options, note in ((["--skip-existing"], "--skip-existing has no effect without -o, which names the catalogues"), (["--skip-existing", "-o", out], None),
+                              (["--at", at, "-i", "3"], "--island has no effect with --at, which measures at all positions"), (["--at", at], None),
+                              (["--mask-dilate", "2", "-o", out], "--mask-dilate has no effect without --save mask"), (["--mask-fill"], "--mask-fill has no effect"),
+                              (["--mask-dilate", "2", "--save", "mask", "-o", out], None), (["--mask-fill", "-q"], None),
+                              (["--cpu", "--device-memory", "9"], "--device-memory has no effect with --cpu")):
+            with self.subTest(options):
+                result = t.run(self.image, *options, check=True)
+                notes = [line for line in result.stderr.splitlines() if "has no effect" in line]
+                self.assertEqual(len(notes), note is not None)
+                self.assertIn(note or "", "".join(notes))
 
     def test_files_of_the_names_of_options(self):
         os.rename(self.image, self.path("help"))

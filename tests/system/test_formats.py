@@ -79,6 +79,13 @@ class Formats(t.Case):
             self.assertEqual(table.meta["options"], found["options"])
             self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
 
+    def test_names_of_formats(self):
+        """A format has its name and, without the dot, its suffixes, in letters of any case."""
+        image = self.image()
+        for names in (("votable", "vot", "VOTable", "xml"), ("table", "txt"), ("fits", "FIT"), ("json", "JSON")):
+            texts = {t.subprocess.run([t.COMMAND, image, "-f", name], capture_output=True, check=True).stdout for name in names}
+            self.assertEqual(len(texts), 1)
+
     def test_votable(self):
         path = self.image(**OBSERVATION, FREQ=1.4e9, BUNIT="mJy/beam")
         for options in ([], ["--local", "--rms-box", "40", "--negative", "-n", "3.5"], ["-n", "500"]):

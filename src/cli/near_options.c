@@ -1,0 +1,101 @@
+#include "cli/near_options.h"
+
+#include <string.h>
+
+#include "common/ascii.h"
+
+/* Names of other programs, with hyphens. */
+static const struct {
+    const char *theirs, *ours;
+} others[] = {
+    /* PyBDSF */
+    {"thresh-pix", "threshold"},
+    {"thresh-isl", "island"},
+    {"minpix-isl", "min-pixels"},
+    {"mean-map", "background"},
+    {"rms-value", "rms"},
+    {"rmsmean-map-filename", "rms-map"},
+    {"detection-image", "detect-on"},
+    {"group-tol", "group"},
+    {"atrous-do", "scales"},
+    {"spectralindex-do", "measure-in"},
+    {"ncores", "threads"},
+    {"outfile", "output"},
+    /* Aegean and BANE */
+    {"seedclip", "threshold"},
+    {"floodclip", "island"},
+    {"forcerms", "rms"},
+    {"forcebkg", "background"},
+    {"noise", "rms-map"},
+    {"priorized", "at"},
+    {"box", "rms-box"},
+    {"grid", "rms-box"},
+    {"cores", "threads"},
+    {"table", "output"},
+    {"outprefix", "output"},
+    /* SExtractor */
+    {"detect-thresh", "threshold"},
+    {"analysis-thresh", "island"},
+    {"detect-minarea", "min-pixels"},
+    {"deblend-mincont", "contrast"},
+    {"back-size", "rms-box"},
+    {"weight-image", "rms-map"},
+    {"catalog-name", "output"},
+    {"catalog-type", "format"},
+    /* Selavy */
+    {"snrcut", "threshold"},
+    {"growthcut", "island"},
+    {"minpix", "min-pixels"},
+    /* breizorro */
+    {"boxsize", "rms-box"},
+    {"dilate", "mask-dilate"},
+    {"fill-holes", "mask-fill"},
+};
+
+static bool is_named(const char *name, const char *given, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (name[i] != (given[i] == '_' ? '-' : ascii_lower(given[i])))
+            return false; /* also at the end of the name */
+    return !name[length];
+}
+
+const char *near_option_of_others(const char *given, size_t length) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_named(others[i].theirs, given, length))
+            return others[i].ours;
+    return NULL;
+}
+
+/* The edit distance of two words: the least number of letters to insert, delete or change. Words
+ * have up to 31 letters; longer ones are 32 apart. (Wagner and Fischer 1974, J. ACM 21, 168.) */
+static int distance(const char *a, const char *b, size_t b_length) {
+    enum { CAPACITY = 32 };
+    int row[CAPACITY], before;
+    if (strlen(a) >= CAPACITY || b_length >= CAPACITY)
+        return CAPACITY;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (int)j;
+    for (size_t i = 0; a[i]; i++) {
+        before = row[0]++;
+        for (size_t j = 0; j < b_length; j++) {
+            const int changed = before + (a[i] != b[j]);
+            const int other = 1 + (row[j] < row[j + 1] ? row[j] : row[j + 1]);
+            before = row[j + 1];
+            row[j + 1] = changed < other ? changed : other;
+        }
+    }
+    return row[b_length];
+}
+
+const char *near_option(const char *const *names, int n, const char *given, size_t length) {
+    const char *similar = NULL;
+    int least = length < 6 ? 2 : 3; /* the smallest distance so far; these are too large */
+    for (int i = 0; i < n; i++) {
+        const int d = distance(names[i], given, length);
+        if (d < least) {
+            least = d;
+            similar = names[i];
+        }
+    }
+    return similar;
+}

@@ -1,0 +1,37 @@
+#include "cli/unused.h"
+
+#include <string.h>
+
+#include "api/finder.h"
+#include "cli/command_line.h"
+#include "gpu/module.h"
+
+/* Whether a map is saved. */
+static bool saves(const struct cli *cli, const char *map) {
+    for (int i = 0; srcfind_map(i); i++)
+        if (strcmp(srcfind_map(i), map) == 0)
+            return cli->save >> i & 1;
+    return false;
+}
+
+static void note(const struct messages *messages, const struct cli *cli, const char *option,
+                 const char *why) {
+    if (command_line_gives(cli, option))
+        messages_note(messages, "--%s has no effect %s", option, why);
+}
+
+void unused_note(const struct messages *messages, const struct cli *cli) {
+    static const char *const of_islands[] = {"threshold", "island", "connectivity", "min-pixels"};
+    for (size_t i = 0; cli->at_positions && i < sizeof of_islands / sizeof *of_islands; i++)
+        note(messages, cli, of_islands[i], "with --at, which measures at all positions");
+    if (!cli->output)
+        note(messages, cli, "skip-existing", "without -o, which names the catalogues");
+    if (!saves(cli, "mask")) {
+        note(messages, cli, "mask-dilate", "without --save mask");
+        note(messages, cli, "mask-fill", "without --save mask");
+    }
+    if (command_line_has_device(cli, "cpu"))
+        note(messages, cli, "device-memory", "with --cpu");
+    else if (!gpu_module_exists() || !gpu_driver_exists())
+        note(messages, cli, "device-memory", "without a GPU");
+}
