@@ -294,6 +294,16 @@ struct srcfind_column {
 SRCFIND_API const struct srcfind_column *
 srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
 
+/* Makes a table of the same rows with other columns: those of a list, as the option --columns of
+ * the command has it, with new names and units ("RA=ra,Total_flux:mJy=flux", "@aegean"). All calls
+ * that take a const catalogue take it, but for maps and merges. It belongs to the catalogue, and
+ * lasts until the next call. SRCFIND_ERROR_OPTIONS for a list that is wrong, or for a unit that a
+ * column does not have. */
+SRCFIND_API enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,
+                                                         struct srcfind_catalogue *catalogue,
+                                                         const char *columns,
+                                                         const struct srcfind_catalogue **table);
+
 /* Copies column i, which there must be, to an array of int64_t, double or char[SRCFIND_CELL], by
  * its kind, with an element for each source. A real that does not apply is NaN, a text "", an
  * integer SRCFIND_EMPTY. What follows a text in its element is 0. */

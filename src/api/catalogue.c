@@ -9,6 +9,7 @@
 #include "common/path.h"
 #include "input/image.h"
 #include "output/save.h"
+#include "output/selected.h"
 
 void srcfind_catalogue_destroy(struct srcfind_catalogue *catalogue) {
     if (!catalogue)
@@ -38,6 +39,27 @@ const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catal
 
 const struct srcfind_catalogue *srcfind_catalogue_planes(struct srcfind_catalogue *catalogue) {
     return *catalogue->options.measure_in ? catalogue_planes(catalogue) : NULL;
+}
+
+enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,
+                                             struct srcfind_catalogue *catalogue,
+                                             const char *columns,
+                                             const struct srcfind_catalogue **table) {
+    struct column_list *list = malloc(sizeof *list);
+    struct selected *selected = NULL;
+    enum srcfind_status status = list ? column_list_read(columns, list, &finder->error)
+                                      : error_memory(&finder->error, "choosing columns");
+    if (status == SRCFIND_OK)
+        status = selected_make(catalogue, list, &selected, &finder->error);
+    if (status == SRCFIND_OK) {
+        selected_free(catalogue->selected);
+        catalogue->selected = selected;
+        *table = selected_catalogue(selected);
+    } else {
+        selected_free(selected);
+    }
+    free(list);
+    return status;
 }
 
 const struct srcfind_column *srcfind_catalogue_column(const struct srcfind_catalogue *catalogue,

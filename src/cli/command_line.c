@@ -14,13 +14,14 @@
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "cli/near_options.h"
+#include "common/near_word.h"
 #include "common/texts.h"
 #include "options/options.h"
 #include "output/writer.h"
 
 /* --- the command's own options --- */
 
-enum type { FLAG, PATH, CHOICE, FORMAT, MAPS, ROUNDS, SHARD, DEVICE_FLAG, OF_LIBRARY };
+enum type { FLAG, PATH, CHOICE, FORMAT, LIST, MAPS, ROUNDS, SHARD, DEVICE_FLAG, OF_LIBRARY };
 
 struct entry {
     const char *name;
@@ -129,6 +130,7 @@ static const struct {
     [PATH] = {"a path", cli_set_path},
     [CHOICE] = {NULL, cli_set_choice},
     [FORMAT] = {NULL, cli_set_format},
+    [LIST] = {"a list of columns", cli_set_path},
     [MAPS] = {"a list of: rms, background, snr, islands, sources, model, residual, mask, "
               "picture, gaussians",
               cli_set_maps},
@@ -191,7 +193,7 @@ static const char *find_similar(const char *given, size_t length) {
     const char *of_others = near_option_of_others(given, length);
     for (int i = 0; i < ENTRIES; i++)
         names[i] = entries[i].name;
-    return of_others ? of_others : near_option(names, ENTRIES, given, length);
+    return of_others ? of_others : near_word(names, ENTRIES, given, length);
 }
 
 /* Reports an option that getopt_long does not know: the argument `word`, or the letter optopt. */
@@ -296,6 +298,7 @@ static bool writes_no_catalogue(const struct cli *cli, const char *option) {
                         : cli->skip_existing ? "--skip-existing"
                         : cli->report        ? "--report"
                         : cli->merge         ? "--merge"
+                        : cli->columns       ? "--columns"
                         : as_text            ? "--format"
                                              : NULL;
     if (!other)
@@ -362,6 +365,9 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--merge-duplicates is of --merge FILE, which is not given");
     if (cli->merge && cli->output && !names_file(cli))
         return complain("--merge with -o -: name a file or a directory with -o, or leave it out");
+    if (cli->columns && (cli->merge || cli->skip_existing))
+        return complain("--columns: %s reads catalogues with all columns: leave one of them out",
+                        cli->merge ? "--merge" : "--skip-existing");
     if (cli->ends_with_nul && !cli->files_from)
         return complain("--null is of --files-from LIST, which is not given");
     return maps_are_possible(cli) &&

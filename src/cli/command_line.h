@@ -19,6 +19,7 @@ struct cli {
     struct srcfind_options *find;        /* the library's options */
     const char *output;                  /* NULL: standard output */
     const struct srcfind_format *format; /* NULL: by the suffix of output */
+    const char *columns;                 /* of catalogues; NULL: all that there are */
     const char *files_from;              /* NULL: no list */
     bool ends_with_nul;                  /* the paths of this list */
     struct shard shard;

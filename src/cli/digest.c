@@ -40,6 +40,7 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
     add_file(&hash, cli->find->values.at);
     fnv_add(&hash, target->catalogue ? targets->format->name : "");
     fnv_add(&hash, target->catalogue && path_ends_with(target->catalogue, ".gz") ? ".gz" : "");
+    fnv_add(&hash, targets->columns ? targets->columns : "");
     add_number(&hash, cli->save);
     snprintf(text, DIGEST_TEXT, "%016llx", (unsigned long long)hash);
 }

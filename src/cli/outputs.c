@@ -20,13 +20,18 @@ static enum srcfind_status save_catalogue(struct srcfind *finder,
 }
 
 static enum srcfind_status write_catalogue(struct srcfind *finder,
-                                           const struct srcfind_catalogue *catalogue,
+                                           struct srcfind_catalogue *catalogue,
                                            const struct targets *targets, const char *path) {
-    if (path)
-        return save_catalogue(finder, catalogue, targets->format->name, path);
-    return targets->to_stdout
-               ? srcfind_catalogue_write(finder, catalogue, targets->format->name, stdout)
-               : SRCFIND_OK;
+    const struct srcfind_catalogue *table = catalogue;
+    enum srcfind_status status = SRCFIND_OK;
+    if (!path && !targets->to_stdout)
+        return SRCFIND_OK;
+    if (targets->columns)
+        status = srcfind_catalogue_select(finder, catalogue, targets->columns, &table);
+    if (status != SRCFIND_OK)
+        return status;
+    return path ? save_catalogue(finder, table, targets->format->name, path)
+                : srcfind_catalogue_write(finder, table, targets->format->name, stdout);
 }
 
 /* The format of tables that are written beside a catalogue. */

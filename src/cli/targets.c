@@ -21,6 +21,7 @@
 #include "common/texts.h"
 #include "input/shared_table.h"
 #include "options/path_list.h"
+#include "output/selected.h"
 #include "output/writer.h"
 
 static const char NAMING[] = "naming the catalogues";
@@ -461,6 +462,25 @@ static int check_format_is_read(const struct cli *cli, const struct targets *t) 
                           t->format->name);
 }
 
+/* Checks the list of columns before an image is read. */
+static int check_columns(const struct cli *cli, struct targets *t) {
+    struct column_list list;
+    struct error error = {0};
+    t->columns = cli->columns;
+    if (!cli->columns)
+        return EXIT_OK;
+    if (!writer_named(t->format->name)->is_table)
+        return messages_usage("--columns: %s has columns of its own: choose csv, json, votable, "
+                              "fits or ecsv",
+                              t->format->name);
+    enum srcfind_status status = column_list_read(cli->columns, &list, &error);
+    if (status == SRCFIND_OK)
+        status = selected_check(&list, &cli->find->values, &error);
+    return status == SRCFIND_OK             ? EXIT_OK
+           : status == SRCFIND_ERROR_MEMORY ? messages_no_memory("choosing columns")
+                                            : messages_usage("--%s", error.text);
+}
+
 const struct plane_option *target_plane(const struct cli *cli, const struct target *target) {
     return target->plane ? &target->plane->option : &cli->find->values.plane;
 }
@@ -516,6 +536,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = check_shared_files(cli, t);
     if (status == EXIT_OK)
         status = check_format_is_read(cli, t);
+    if (status == EXIT_OK)
+        status = check_columns(cli, t);
     if (status == EXIT_OK)
         status = check_output(cli, t);
     if (status == EXIT_OK)

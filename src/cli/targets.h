@@ -44,7 +44,8 @@ struct targets {
     bool several_files;     /* the same, where planes of one file count as one */
     char *merged_gaussians; /* the table of Gaussians beside the merged catalogue; else NULL */
     const struct srcfind_format *format;
-    bool to_stdout; /* the catalogue goes to standard output */
+    const char *columns; /* of catalogues; NULL: all that there are */
+    bool to_stdout;      /* the catalogue goes to standard output */
 };
 
 /* Finds the targets of a command line, none if its shard has no image, checks that no catalogue or

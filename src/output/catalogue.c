@@ -9,6 +9,7 @@
 #include "input/frame.h"
 #include "input/image.h"
 #include "input/units.h"
+#include "output/selected.h"
 
 /* Which columns there are: of all rows, of sources alone, with --at, with --deblend, with --scales,
  * with --fit and of all rows or of sources alone, and of Gaussians alone. */
@@ -203,8 +204,9 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue) {
 
 /* --- cells --- */
 
-union cell_value catalogue_value(const struct rows *rows, int64_t row,
-                                 const struct column *column) {
+/* The value that the row, or its image, has. */
+static union cell_value value_of_row(const struct rows *rows, int64_t row,
+                                     const struct column *column) {
     const char *of = column->of_image ? (const char *)rows->images[row]
                                       : (const char *)rows->first + (size_t)row * rows->row_bytes;
     const char *at = of + column->offset;
@@ -215,6 +217,14 @@ union cell_value catalogue_value(const struct rows *rows, int64_t row,
         memcpy(&value.integer, at, sizeof value.integer);
     else if (column->shown.kind == SRCFIND_REAL)
         memcpy(&value.real, at, sizeof value.real);
+    return value;
+}
+
+union cell_value catalogue_value(const struct rows *rows, int64_t row,
+                                 const struct column *column) {
+    union cell_value value = column->constant ? *column->constant : value_of_row(rows, row, column);
+    if (column->factor != 0)
+        value.real *= column->factor;
     return value;
 }
 
@@ -281,6 +291,7 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
         free(catalogue->gaussian_rows->sources);
     free(catalogue->gaussian_rows);
     plane_rows_free(catalogue->plane_rows);
+    selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
     free(catalogue->parts);
     image_clear_metadata(&catalogue->image);

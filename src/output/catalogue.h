@@ -9,7 +9,16 @@
 #include "options/options.h"
 #include "output/plane_table.h"
 
+struct selected;
+
 enum { CELL_TEXT = 64, MOST_COLUMNS = 64 };
+
+/* The value of a cell, by its kind. A text belongs to the rows or to the column. */
+union cell_value {
+    int64_t integer;
+    double real;
+    const char *text;
+};
 
 /* A column of a catalogue, and where its cells are. */
 struct column {
@@ -17,7 +26,14 @@ struct column {
     size_t offset, width; /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;    /* integers: some may be SRCFIND_EMPTY */
     bool of_image;        /* its cells are texts of the images of rows: see struct row_image */
+    double factor;        /* reals are multiplied by it; 0: they stay as they are */
+    const union cell_value *constant; /* of all rows; NULL: the rows have the values */
 };
+
+/* Whether its cells are texts that may have any length, and need quotes. */
+static inline bool column_is_free_text(const struct column *column) {
+    return column->of_image || (column->constant && column->shown.kind == SRCFIND_STRING);
+}
 
 /* What rows of a merged catalogue tell of their image: UTF-8 without control characters. A column
  * of_image has the offset of a member. */
@@ -85,6 +101,7 @@ struct srcfind_catalogue {
     const struct srcfind_catalogue *of_sources; /* of such a catalogue: this one; else NULL */
     struct plane_table planes;
     struct plane_rows *plane_rows; /* see catalogue_planes; NULL: not made yet */
+    struct selected *selected;     /* see srcfind_catalogue_select; NULL: none is made */
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;
@@ -112,15 +129,10 @@ void catalogue_name_columns(struct srcfind_catalogue *catalogue);
 const char *catalogue_unit(const char *unit, const struct srcfind_image *image);
 
 /* Writes a cell as in a CSV file, "" if it does not apply, and returns the length. The capacity of
- * text is CELL_TEXT. Not for columns of images; no other cell needs quotes in CSV. */
+ * text is CELL_TEXT. Not for free texts; no other cell needs quotes in CSV. */
 int catalogue_cell(const struct rows *rows, int64_t row, const struct column *column, char *text);
 
-/* The value of a cell, by its kind. A text belongs to the rows. */
-union cell_value {
-    int64_t integer;
-    double real;
-    const char *text;
-};
+/* The value of a cell. */
 union cell_value catalogue_value(const struct rows *rows, int64_t row, const struct column *column);
 
 #endif

@@ -36,8 +36,8 @@ static size_t csv_rows(const struct srcfind_catalogue *catalogue, const struct r
     for (int64_t row = 0; row < rows->n; row++) {
         for (int i = 0; i < n; i++) {
             const struct column *column = &catalogue->columns[i];
-            to = column->of_image ? put_text(catalogue_value(rows, row, column).text, to)
-                                  : to + catalogue_cell(rows, row, column, to);
+            to = column_is_free_text(column) ? put_text(catalogue_value(rows, row, column).text, to)
+                                             : to + catalogue_cell(rows, row, column, to);
             *to++ = i + 1 < n ? ',' : '\n';
         }
     }

@@ -272,7 +272,7 @@ static char *put_string(const char *text, char *to) {
 static char *json_cell(const struct rows *rows, int64_t row, const struct column *column,
                        char *to) {
     const bool is_text = column->shown.kind == SRCFIND_STRING;
-    if (column->of_image)
+    if (column_is_free_text(column))
         return put_string(catalogue_value(rows, row, column).text, to);
     const int length = catalogue_cell(rows, row, column, to + is_text);
     if (length == 0)

@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/finder.h"
 #include "cli/command_line.h"
 #include "cli/exit_status.h"
 #include "cli/messages.h"
 #include "options/options.h"
+#include "output/selected.h"
 #include "target.h"
 
 const char PROGRAM[] = "fuzz_options";
 
-enum { MOST_ARGUMENTS = 64, MAPS = 4 };
+enum { MOST_ARGUMENTS = 64 };
 
 /* Cuts text into lines; returns how many. */
 static int cut(char *text, char **lines) {
@@ -26,11 +28,30 @@ static int cut(char *text, char **lines) {
     return n;
 }
 
+/* A list of columns is read, or it is wrong; what it keeps is as long as it may be. */
+static void check_columns(const struct cli *cli) {
+    struct column_list list;
+    struct error error;
+    if (column_list_read(cli->columns, &list, &error) != SRCFIND_OK)
+        return;
+    if (list.n < 1 || list.n > MOST_COLUMNS)
+        abort();
+    for (int i = 0; i < list.n; i++)
+        if (!*list.columns[i].title || (!*list.columns[i].name && *list.columns[i].unit))
+            abort();
+    selected_check(&list, &cli->find->values, &error);
+}
+
 /* The options can be used, and each value can be given again. */
 static void check(const struct cli *cli) {
     struct srcfind *finder = NULL;
+    int n_maps = 0;
+    while (srcfind_map(n_maps))
+        n_maps++;
+    if (cli->columns)
+        check_columns(cli);
     if (cli->n_images < 0 || cli->bench < 0 || cli->bench > SRCFIND_MAX_ROUNDS ||
-        cli->save >= 1U << MAPS)
+        (cli->save & ~SAVE_GAUSSIANS) >= 1U << n_maps)
         abort();
     for (int i = 0; srcfind_option(i); i++) {
         char value[OPTIONS_TEXT], again[OPTIONS_TEXT];

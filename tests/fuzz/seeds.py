@@ -156,7 +156,8 @@ def main(directory):
     for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
         for mode in (0, 1, 2):
             write(directory, "pixels", "%d%d" % (i, mode), bytes([shape[1] - 1, mode, i, i]) + picture(*shape).tobytes())
-    for i, line in enumerate(("-o a.csv a.fits", "--kappa=3 -n 5 -i 3 --beam 5,4,3 --plane 1,2 a b", "--bench=3 -f json a")):
+    for i, line in enumerate(("-o a.csv a.fits", "--kappa=3 -n 5 -i 3 --beam 5,4,3 --plane 1,2 a b", "--bench=3 -f json a",
+                              "--columns=RA=ra,Total_flux:mJy=s,'x'=y a.fits")):
         write(directory, "options", str(i), line.replace(" ", "\n").encode())
 
 

@@ -114,6 +114,12 @@ class Faults(FaultCase):
         for name in ("votable", "fits", "ecsv", "reg", "crtf", "table"):
             self.check([self.small_image(), "--cpu", "--threads", 1, "-f", name], ["memory", "flush", "close"])
 
+    def test_columns(self):
+        """Other columns, of the image and of rows, or no catalogue."""
+        chosen = "Image,Total_flux:mJy=flux,Beam_Maj:arcsec,'note'=note,Source_Name"
+        for name in ("csv", "votable", "fits"):
+            self.check([self.small_image(), "--cpu", "--threads", 1, "-f", name, "--columns", chosen], ["memory", "flush", "close"])
+
     def test_compressed(self):
         """A compressed catalogue is whole, or not there."""
         place, n_faults = self.path("place"), 0

@@ -1,0 +1,124 @@
+#include "output/column_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/ascii.h"
+#include "common/near_word.h"
+#include "common/texts.h"
+
+/* The files of the folder columns. */
+static const struct {
+    const char *name, *text;
+} lists[] = {
+#include "output/column_lists.inc"
+};
+
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static enum srcfind_status find_list(const char *name, const char **text, struct error *error) {
+    char names[128] = "";
+    for (int i = 0; i < LISTS; i++) {
+        if (ascii_same(name, lists[i].name)) {
+            *text = lists[i].text;
+            return SRCFIND_OK;
+        }
+        texts_append(names, sizeof names, "%s@%s", i ? ", " : "", lists[i].name);
+    }
+    return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no list @%.40s; there are %s",
+                     name, names);
+}
+
+/* --- an item --- */
+
+/* Moves behind blanks, ends of lines and comments. */
+static const char *skip_blanks(const char *at) {
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (*at != '#')
+            return at;
+        at += strcspn(at, "\n");
+    }
+}
+
+/* Copies what there is up to one of these characters, without blanks at its end, and moves behind
+ * it. False if there is nothing, or more than fits. */
+static bool take(const char **at, const char *ends, char *copy, size_t size) {
+    const size_t length = strcspn(*at, ends);
+    if (length == 0 || length >= size)
+        return false;
+    snprintf(copy, size, "%.*s", (int)length, *at);
+    *at = skip_blanks(*at + length);
+    return true;
+}
+
+/* Whether a title spoils no format: neither quotes nor separators. */
+static bool is_title(const char *title) {
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-";
+    return *title && !title[strspn(title, plain)];
+}
+
+/* Reads 'CONSTANT', and moves behind it. It may be empty. */
+static bool take_constant(const char **at, struct chosen_column *column) {
+    const char *first = *at + 1;
+    const size_t length = strcspn(first, "'");
+    if (!first[length] || length >= sizeof column->constant)
+        return false;
+    snprintf(column->constant, sizeof column->constant, "%.*s", (int)length, first);
+    *at = skip_blanks(first + length + 1);
+    for (const char *c = column->constant; *c; c++)
+        if (!ascii_is_printable(*c))
+            return false;
+    return true;
+}
+
+/* Reads an item, and moves behind it. */
+static bool take_item(const char **at, struct chosen_column *column) {
+    *column = (struct chosen_column){0};
+    const bool is_constant = **at == '\'';
+    bool ok = is_constant ? take_constant(at, column)
+                          : take(at, ":=, \t\r\n#", column->name, sizeof column->name);
+    if (ok && **at == ':' && !is_constant) {
+        *at = skip_blanks(*at + 1);
+        ok = take(at, "=,\t\r\n#", column->unit, sizeof column->unit);
+    }
+    if (ok && **at == '=') {
+        *at = skip_blanks(*at + 1);
+        ok = take(at, ", \t\r\n#", column->title, sizeof column->title);
+    } else if (ok) {
+        memcpy(column->title, column->name, sizeof column->title);
+    }
+    return ok && is_title(column->title) && (!**at || **at == ',');
+}
+
+/* --- the list --- */
+
+static enum srcfind_status check_titles(const struct column_list *list, struct error *error) {
+    for (int i = 0; i < list->n; i++)
+        for (int k = 0; k < i; k++)
+            if (ascii_same(list->columns[i].title, list->columns[k].title))
+                return error_set(error, SRCFIND_ERROR_OPTIONS,
+                                 "columns: two columns are named %s: name one of them otherwise",
+                                 list->columns[i].title);
+    return SRCFIND_OK;
+}
+
+enum srcfind_status column_list_read(const char *text, struct column_list *list,
+                                     struct error *error) {
+    *list = (struct column_list){0};
+    if (*text == '@' && find_list(text + 1, &text, error) != SRCFIND_OK)
+        return SRCFIND_ERROR_OPTIONS;
+    for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
+        const char *item = at;
+        if (list->n == MOST_COLUMNS)
+            return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: more than %d", MOST_COLUMNS);
+        if (!take_item(&at, &list->columns[list->n++]))
+            return error_set(error, SRCFIND_ERROR_OPTIONS,
+                             "columns: '%.40s': each is NAME[:UNIT][=NEW] or 'CONSTANT'=NEW, with "
+                             "commas between them; a name has up to %d letters, digits, _ . + -",
+                             item, COLUMN_NAME - 1);
+        if (!*at)
+            return check_titles(list, error);
+    }
+}

@@ -1,0 +1,30 @@
+/* The list of --columns: which columns a catalogue has, in which order, and under which names. */
+#ifndef COLUMN_LIST_H
+#define COLUMN_LIST_H
+
+#include "common/error.h"
+#include "output/catalogue.h"
+
+/* Room for a name. JSON has room for so many letters in each row; the names of srcfind are shorter.
+ */
+enum { COLUMN_NAME = 28 };
+
+struct chosen_column {
+    char name[COLUMN_NAME];  /* of the catalogue; "" for a constant */
+    char unit[SRCFIND_TEXT]; /* to convert to; "": as it is */
+    char title[COLUMN_NAME]; /* the new name */
+    char constant[SRCFIND_TEXT];
+};
+
+struct column_list {
+    int n;
+    struct chosen_column columns[MOST_COLUMNS];
+};
+
+/* Reads a list: items with commas between them, each NAME[:UNIT][=TITLE] or 'CONSTANT'=TITLE, with
+ * blanks and ends of lines around them, and comments from # to the end of a line; or @NAME, one of
+ * the lists of the folder columns. The message of an error says where the list is wrong. */
+enum srcfind_status column_list_read(const char *text, struct column_list *list,
+                                     struct error *error);
+
+#endif
