@@ -183,7 +183,9 @@ enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
     const struct writer *writer = find_writer(catalogue, format, &finder->error);
     if (!writer)
         return SRCFIND_ERROR_OPTIONS;
-    const enum srcfind_status status = save_check(path, "catalogue", &finder->error);
+    enum srcfind_status status = save_check(path, "catalogue", &finder->error);
+    if (status == SRCFIND_OK)
+        status = save_check_form(writer, path, &finder->error);
     return status == SRCFIND_OK
                ? save_file(catalogue, writer, finder->threads, path, &finder->error)
                : status;

@@ -58,8 +58,9 @@ static enum srcfind_status compare_search(struct sides *s, int side, const char 
         status = srcfind_find_file(s->finder[side], image, &s->catalogue[side]);
     }
     for (int i = 0; status == SRCFIND_OK && i < MOST_FORMATS && srcfind_format(i); i++)
-        status = write_text(s->finder[side], s->catalogue[side], srcfind_format(i)->name,
-                            &s->text[i].at[side], &s->text[i].size[side]);
+        if (compare_report_has_format(i))
+            status = write_text(s->finder[side], s->catalogue[side], srcfind_format(i)->name,
+                                &s->text[i].at[side], &s->text[i].size[side]);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/plural.h"
 #include "common/json_tree.h"
 #include "options/options_json.h"
-#include "output/catalogue.h"
+#include "output/writer.h"
 
 /* --- statistics and times --- */
 
@@ -102,12 +102,18 @@ static struct compared_format compare_format(const char *name, const struct comp
                 memcmp(t->at[SIDE_CPU], t->at[SIDE_GPU], t->size[SIDE_CPU]) == 0};
 }
 
+bool compare_report_has_format(int i) {
+    return !writer_named(srcfind_format(i)->name)->is_sky_model;
+}
+
 struct compare_report compare_report_make(const struct srcfind_catalogue *const catalogue[SIDES],
                                           const struct compared_text text[MOST_FORMATS]) {
     struct compare_report c = {.catalogue = {catalogue[SIDE_CPU], catalogue[SIDE_GPU]},
                                .same = true};
     for (int i = 0; i < MOST_FORMATS && srcfind_format(i); i++) {
         const char *name = srcfind_format(i)->name;
+        if (!compare_report_has_format(i))
+            continue;
         c.formats[c.n_formats] = compare_format(name, &text[i]);
         c.same = c.same && c.formats[c.n_formats++].same;
         if (strcmp(name, "csv") == 0)

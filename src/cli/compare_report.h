@@ -50,8 +50,12 @@ struct compare_report {
     int n_differences;
 };
 
-/* Compares the catalogues. text[i] has format srcfind_format(i). The report refers to the
- * catalogues but not to the texts. */
+/* Whether catalogues are compared in format i: sky models say less of the same rows, and an image
+ * may lack what they need. */
+bool compare_report_has_format(int i);
+
+/* Compares the catalogues. text[i] has format srcfind_format(i), if it is compared. The report
+ * refers to the catalogues but not to the texts. */
 struct compare_report compare_report_make(const struct srcfind_catalogue *const catalogue[SIDES],
                                           const struct compared_text text[MOST_FORMATS]);
 

@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "input/srcfind_map.h"
 #include "output/fits_table.h"
+#include "output/writer.h"
 
 /* Identifies a file, whatever its path. */
 struct identity {
@@ -56,6 +57,12 @@ static bool add_use(struct uses *u, const char *path, const char *image, const c
     return true;
 }
 
+/* What belongs beside the catalogues; NULL: nothing. */
+static const char *name_beside(const struct targets *t) {
+    const struct beside *beside = writer_named(t->format->name)->beside;
+    return beside ? beside->what : NULL;
+}
+
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
     const char *at = cli->find->values.at;
     bool ok = add_use(u, cli->files_from, NULL, "the list of images", false) &&
@@ -67,7 +74,8 @@ static bool add_uses(struct uses *u, const struct cli *cli, const struct targets
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false) &&
-             add_use(u, target->catalogue, target->image, "catalogue", true);
+             add_use(u, target->catalogue, target->image, "catalogue", true) &&
+             add_use(u, target->beside, target->image, name_beside(t), true);
         for (int map = 0; ok && map < MOST_MAPS; map++)
             ok = add_use(u, target->maps[map], target->image, "map", true);
         for (int table = 0; ok && table < TABLES; table++)
@@ -190,6 +198,9 @@ static int check_catalogues(const struct targets *t) {
         const char *path = t->target[i].catalogue;
         if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
             return refuse(path, "catalogue", t->target[i].image);
+        path = t->target[i].beside;
+        if (path && fits_table_is_foreign(path) && !is_skipped(t, i))
+            return refuse(path, name_beside(t), t->target[i].image);
         for (int table = 0; table < TABLES; table++) {
             path = t->target[i].tables[table];
             if (path && fits_table_is_foreign(path) && !is_skipped(t, i))

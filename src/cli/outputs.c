@@ -6,6 +6,7 @@
 #include "api/finder.h"
 #include "api/maps.h"
 #include "cli/signals.h"
+#include "common/path.h"
 #include "output/save.h"
 
 /* Holds signals back while a file is saved, so that no temporary file stays. */
@@ -115,10 +116,11 @@ static bool is_later(struct timespec a, struct timespec b) {
 bool outputs_version(const struct target *target, struct stat *info) {
     bool any = false;
     *info = (struct stat){0};
-    for (int i = -1 - TABLES; i < MOST_MAPS; i++) {
-        const char *path = i < -TABLES ? target->catalogue
-                           : i < 0     ? target->tables[i + TABLES]
-                                       : target->maps[i];
+    for (int i = -2 - TABLES; i < MOST_MAPS; i++) {
+        const char *path = i < -1 - TABLES ? target->beside
+                           : i < -TABLES   ? target->catalogue
+                           : i < 0         ? target->tables[i + TABLES]
+                                           : target->maps[i];
         struct stat one;
         if (!path)
             continue;
@@ -138,6 +140,8 @@ bool outputs_exist(const struct targets *targets, const struct target *target,
         if (target->tables[i] &&
             !save_is_whole(writer_named(table_format(targets)), target->tables[i]))
             return false;
+    if (target->beside && !path_has_bytes(target->beside, -1, SEEK_END, "\n", 1))
+        return false;
     return target->catalogue &&
            save_is_whole(writer_named(targets->format->name), target->catalogue) &&
            maps_are_whole(target->maps, MOST_MAPS, target->image, options);

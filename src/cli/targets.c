@@ -16,6 +16,7 @@
 #include "cli/merged_file.h"
 #include "cli/messages.h"
 #include "cli/names.h"
+#include "cli/sky_models.h"
 #include "common/arrays.h"
 #include "common/path.h"
 #include "common/texts.h"
@@ -43,6 +44,7 @@ static void clear_target(struct target *target) {
     free(target->plane);
     free(target->name);
     free(target->catalogue);
+    free(target->beside);
     for (int map = 0; map < MOST_MAPS; map++)
         free(target->maps[map]);
     for (int table = 0; table < TABLES; table++)
@@ -533,6 +535,8 @@ static int check_shared_files(const struct cli *cli, struct targets *t) {
 static int name_outputs(const struct cli *cli, struct targets *t) {
     int status = choose_format(cli, t);
     if (status == EXIT_OK)
+        status = sky_models_check(cli, t);
+    if (status == EXIT_OK)
         status = check_shared_files(cli, t);
     if (status == EXIT_OK)
         status = check_format_is_read(cli, t);
@@ -542,6 +546,8 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
         status = check_output(cli, t);
     if (status == EXIT_OK)
         status = name_catalogues(cli, t);
+    if (status == EXIT_OK)
+        status = sky_models_name(t);
     if (status == EXIT_OK)
         status = name_maps(cli, t);
     for (int table = 0; status == EXIT_OK && table < TABLES; table++)

@@ -28,6 +28,7 @@ struct target {
     char *name;                      /* of its outputs, without directory and suffix (names.h) */
     char *catalogue;                 /* NULL: standard output, or none */
     char *maps[MOST_MAPS];           /* for each srcfind_map(i) that is to be saved; else NULL */
+    char *beside;                    /* what belongs beside a sky model; else NULL */
     char *tables[TABLES];            /* that are to be saved; else NULL */
     char *user_maps[USER_MAP_KINDS]; /* mask and other maps that are read; else NULL */
     char **measured;                 /* images of --measure-in that are read */

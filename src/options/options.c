@@ -434,8 +434,12 @@ static bool parse_entry(const struct entry *e, const char *text, struct options 
 }
 
 void options_default(struct options *options) {
-    *options = (struct options){
-        .beam = {NAN, NAN, NAN}, .blank = NAN, .group = NAN, .shapes = SHAPES_NOT_GIVEN};
+    *options = (struct options){.beam = {NAN, NAN, NAN},
+                                .blank = NAN,
+                                .group = NAN,
+                                .shapes = SHAPES_NOT_GIVEN,
+                                .patches = PATCHES_NOT_GIVEN,
+                                .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
         if (entries[i].shown.initial)
             parse_entry(&entries[i], entries[i].shown.initial, options);
@@ -477,6 +481,10 @@ bool options_fit(const struct options *options) {
 
 double options_group(const struct options *options) {
     return isnan(options->group) ? 1 : options->group;
+}
+
+double options_spectral_index(const struct options *options) {
+    return isnan(options->spectral_index) ? -0.8 : options->spectral_index;
 }
 
 /* Positions that are given are measured whatever stands there: no island is found or divided. */
@@ -525,6 +533,12 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (options->at_all && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-all: it goes with --at, which gives the positions: leave it out");
+    const bool has_patches = options->patches != PATCHES_NOT_GIVEN;
+    if ((has_patches || !isnan(options->spectral_index)) && !options_fit(options))
+        return error_set(
+            error, SRCFIND_ERROR_OPTIONS,
+            "%s: it is of sky models, which list Gaussians: add --fit, or leave it out",
+            has_patches ? "patches" : "spectral-index");
     return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 

@@ -6,6 +6,7 @@
 
 /* In the order of the values in options.inc. */
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
+enum patches_choice { PATCHES_NOT_GIVEN = -1, PATCHES_NONE, PATCHES_SOURCE, PATCHES_ISLAND };
 enum shapes_choice { SHAPES_NOT_GIVEN = -1, SHAPES_AUTO, SHAPES_FREE, SHAPES_BEAM };
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
@@ -60,10 +61,12 @@ struct options {
     double group;      /* NAN: not given; options_group() has the default */
     int shapes;        /* enum shapes_choice; not given: auto */
     struct scales_option scales;
-    char at[OPTIONS_TEXT];   /* catalogue of the positions to measure; "": not given */
-    int64_t mask_dilate;     /* radius of the discs that widen the map `mask`, in pixels */
-    bool mask_fill;          /* its holes are filled */
-    bool at_all;             /* rows of entries outside of the image, too */
+    char at[OPTIONS_TEXT]; /* catalogue of the positions to measure; "": not given */
+    int64_t mask_dilate;   /* radius of the discs that widen the map `mask`, in pixels */
+    bool mask_fill;        /* its holes are filled */
+    bool at_all;           /* rows of entries outside of the image, too */
+    int patches;           /* enum patches_choice: of sky models; not given: none */
+    double spectral_index; /* the same; NAN: not given; options_spectral_index() has the default */
     struct beam_option beam; /* replaces the header's beam, unless it is NaN */
     char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
     struct plane_option plane;
@@ -90,6 +93,9 @@ double options_contrast(const struct options *options);
 /* Whether Gaussians are fitted, and how far apart those of a source may be: see group.h. */
 bool options_fit(const struct options *options);
 double options_group(const struct options *options);
+
+/* The spectral index of sources in sky models, where none was measured. */
+double options_spectral_index(const struct options *options);
 
 /* Writes an option's value to text, of OPTIONS_TEXT characters, in the format of options_set; "" if
  * it is not set and has no default. False if there is no such option. */

@@ -11,6 +11,7 @@
 #include "common/path.h"
 #include "output/fits_table.h"
 #include "output/partial_file.h"
+#include "output/sky_model.h"
 
 static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catalogue,
                                            const struct writer *writer, struct threads *threads,
@@ -23,10 +24,43 @@ static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catal
                      strerror(errno ? errno : ENOMEM));
 }
 
+/* What a writer writes: the rows of a catalogue, or of its sky model. */
+struct listed {
+    const struct srcfind_catalogue *catalogue;
+    struct sky_model model;
+};
+
+/* What is listed is to be cleared, also after an error. */
+static enum srcfind_status list_rows(const struct srcfind_catalogue *catalogue,
+                                     const struct writer *writer, struct listed *listed,
+                                     struct error *error) {
+    *listed = (struct listed){.catalogue = catalogue};
+    if (!writer->is_sky_model)
+        return SRCFIND_OK;
+    const enum srcfind_status status =
+        sky_model_make(catalogue, writer->format.name, &listed->model, error);
+    listed->catalogue = &listed->model.catalogue;
+    return status;
+}
+
+static void clear_listed(struct listed *listed) {
+    sky_model_clear(&listed->model);
+}
+
 enum srcfind_status save_stream(const struct srcfind_catalogue *catalogue,
                                 const struct writer *writer, struct threads *threads, FILE *stream,
                                 const char *name, struct error *error) {
-    return write_catalogue(catalogue, writer, threads, false, stream, name, error);
+    struct listed listed;
+    if (writer->beside)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "format: the %s belongs beside a file of the format %s, which is not for "
+                         "streams: name a file",
+                         writer->beside->what, writer->format.name);
+    enum srcfind_status status = list_rows(catalogue, writer, &listed, error);
+    if (status == SRCFIND_OK)
+        status = write_catalogue(listed.catalogue, writer, threads, false, stream, name, error);
+    clear_listed(&listed);
+    return status;
 }
 
 enum { MOST_LINKS = 16, MOST_MARK = 32 };
@@ -116,12 +150,90 @@ static enum srcfind_status write_content(void *context, FILE *stream, const char
     return write_catalogue(c->catalogue, c->writer, c->threads, c->compressed, stream, name, error);
 }
 
-enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
-                              const struct writer *writer, struct threads *threads,
-                              const char *path, struct error *error) {
+static enum srcfind_status save_catalogue(const struct srcfind_catalogue *catalogue,
+                                          const struct writer *writer, struct threads *threads,
+                                          const char *path, struct error *error) {
     struct catalogue_content c = {catalogue, writer, threads, is_compressed(path)};
     const struct save_content content = {"catalogue", write_content, &c};
     return save_whole(&content, path, error);
+}
+
+/* --- what belongs beside a sky model --- */
+
+char *save_beside(const struct writer *writer, const char *path) {
+    char *beside;
+    return asprintf(&beside, "%.*s%s", path_before_suffix(path), path, writer->beside->suffix) < 0
+               ? NULL
+               : beside;
+}
+
+enum srcfind_status save_check_form(const struct writer *writer, const char *path,
+                                    struct error *error) {
+    const struct beside *beside = writer->beside;
+    if (writer->is_sky_model && is_compressed(path))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: files of the format %s are not compressed: leave .gz out", path,
+                         writer->format.name);
+    if (beside && path_is_stream(path))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: the %s belongs beside a file of the format %s, and this is none: "
+                         "name a file, as model%s",
+                         path, beside->what, writer->format.name, writer->format.suffixes[0]);
+    if (beside && path_ends_with(path, beside->suffix))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: the %s has this name: choose another one, as model%s", path,
+                         beside->what, writer->format.suffixes[0]);
+    return SRCFIND_OK;
+}
+
+/* What write_beside needs. */
+struct beside_content {
+    const struct beside *beside;
+    const struct sky_model *model;
+};
+
+static enum srcfind_status write_beside(void *context, FILE *stream, const char *name,
+                                        struct error *error) {
+    const struct beside_content *c = context;
+    errno = 0;
+    c->beside->write(c->model, stream);
+    if (fflush(stream) == 0 && !ferror(stream))
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", name,
+                     c->beside->what, strerror(errno ? errno : EIO));
+}
+
+/* Saves a catalogue and, before it, what belongs beside it. */
+static enum srcfind_status save_both(const struct listed *of, const struct writer *writer,
+                                     struct threads *threads, const char *path,
+                                     struct error *error) {
+    struct beside_content c = {writer->beside, &of->model};
+    const struct save_content content = {writer->beside->what, write_beside, &c};
+    char *beside = save_beside(writer, path);
+    if (!beside)
+        return error_memory(error, "naming what belongs beside a catalogue");
+    enum srcfind_status status = save_check(beside, writer->beside->what, error);
+    if (status == SRCFIND_OK)
+        status = save_whole(&content, beside, error);
+    if (status == SRCFIND_OK) {
+        status = save_catalogue(of->catalogue, writer, threads, path, error);
+        if (status != SRCFIND_OK)
+            unlink(beside);
+    }
+    free(beside);
+    return status;
+}
+
+enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
+                              const struct writer *writer, struct threads *threads,
+                              const char *path, struct error *error) {
+    struct listed listed;
+    enum srcfind_status status = list_rows(catalogue, writer, &listed, error);
+    if (status == SRCFIND_OK)
+        status = writer->beside ? save_both(&listed, writer, threads, path, error)
+                                : save_catalogue(listed.catalogue, writer, threads, path, error);
+    clear_listed(&listed);
+    return status;
 }
 
 void save_clean(const char *path) {

@@ -27,7 +27,17 @@ enum srcfind_status save_whole(const struct save_content *content, const char *p
  * call it `what`: "catalogue". */
 enum srcfind_status save_check(const char *path, const char *what, struct error *error);
 
-/* Saves a catalogue, as save_whole does. */
+/* Checks that a path suits a format: sky models are not compressed, and what belongs beside one
+ * needs a name. */
+enum srcfind_status save_check_form(const struct writer *writer, const char *path,
+                                    struct error *error);
+
+/* The path of what belongs beside a catalogue, whose writer tells it: STEM.cluster; to be freed.
+ * NULL where memory ran out. */
+char *save_beside(const struct writer *writer, const char *path);
+
+/* Saves a catalogue, as save_whole does; before it what belongs beside it, which is removed again
+ * if the catalogue cannot be saved. */
 enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
                               const struct writer *writer, struct threads *threads,
                               const char *path, struct error *error);

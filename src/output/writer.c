@@ -6,8 +6,9 @@
 #include "common/text_stream.h"
 #include "output/blocks.h"
 
-const struct writer *const writers[] = {&csv_writer,  &json_writer, &votable_writer, &fits_writer,
-                                        &ecsv_writer, &reg_writer,  &crtf_writer,    &table_writer};
+const struct writer *const writers[] = {
+    &csv_writer, &json_writer, &votable_writer,  &fits_writer,    &ecsv_writer,
+    &reg_writer, &crtf_writer, &skymodel_writer, &sagecal_writer, &table_writer};
 const int n_writers = sizeof writers / sizeof *writers;
 
 const struct writer *writer_named(const char *name) {

@@ -7,10 +7,19 @@
 #include "common/threads.h"
 #include "output/catalogue.h"
 
+struct sky_model;
+
+/* A file that belongs beside a sky model, and is whole before it is there. */
+struct beside {
+    const char *suffix, *what; /* of STEM.suffix; for messages: "list of clusters" */
+    void (*write)(const struct sky_model *model, FILE *stream);
+};
+
 struct writer {
     struct srcfind_format format;
     const char *first, *last; /* the first and last bytes of each file; at most 32 each */
     bool is_table;            /* it has all columns of each row */
+    bool is_sky_model;        /* its rows are those of sky_model.h; never compressed */
     bool is_binary;           /* no text for a terminal; is_whole then stands in for these */
     /* Whether a file has all that a writer writes; NULL: if it has the first and last bytes. */
     bool (*is_whole)(const char *path);
@@ -22,6 +31,7 @@ struct writer {
     size_t row_bytes;  /* maximum length of a formatted row, but for texts of its image */
     const char *after; /* the text after the rows; NULL: there is none, or `end` writes it */
     void (*end)(const struct srcfind_catalogue *catalogue, FILE *stream); /* or NULL */
+    const struct beside *beside;                                          /* or NULL */
 };
 
 /* All formats, in the order in which help lists them; the first one is the default. */
@@ -41,6 +51,6 @@ bool writer_write(const struct writer *writer, const struct srcfind_catalogue *c
                   struct threads *threads, FILE *stream, bool compressed);
 
 extern const struct writer csv_writer, json_writer, votable_writer, fits_writer, ecsv_writer,
-    reg_writer, crtf_writer, table_writer;
+    reg_writer, crtf_writer, skymodel_writer, sagecal_writer, table_writer;
 
 #endif

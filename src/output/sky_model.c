@@ -1,0 +1,269 @@
+#include "output/sky_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/format_double.h"
+
+/* --- what an image must have --- */
+
+static const char *name_of(const struct srcfind_image *image) {
+    return *image->path ? image->path : "the image";
+}
+
+/* FK5 of J2000 and ICRS differ by less than 0.03 arcsec. */
+static bool is_frame_known(const struct srcfind_image *image) {
+    return strcmp(image->frame, "ICRS") == 0 ||
+           (strcmp(image->frame, "FK5") == 0 && image->equinox == 2000);
+}
+
+static enum srcfind_status refuse_frame(const struct srcfind_image *image, const char *format,
+                                        struct error *error) {
+    char equinox[FORMAT_TEXT + sizeof " of "] = "";
+    if (!*image->frame)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the format %s needs sky coordinates, and there are none%s%s: add "
+                         "them to the header, or choose another format, as csv",
+                         name_of(image), format, *image->no_sky ? ": " : "", image->no_sky);
+    if (isfinite(image->equinox))
+        format_double(image->equinox, (char *)memcpy(equinox, " of ", 4) + 4);
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: its coordinates are %s%s, and the format %s needs ICRS, or FK5 of 2000: "
+                     "regrid the image, or choose another format, as csv",
+                     name_of(image), image->frame, equinox, format);
+}
+
+static enum srcfind_status check_image(const struct srcfind_image *image, const char *format,
+                                       struct error *error) {
+    if (!is_frame_known(image))
+        return refuse_frame(image, format, error);
+    if (!(image->frequency > 0))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the format %s needs the frequency, which the header does not tell: "
+                         "add RESTFRQ, in Hz",
+                         name_of(image), format);
+    if (!isfinite(image->beam_pixels))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the format %s has sizes without the beam, which is not known: give "
+                         "it with --beam",
+                         name_of(image), format);
+    if (strcmp(image->flux_unit, "Jy") != 0)
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: the format %s has fluxes in Jy, and those of the image are in %s: "
+                         "correct BUNIT, as Jy/beam",
+                         name_of(image), format, *image->flux_unit ? image->flux_unit : "no unit");
+    return SRCFIND_OK;
+}
+
+/* --- rows --- */
+
+/* Rows that are added. */
+struct listing {
+    const struct srcfind_catalogue *catalogue;
+    struct sky_row *rows;
+    int64_t n;
+};
+
+/* What is known of the spectrum of a source: its flux at the frequency is `scale` times that in the
+ * image. */
+struct source_spectrum {
+    double frequency, index, scale;
+};
+
+static struct source_spectrum spectrum_of(const struct srcfind_catalogue *catalogue,
+                                          const struct srcfind_source *source) {
+    const struct options *o = &catalogue->options;
+    const double scale = source->reference_flux / source->total_flux;
+    const bool is_measured = *o->measure_in && isfinite(source->spectral_index) && scale > 0 &&
+                             isfinite(scale) && source->reference_frequency > 0;
+    return is_measured
+               ? (struct source_spectrum){source->reference_frequency, source->spectral_index,
+                                          scale}
+               : (struct source_spectrum){catalogue->image.frequency, options_spectral_index(o), 1};
+}
+
+/* Adds a Gaussian of a source, unless it is negative, or its position or flux is not known. One
+ * whose size is not known is a point. */
+static void add_gaussian(struct listing *l, const struct srcfind_source *gaussian, int64_t number,
+                         const struct source_spectrum *spectrum) {
+    const double flux = gaussian->total_flux * spectrum->scale;
+    if (!isfinite(gaussian->lon) || !isfinite(gaussian->lat) || !isfinite(flux) || !(flux > 0))
+        return;
+    struct sky_row *row = &l->rows[l->n++];
+    *row = (struct sky_row){.source_id = gaussian->id,
+                            .island_id = gaussian->island_id,
+                            .number = number,
+                            .lon = gaussian->lon,
+                            .lat = gaussian->lat,
+                            .flux = flux,
+                            .frequency = spectrum->frequency,
+                            .index = spectrum->index};
+    if (gaussian->dc_major > 0) {
+        row->major = gaussian->dc_major;
+        row->minor = gaussian->dc_minor > 0 ? gaussian->dc_minor : 0;
+        row->angle = isfinite(gaussian->dc_angle) ? gaussian->dc_angle : 0;
+    }
+}
+
+/* How many of the parts of a catalogue are a source's. Given positions have no such number. */
+static int64_t count_parts(const struct srcfind_source *source) {
+    return source->n_gaussians > 1 ? source->n_gaussians : 0;
+}
+
+static void add_source(struct listing *l, const struct srcfind_source *source,
+                       const struct srcfind_source *parts) {
+    const struct source_spectrum spectrum = spectrum_of(l->catalogue, source);
+    const int64_t several = count_parts(source);
+    if (source->flags & SRCFIND_FLAG_NEGATIVE)
+        return;
+    for (int64_t i = 0; i < (several ? several : 1); i++)
+        add_gaussian(l, several ? &parts[i] : source, i + 1, &spectrum);
+}
+
+static int64_t most_rows(const struct srcfind_catalogue *catalogue) {
+    int64_t n = catalogue->n_sources;
+    for (int64_t i = 0; i < catalogue->n_sources; i++)
+        n += count_parts(&catalogue->sources[i]);
+    return n;
+}
+
+static void add_sources(struct listing *l) {
+    const struct srcfind_source *part = l->catalogue->parts;
+    for (int64_t i = 0; i < l->catalogue->n_sources; i++) {
+        const struct srcfind_source *source = &l->catalogue->sources[i];
+        add_source(l, source, part);
+        part += count_parts(source);
+    }
+}
+
+/* --- patches --- */
+
+int64_t sky_model_patch(const struct srcfind_catalogue *catalogue, const struct sky_row *row) {
+    switch (catalogue->options.patches) {
+    case PATCHES_SOURCE:
+        return row->source_id;
+    case PATCHES_ISLAND:
+        return row->island_id;
+    default:
+        return 0;
+    }
+}
+
+/* Sets the centre of n rows in the first of them: that of their unit vectors, weighted by flux,
+ * which does not care where right ascension is 0. */
+static void set_centre(struct sky_row *rows, int64_t n) {
+    const double radian = M_PI / 180;
+    double x = 0, y = 0, z = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double lon = rows[i].lon * radian, lat = rows[i].lat * radian;
+        x += rows[i].flux * cos(lat) * cos(lon);
+        y += rows[i].flux * cos(lat) * sin(lon);
+        z += rows[i].flux * sin(lat);
+    }
+    rows->begins_patch = true;
+    rows->patch_lon = n > 1 ? atan2(y, x) / radian : rows->lon;
+    rows->patch_lat = n > 1 ? atan2(z, hypot(x, y)) / radian : rows->lat;
+}
+
+/* Rows of a source or an island follow each other. */
+static void find_patches(struct listing *l) {
+    for (int64_t first = 0, end; first < l->n; first = end) {
+        const int64_t patch = sky_model_patch(l->catalogue, &l->rows[first]);
+        for (end = first + 1; end < l->n; end++)
+            if (sky_model_patch(l->catalogue, &l->rows[end]) != patch)
+                break;
+        set_centre(l->rows + first, end - first);
+    }
+}
+
+/* --- models --- */
+
+static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
+                      const struct row_image **images) {
+    const struct sky_model *model = context;
+    (void)images;
+    memcpy(rows, model->rows + first, (size_t)n * sizeof *model->rows);
+    return true;
+}
+
+enum srcfind_status sky_model_make(const struct srcfind_catalogue *catalogue, const char *format,
+                                   struct sky_model *model, struct error *error) {
+    *model = (struct sky_model){0};
+    if (catalogue->of_sources) /* the table of Gaussians says the same */
+        catalogue = catalogue->of_sources;
+    if (!options_fit(&catalogue->options))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "format: %s lists Gaussians, and none were fitted: add --fit", format);
+    const enum srcfind_status status = check_image(&catalogue->image, format, error);
+    if (status != SRCFIND_OK)
+        return status;
+    struct listing l = {catalogue, malloc((size_t)most_rows(catalogue) * sizeof *l.rows + 1), 0};
+    if (!l.rows)
+        return error_memory(error, "listing a sky model");
+    add_sources(&l);
+    find_patches(&l);
+    model->catalogue = *catalogue;
+    model->catalogue.sources = NULL;
+    model->catalogue.n_sources = l.n;
+    model->catalogue.n_negative = 0;
+    model->catalogue.store = &model->store;
+    model->store =
+        (struct row_store){.context = model, .row_bytes = sizeof *l.rows, .read = read_rows};
+    model->rows = l.rows;
+    model->n = l.n;
+    return SRCFIND_OK;
+}
+
+void sky_model_clear(struct sky_model *model) {
+    free(model->rows);
+    *model = (struct sky_model){0};
+}
+
+/* --- text --- */
+
+/* Rounds first, so that no 60 seconds are left. */
+static struct sexagesimal split(int64_t value, int64_t parts) {
+    const int64_t size = value < 0 ? -value : value;
+    return (struct sexagesimal){value < 0, size / (3600 * parts), size / (60 * parts) % 60,
+                                size / parts % 60, size % parts};
+}
+
+struct sexagesimal sky_model_hours(double degrees) {
+    const int64_t day = (int64_t)24 * 3600 * RA_PARTS;
+    const int64_t value = llround(degrees * (3600.0 / 15) * RA_PARTS) % day;
+    return split(value < 0 ? value + day : value, RA_PARTS);
+}
+
+struct sexagesimal sky_model_degrees(double degrees) {
+    return split(llround(degrees * 3600 * DEC_PARTS), DEC_PARTS);
+}
+
+char *sky_model_add(char *to, const char *text) {
+    const size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}
+
+char *sky_model_add_number(char *to, double value) {
+    return to + format_double(value, to);
+}
+
+char *sky_model_add_integer(char *to, int64_t value) {
+    return to + format_integer(value, to);
+}
+
+/* Writes the digits of a number below 10 unit. */
+static char *add_digits(char *to, int64_t number, int64_t unit) {
+    for (; unit > 0; unit /= 10)
+        *to++ = (char)('0' + number / unit % 10);
+    return to;
+}
+
+char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
+                          int64_t parts) {
+    to = sky_model_add(add_digits(to, angle->whole, 10), between);
+    to = sky_model_add(add_digits(to, angle->minutes, 10), between);
+    to = sky_model_add(add_digits(to, angle->seconds, 10), ".");
+    return add_digits(to, angle->part, parts / 10);
+}

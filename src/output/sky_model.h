@@ -1,0 +1,65 @@
+/* Sky models: the Gaussians of positive sources, as programs for calibration predict them. What
+ * the formats have in common is here; each writes its rows as it wants them. */
+#ifndef SKY_MODEL_H
+#define SKY_MODEL_H
+
+#include "output/catalogue.h"
+
+/* A Gaussian without the beam, or a point. */
+struct sky_row {
+    int64_t source_id, island_id;
+    int64_t number;              /* in its source, from 1 */
+    double lon, lat;             /* degrees */
+    double flux;                 /* Jy, at the frequency */
+    double major, minor, angle;  /* FWHM in degrees; north through east; 0 of a point */
+    double frequency, index;     /* Hz; S = flux (nu / frequency)^index */
+    bool begins_patch;           /* it is the first one of a patch */
+    double patch_lon, patch_lat; /* of this one: its centre, weighted by flux */
+};
+
+struct sky_model {
+    struct srcfind_catalogue catalogue; /* has these rows; its other members are the original's */
+    struct row_store store;
+    struct sky_row *rows;
+    int64_t n;
+};
+
+/* Lists the rows of a catalogue, which must outlive the model; `format` is for messages. Errors:
+ * the catalogue has no Gaussians, or its image lacks what such a model needs. The model is to be
+ * cleared, also after an error. */
+enum srcfind_status sky_model_make(const struct srcfind_catalogue *catalogue, const char *format,
+                                   struct sky_model *model, struct error *error);
+
+void sky_model_clear(struct sky_model *model);
+
+/* Row i of those that a writer gets. */
+static inline const struct sky_row *sky_model_row(const struct rows *rows, int64_t i) {
+    return (const struct sky_row *)rows->first + i;
+}
+
+/* The number of its patch, by the option patches: that of its source or island; 0 without. */
+int64_t sky_model_patch(const struct srcfind_catalogue *catalogue, const struct sky_row *row);
+
+/* An angle in sexagesimal numbers, whose last one is in units of 1 / parts. */
+struct sexagesimal {
+    bool is_negative;
+    int64_t whole, minutes, seconds, part;
+};
+
+/* Right ascension in hours, to a microsecond, and declination in degrees, to 10 microarcseconds:
+ * both finer than 0.1 milliarcseconds. */
+enum { RA_PARTS = 1000000, DEC_PARTS = 100000 };
+struct sexagesimal sky_model_hours(double degrees);
+struct sexagesimal sky_model_degrees(double degrees);
+
+/* Writes 01:02:03.000004 with a text between the numbers, without the sign, and with as many digits
+ * of the seconds as `parts` has zeros. Returns the end. */
+char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
+                          int64_t parts);
+
+/* Writes a text or a number, and returns the end. */
+char *sky_model_add(char *to, const char *text);
+char *sky_model_add_number(char *to, double value);
+char *sky_model_add_integer(char *to, int64_t value);
+
+#endif
