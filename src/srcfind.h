@@ -432,7 +432,9 @@ SRCFIND_API const struct srcfind_format *srcfind_format(int i);
 SRCFIND_API const struct srcfind_format *srcfind_format_of(const char *path);
 
 /* Writes a catalogue to a stream and flushes it. format is a name, in letters of any case; NULL
- * stands for the default. */
+ * stands for the default. Sky models, skymodel and sagecal, are of catalogues of the option fit; an
+ * image that lacks what they need (see srcfind(1)) is SRCFIND_ERROR_INPUT. sagecal is for files
+ * alone. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
                                                         const struct srcfind_catalogue *catalogue,
                                                         const char *format, FILE *stream);
@@ -440,7 +442,8 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_write(struct srcfind *finder,
 /* Writes a catalogue to a file: to a temporary file in the same directory, which is then renamed,
  * so that a reader never sees an incomplete catalogue. On an error the temporary file is removed,
  * and an existing file is not changed. It is an error if a FITS file would be replaced that is no
- * catalogue of srcfind, such as an image. Devices and pipes are written to directly. */
+ * catalogue of srcfind, such as an image. Devices and pipes are written to directly. Before a
+ * catalogue of the format sagecal, its list of clusters is saved beside it: STEM.cluster. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_save(struct srcfind *finder,
                                                        const struct srcfind_catalogue *catalogue,
                                                        const char *format, const char *path);

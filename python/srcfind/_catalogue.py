@@ -358,9 +358,10 @@ class Catalogue:
     def write(self, path: str | os.PathLike, format: str | None = None) -> None:
         """Writes the catalogue to a file, whole or not at all, and replaces the file that is there.
 
-        The format is that of the path's suffix, as for the command; csv if it has none. Raises OptionError for a suffix
-        or format that there is not, and for a FITS file that is no catalogue of srcfind, such as an image, which it does
-        not replace; OutputError where the file cannot be written.
+        The format is that of the path's suffix, as for the command; csv if it has none. Sky models (skymodel, sagecal) are of
+        searches with a fit; SAGECal's has its list of clusters beside it, STEM.cluster. Raises OptionError for a suffix or
+        format that there is not, and for a FITS file that is no catalogue of srcfind, such as an image, which it does not
+        replace; InputError for an image that lacks what a sky model needs; OutputError where the file cannot be written.
         """
         encoded = chars(path)
         if format is None:

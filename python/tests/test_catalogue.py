@@ -267,6 +267,34 @@ def test_write(path, tmp_path):
         found.write(path("c\0.csv"))
 
 
+def test_sky_models(path, tmp_path):
+    """They are the command's, with the list of clusters beside SAGECal's, and are refused as there."""
+    header = t.sky_header(RESTFRQ=1.4e9)
+    fits.PrimaryHDU(t.noise(100, 110), header).writeto(path("image.fits"))
+    for kind, letter in (({}, []), ({"patches": "source", "spectral_index": -0.7}, ["--patches", "source", "--spectral-index=-0.7"])):
+        found = srcfind.find(path("image.fits"), fit=True, **kind)
+        of_pixels = srcfind.find(t.noise(100, 110), header=header, fit=True, **kind)
+        for name in ("skymodel", "sagecal"):
+            t.run(path("image.fits"), "-q", "--fit", *letter, "-o", path("theirs." + name), check=True)
+            for one in (found, found.gaussians, of_pixels):
+                one.write(tmp_path / ("ours." + name))
+                assert (tmp_path / ("ours." + name)).read_text() == (tmp_path / ("theirs." + name)).read_text()
+        assert (tmp_path / "ours.cluster").read_text() == (tmp_path / "theirs.cluster").read_text()
+    for catalogue, name, error, message in (
+            (srcfind.find(path("image.fits")), "c.skymodel", srcfind.OptionError, "skymodel lists Gaussians, and none were fitted: add --fit"),
+            (srcfind.find(t.noise(100, 110), fit=True), "c.skymodel", srcfind.InputError, "the image: the format skymodel needs sky coordinates"),
+            (found, "c.sagecal.gz", srcfind.OptionError, "no format has this suffix"),
+            (found, "c.cluster", srcfind.OptionError, "no format has this suffix")):
+        with pytest.raises(error, match=message):
+            catalogue.write(path(name))
+        assert not os.path.exists(path(name))
+    for name, format, message in (("c.gz", "skymodel", "leave .gz out"), ("c.cluster", "sagecal", "the list of clusters has this name")):
+        with pytest.raises(srcfind.OptionError, match=message):
+            found.write(path(name), format)
+    with pytest.raises(srcfind.OptionError, match="patches: it is of sky models"):
+        srcfind.find(path("image.fits"), patches="source")
+
+
 def test_write_replaces_no_image(path):
     """Neither the image that was searched nor another one; its own catalogues it does replace."""
     images = [path("own.fits"), path("other.csv.gz"), path("link.csv")]

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/tensor.h"
 #include "common/format_double.h"
 
 /* --- what an image must have --- */
@@ -83,6 +84,40 @@ static struct source_spectrum spectrum_of(const struct srcfind_catalogue *catalo
                : (struct source_spectrum){catalogue->image.frequency, options_spectral_index(o), 1};
 }
 
+/* Squares of the axes, along north and east. */
+static struct tensor tensor_of(double major, double minor, double angle) {
+    const double twice = 2 * angle * M_PI / 180;
+    const struct axes axes = {major * major, minor * minor, cos(twice), sin(twice)};
+    return tensor_of_axes(&axes);
+}
+
+/* The size of a source with moments, which have the beam in them: second moments of Gaussians that
+ * are convolved add up. */
+static void take_beam_out(const struct srcfind_beam *beam, const struct srcfind_source *source,
+                          struct sky_row *row) {
+    const struct tensor all = tensor_of(source->major, source->minor, source->angle);
+    const struct tensor of_beam = tensor_of(beam->major, beam->minor, beam->angle);
+    const struct tensor own = {all.xx - of_beam.xx, all.yy - of_beam.yy, all.xy - of_beam.xy};
+    const struct axes axes = tensor_axes(&own);
+    if (!(axes.major > 0))
+        return;
+    const double angle = atan2(axes.sine, axes.cosine) * 90 / M_PI;
+    row->major = sqrt(axes.major);
+    row->minor = sqrt(fmax(axes.minor, 0));
+    row->angle = angle < 0 ? angle + 180 : angle;
+}
+
+static void set_size(const struct srcfind_beam *beam, const struct srcfind_source *gaussian,
+                     struct sky_row *row) {
+    if (gaussian->flags & SRCFIND_FLAG_NOT_FITTED) {
+        take_beam_out(beam, gaussian, row);
+    } else if (gaussian->dc_major > 0) {
+        row->major = gaussian->dc_major;
+        row->minor = gaussian->dc_minor;
+        row->angle = gaussian->dc_angle;
+    }
+}
+
 /* Adds a Gaussian of a source, unless it is negative, or its position or flux is not known. One
  * whose size is not known is a point. */
 static void add_gaussian(struct listing *l, const struct srcfind_source *gaussian, int64_t number,
@@ -99,11 +134,7 @@ static void add_gaussian(struct listing *l, const struct srcfind_source *gaussia
                             .flux = flux,
                             .frequency = spectrum->frequency,
                             .index = spectrum->index};
-    if (gaussian->dc_major > 0) {
-        row->major = gaussian->dc_major;
-        row->minor = gaussian->dc_minor > 0 ? gaussian->dc_minor : 0;
-        row->angle = isfinite(gaussian->dc_angle) ? gaussian->dc_angle : 0;
-    }
+    set_size(&l->catalogue->image.beam, gaussian, row);
 }
 
 /* How many of the parts of a catalogue are a source's. Given positions have no such number. */
@@ -134,6 +165,25 @@ static void add_sources(struct listing *l) {
         const struct srcfind_source *source = &l->catalogue->sources[i];
         add_source(l, source, part);
         part += count_parts(source);
+    }
+}
+
+static int by_source(const void *a, const void *b) {
+    const struct sky_row *x = a, *y = b;
+    if (x->source_id != y->source_id)
+        return x->source_id < y->source_id ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Entries of a catalogue that was given may have one number several times, as Gaussians of a source
+ * have, and in any order: they become those of one source. */
+static void number_entries(struct listing *l) {
+    for (int64_t i = 0; i < l->n; i++)
+        l->rows[i].number = i;
+    qsort(l->rows, (size_t)l->n, sizeof *l->rows, by_source);
+    for (int64_t i = 0; i < l->n; i++) {
+        const bool is_first = i == 0 || l->rows[i].source_id != l->rows[i - 1].source_id;
+        l->rows[i].number = is_first ? 1 : l->rows[i - 1].number + 1;
     }
 }
 
@@ -202,6 +252,8 @@ enum srcfind_status sky_model_make(const struct srcfind_catalogue *catalogue, co
     if (!l.rows)
         return error_memory(error, "listing a sky model");
     add_sources(&l);
+    if (*catalogue->options.at)
+        number_entries(&l);
     find_patches(&l);
     model->catalogue = *catalogue;
     model->catalogue.sources = NULL;

@@ -80,7 +80,7 @@ class Catalogues(t.Case):
         self.assertEqual(list(catalogue), ["srcfind", "image", "options", "background", "detection", "quality", "columns",
                                            "sources"])
         self.assertEqual(catalogue["options"], {
-            "kappa": 2.5, "threshold": 6, "island": 4, "background": "zero", "rms": None, "local": None, "rms-box": None,
+            "patches": None, "spectral-index": None, "kappa": 2.5, "threshold": 6, "island": 4, "background": "zero", "rms": None, "local": None, "rms-box": None,
             "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
             "beam": None, "hdu": None, "plane": None, "mask-dilate": None, "mask-fill": None})
         image = catalogue["image"]

@@ -297,7 +297,7 @@ class Command(t.Case):
                 (["image.fits", "-fit"], 2, "-fit: long options have two hyphens: --fit"), (["-rms-box=7", "image.fits"], 2, "hyphens: --rms-box=7"),
                 (["image.fits", "--scales", "2,4"], 2, "--scales 2,4: its value stands behind `=`: --scales=2,4"),
                 (["--bench", "3", "image.fits"], 2, "--bench=3"),
-                (["image.fits", "-f", "list"], 2, "is not csv, json, votable, fits, ecsv, reg, crtf or table"),
+                (["image.fits", "-f", "list"], 2, "is not csv, json, votable, fits, ecsv, reg, crtf, skymodel, sagecal or table"),
                 (["image.fits", "-o", "c.xyz"], 2, "c.xyz: no format has this suffix; there are .csv"),
                 (["image.fits", "c.csv"], 2, "there is no image c.csv: did you mean -o c.csv?"),
                 (["image.fits", "image.fits"], 2, "-o DIR writes a file for each"),
@@ -593,7 +593,7 @@ class Manual(t.unittest.TestCase):
 
     def test_completion_in_bash(self):
         self.assertEqual(complete_in_bash("--comp"), ["--compare-cpu"])
-        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "table"])
+        self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "skymodel", "sagecal", "table"])
         self.assertEqual(complete_in_bash("--format", "=", "j"), ["json"])
         self.assertEqual(complete_in_bash("--progress", "="), ["auto", "always", "never"])
         self.assertEqual(complete_in_bash("--kappa", ""), [])

@@ -120,6 +120,13 @@ class Faults(FaultCase):
         for name in ("csv", "votable", "fits"):
             self.check([self.small_image(), "--cpu", "--threads", 1, "-f", name, "--columns", chosen], ["memory", "flush", "close"])
 
+    def test_sky_models(self):
+        """SAGECal's comes with its list of clusters, or not at all."""
+        image = self.write("image.fits", t.noise(*SMALL, n_sources=12), t.sky_header(RESTFRQ=1.4e9))
+        for name in ("skymodel", "sagecal"):
+            self.check([image, "--fit", "--patches", "source", "--cpu", "--threads", 1, "-f", name],
+                       ["memory", "write", "open", "rename", "flush", "close"])
+
     def test_compressed(self):
         """A compressed catalogue is whole, or not there."""
         place, n_faults = self.path("place"), 0

@@ -280,9 +280,13 @@ static void streams(void **state) {
     fflush(memory);
     assert_int_equal(size, 0);
     for (int i = 0; srcfind_format(i); i++) {
-        assert_int_equal(srcfind_catalogue_write(finder, c, srcfind_format(i)->name, closed),
-                         SRCFIND_ERROR_OUTPUT);
-        assert_non_null(strstr(srcfind_message(finder), "stream: the catalogue cannot be written"));
+        const enum srcfind_status status =
+            srcfind_catalogue_write(finder, c, srcfind_format(i)->name, closed);
+        const bool is_model =
+            writers[i]->is_sky_model; /* of which this image lacks the frequency */
+        const char *words = is_model ? "format" : "stream: the catalogue cannot be written";
+        assert_true(is_model ? status < SRCFIND_ERROR_OUTPUT : status == SRCFIND_ERROR_OUTPUT);
+        assert_true(status > SRCFIND_OK && strstr(srcfind_message(finder), words));
     }
     fclose(file);
     fclose(memory);

@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "options/options.h"
+#include "output/writer.h"
 #include "srcfind.h"
 #include "temporary.h"
 #include "unit.h"
@@ -71,7 +72,9 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"at", "a/b.csv"},
                                            {"at-all", "yes"},
                                            {"mask-dilate", "3"},
-                                           {"mask-fill", "yes"}};
+                                           {"mask-fill", "yes"},
+                                           {"patches", "island"},
+                                           {"spectral-index", "-0.7"}};
     struct srcfind_options *options = srcfind_options_create();
     (void)state;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -250,6 +253,8 @@ static void island_above_threshold(void **state) {
 static void assert_same_texts(const struct srcfind_catalogue *a,
                               const struct srcfind_catalogue *b) {
     for (int i = 0; srcfind_format(i); i++) {
+        if (writers[i]->is_sky_model) /* without a fit there is none */
+            continue;
         char *first = text_of(a, srcfind_format(i)->name);
         char *second = text_of(b, srcfind_format(i)->name);
         assert_string_equal(first, second);
