@@ -308,6 +308,10 @@ def test_write_replaces_no_image(path):
                 found.write(image)
         for _ in range(2):
             found.write(path("c.fits"))
+    os.link(images[0], path("c.cluster"))
+    with pytest.raises(srcfind.OptionError, match="c.cluster: the list of clusters would replace this file"):
+        srcfind.find(t.noise(60, 70), header=t.sky_header(RESTFRQ=1.4e9), fit=True).write(path("c.sagecal"))
+    assert not os.path.exists(path("c.sagecal"))
     assert [open(image, "rb").read() for image in images] == before
 
 

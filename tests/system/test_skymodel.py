@@ -184,6 +184,21 @@ class SkyModels(t.Case):
             for model, in (self.model(image, "--fit")[1], self.lists(image, "--fit")[0]):
                 self.assertLess(offset((model.ra, model.dec), (row["RA"], row["DEC"])), 0.05 * MILLI, dec)
 
+    def test_rounding(self):
+        """Angles are rounded as a whole: there are no 60 seconds and no 24 hours."""
+        image, at = self.image(), self.path("at.csv")
+        with open(at, "w") as stream:
+            stream.write("RA,DEC\n359.9999999999,-0.0000000001\n0.0041666666666,0.01666666666\n359.99583333332,-0.0166666666\n")
+        self.run_in(".skymodel", image, "--at", at, "--fit", "-n", "1", "--background", "-1")
+        with open(self.path("c.skymodel")) as stream:
+            self.assertEqual([tuple(line.split(", ")[2:4]) for line in stream][1:], [
+                ("00:00:00.000000", "+00.00.00.00000"), ("00:00:01.000000", "+00.01.00.00000"), ("23:59:59.000000", "-00.01.00.00000")])
+        self.run_in(".sagecal", image, "--at", at, "--fit", "-n", "1", "--background", "-1")
+        with open(self.path("c.sagecal")) as stream:
+            self.assertEqual([line.split()[1:7] for line in stream][1:], [
+                ["00", "00", "00.000000", "00", "00", "00.00000"], ["00", "00", "01.000000", "00", "01", "00.00000"],
+                ["23", "59", "59.000000", "-0.016666666666666666", "0", "0"]])
+
     def test_linear_sources(self):
         """What is no wider than the beam in one direction: a Gaussian with a minor axis of 0; in SAGECal's list, of a thousandth."""
         image = self.image(shapes=[(160, 150, .3, 20, 3.8, 30)])
