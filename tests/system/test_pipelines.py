@@ -1,6 +1,7 @@
 """What programs of pipelines make of masks, sky models and tables: started with real files, and compared in values.
 
 PEERS_PYTHON is an interpreter with LSMTool, breizorro, AegeanTools and Tigger, whose commands lie beside it."""
+import json
 import os
 import shutil
 import subprocess
@@ -71,6 +72,39 @@ class Masks(t.Case):
         self.assertTrue(np.array_equal(both[inner], (ours | own)[inner]))
         self.assertTrue(np.array_equal(dilated[inner], wide[inner]))
 
+    @needs_peers
+    def test_lsmtool(self):
+        """It groups the sky model by the regions of the mask: sources of an island together."""
+        image, model = self.image(), self.path("c.skymodel")
+        t.run(image, "-q", "-i", "3", "--fit", "--save", "mask,gaussians,islands", "-o", model, check=True)
+        found = peer_script(GROUP, model, self.path("c.mask.fits"))
+        islands = {"s%dg1" % row["Source_id"]: row["Isl_id"] for row in t.read_csv(self.path("c.gaussians.csv"))}
+        self.assertGreater(len(islands), 10)
+        self.assertEqual(set(found), set(islands))
+        self.assertEqual(len(set(found.values())), len(set(islands.values())))
+        for name in islands:
+            for other in islands:
+                self.assertEqual(found[name] == found[other], islands[name] == islands[other], (name, other))
+
+
+GROUP = """
+import json, lsmtool, sys
+model = lsmtool.load(sys.argv[1])
+model.group(sys.argv[2])
+print(json.dumps({str(name): str(patch) for name, patch in zip(model.table["Name"], model.table["Patch"])}))
+"""
+TIGGER = """
+import json, sys, Tigger
+print(json.dumps([[s.name, s.flux.I, s.pos.ra, s.pos.dec, *([s.shape.ex, s.shape.ey] if s.shape else [0, 0])] for s in Tigger.load(sys.argv[1], verbose=False).sources]))
+"""
+
+
+def peer_script(script, *arguments):
+    """What a script of the peers prints last, as JSON."""
+    result = subprocess.run([PEERS, "-c", script, *map(str, arguments)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
 
 @t.unittest.skipIf(t.SANITIZED, "the files are those of other builds")
 @needs_peers
@@ -102,6 +136,19 @@ class Tables(t.Case):
         np.testing.assert_allclose(theirs["peak_flux"], ours["peak_flux"], rtol=0.08, atol=0.06)  # Aegean is up to 7% low where the beam is 4 pixels wide
         np.testing.assert_allclose(theirs["a"], ours["a"], rtol=1e-4)
         self.assertLess(np.abs(theirs["ra"] - ours["ra"]).max(), 1e-5)
+
+    def test_tigger(self):
+        """Tigger reads the columns as the ASCII table of PyBDSF that docs/pipelines.md makes of them."""
+        columns = "Source_id=Gaus_id,RA,E_RA,DEC,E_DEC,Total_flux,E_Total_flux,DC_Maj,E_DC_Maj,DC_Min,E_DC_Min,DC_PA,E_DC_PA,S_Code"
+        text = t.run(self.image, "-q", "--fit", "-i", "3", "--columns", columns, check=True).stdout
+        with open(self.path("c.gaul"), "w", encoding="ascii") as stream:
+            stream.write("# " + text.replace(",", " "))
+        theirs = peer_script(TIGGER, self.path("c.gaul"))
+        ours = [line.split(",") for line in text.splitlines()[1:]]
+        self.assertEqual(len(theirs), len(self.peaks))
+        for one, row in zip(theirs, ours):
+            self.assertEqual([one[0], one[1]], [row[0], float(row[5])])
+            np.testing.assert_allclose(one[2:], np.radians([float(row[i]) for i in (1, 3, 7, 9)]), rtol=1e-12)
 
     def test_aeres(self):
         """AeRes subtracts what srcfind does."""

@@ -1,6 +1,6 @@
 """Sky models of DP3 and SAGECal: what they say is what the table of Gaussians has, and predicts the model that is saved.
 
-With LSMTOOL_PYTHON, the path of a Python that can import lsmtool, LSMTool reads and writes them, too."""
+With PEERS_PYTHON, the path of a Python that can import lsmtool, LSMTool reads and writes them, too."""
 import collections
 import json
 import os
@@ -16,7 +16,7 @@ from astropy.wcs import WCS
 
 import srcfind_test as t
 
-LSMTOOL = os.environ.get("LSMTOOL_PYTHON", "")
+PEERS = os.environ.get("PEERS_PYTHON", "")
 ARCSEC = 1 / 3600
 MILLI = 1e-3 * ARCSEC
 NOT_FITTED, NEGATIVE = 64, 32
@@ -537,7 +537,7 @@ class SkyModels(t.Case):
 
     # --- LSMTool ---
 
-    @unittest.skipUnless(LSMTOOL, "LSMTOOL_PYTHON is not set")
+    @unittest.skipUnless(PEERS, "PEERS_PYTHON is not set")
     def test_lsmtool(self):
         """It loads a model, selects, groups by patches, and writes it: fluxes and shapes as they were, positions to its digits."""
         path = self.run_in(".skymodel", self.image(), "-i", "3", "--fit", "--patches", "island")
@@ -559,7 +559,7 @@ model.group("single")
 found["single"] = [str(n) for n in set(model.table["Patch"])]
 json.dump(found, sys.stdout)
 """
-        result = subprocess.run([LSMTOOL, "-c", script, path, self.path("back.skymodel")], capture_output=True, text=True)
+        result = subprocess.run([PEERS, "-c", script, path, self.path("back.skymodel")], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         found = json.loads(result.stdout[result.stdout.index("{"):])
         self.assertEqual(found["names"], re.findall(r"(\w+)(?:='.*?')?(?:, |\Z)", FIELDS % ("Patch, ", "", "")))
@@ -575,12 +575,12 @@ json.dump(found, sys.stdout)
         self.assertEqual(sorted(one[0] for one in found["bright"]), sorted(row.name for row in rows if row.flux > 0.5))
         self.assertEqual(len(found["single"]), 1)
 
-    @unittest.skipUnless(LSMTOOL, "LSMTOOL_PYTHON is not set")
+    @unittest.skipUnless(PEERS, "PEERS_PYTHON is not set")
     def test_lsmtool_without_patches(self):
         """And a single point, of which columns have one row."""
         path = self.run_in(".skymodel", self.image(shapes=POINTS[:1]), "--fit")
         script = "import sys, lsmtool; t = lsmtool.load(sys.argv[1]).table; print(len(t), t['I'][0] > 0.09, 'Patch' in t.colnames)"
-        result = subprocess.run([LSMTOOL, "-c", script, path], capture_output=True, text=True)
+        result = subprocess.run([PEERS, "-c", script, path], capture_output=True, text=True)
         self.assertEqual(result.stdout.splitlines()[-1:], ["1 True False"], result.stderr)
 
 

@@ -829,8 +829,8 @@ static void formats(void **state) {
     char *csv = text_of(c, "CSV"), *first = text_of(c, NULL);
     assert_string_equal(csv, first);
     srcfind_create(NULL, &finder);
-    assert_int_equal(srcfind_catalogue_write(finder, c, "xml", stdout), SRCFIND_ERROR_OPTIONS);
-    assert_non_null(strstr(srcfind_message(finder), "xml"));
+    assert_int_equal(srcfind_catalogue_write(finder, c, "xls", stdout), SRCFIND_ERROR_OPTIONS);
+    assert_non_null(strstr(srcfind_message(finder), "xls"));
     srcfind_destroy(finder);
     free(csv);
     free(first);
