@@ -14,6 +14,8 @@ from astropy.time import Time
 def light_curves(table):
     """Entry_id, V, eta, dates, fluxes and errors of each entry that was measured in two epochs or more, by falling eta."""
     curves = []
+    if "Entry_id" not in table.colnames or table["Total_flux"].dtype.kind != "f" or not np.isfinite(np.ma.filled(table["Total_flux"], np.nan)).any():
+        sys.exit("lightcurve.py: no fluxes of given positions: make the catalogue with srcfind --at REFERENCE --fit EPOCH... --merge LIGHT.vot")
     measured = table[np.isfinite(np.ma.filled(table["Total_flux"], np.nan))]  # an entry on a blank has empty cells
     for rows in measured.group_by("Entry_id").groups:
         flux, error, n = np.array(rows["Total_flux"]), np.array(rows["E_Total_flux"]), len(rows)
@@ -46,4 +48,6 @@ def main(catalogue, picture=None):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
     main(*sys.argv[1:])

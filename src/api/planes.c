@@ -192,6 +192,9 @@ static enum srcfind_status open_file(struct measuring *m, const char *given, cha
     if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
         return error_set(error, SRCFIND_ERROR_INPUT, "%s: there is no %s in this directory", given,
                          path + path_directory(path));
+    if (access(path, F_OK) != 0 && strchr(m->finder->options.measure_in, ','))
+        return error_set(error, SRCFIND_ERROR_INPUT,
+                         "%s: there is no such file: a comma in a path is written twice", path);
     enum srcfind_status status = image_open_file(&m->file, path, &m->own, &m->of_file, error);
     if (status == SRCFIND_OK)
         status = measure_file(m);

@@ -37,6 +37,8 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
     }
     for (int kind = 0; kind < USER_MAP_KINDS; kind++)
         add_file(&hash, target->user_maps[kind]);
+    for (int i = 0; i < target->n_measured; i++)
+        add_file(&hash, target->measured[i]);
     add_file(&hash, cli->find->values.at);
     fnv_add(&hash, target->catalogue ? targets->format->name : "");
     fnv_add(&hash, target->catalogue && path_ends_with(target->catalogue, ".gz") ? ".gz" : "");

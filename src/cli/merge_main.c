@@ -124,39 +124,48 @@ static int read_arguments(int argc, char **argv, struct arguments *a) {
                      : messages_usage("-o FILE names the merged catalogue (-: standard output)");
 }
 
-/* Whether a path is that of a table of Gaussians, as c.gaussians.csv where c.csv is in the list. */
-static bool names_gaussians(const char *path, const struct image_list *list, int64_t n) {
-    static const char part[] = ".gaussians";
-    const char *name = strrchr(path, '/'), *at = strstr(name ? name : path, ".gaussians.");
-    const size_t before = at ? (size_t)(at - path) : 0;
-    for (int64_t i = 0; at && i < n; i++)
-        if (strncmp(list->paths[i], path, before) == 0 &&
-            strcmp(list->paths[i] + before, at + strlen(part)) == 0)
-            return true;
+/* Whether a path is that of a table beside a catalogue, as c.gaussians.csv where c.csv is in the
+ * list. part: what the name of the table has more. */
+static bool names_table(const char *path, const char *part, const struct image_list *list,
+                        int64_t n) {
+    const char *name = strrchr(path, '/');
+    for (const char *at = name ? name : path; (at = strstr(at, part)); at++) {
+        const size_t before = (size_t)(at - path);
+        for (int64_t i = 0; i < n; i++)
+            if (strncmp(list->paths[i], path, before) == 0 &&
+                strcmp(list->paths[i] + before, at + strlen(part)) == 0)
+                return true;
+    }
     return false;
 }
 
-/* Leaves out the maps and tables of --save, which stand beside catalogues and have their suffix.
- * Returns how many tables these are; *n_maps: how many maps. */
-static int64_t drop_what_is_beside(struct image_list *list, int64_t *n_maps) {
+/* What is left out of a list: it stands beside catalogues, and has their suffix. */
+struct left_out {
+    int64_t n_gaussians, n_planes, n_maps;
+};
+
+/* Leaves out the tables of --save and --measure-in, and maps. */
+static struct left_out drop_what_is_beside(struct image_list *list) {
     const int64_t n_listed = list->n;
-    int64_t n = 0, n_tables = 0;
-    *n_maps = 0;
+    struct left_out left_out = {0};
+    int64_t n = 0;
     for (int64_t i = 0; n_listed > 1 && i < n_listed; i++) {
         char *path = list->paths[i];
-        const bool is_table = names_gaussians(path, list, n_listed);
-        const bool is_map = !is_table && is_srcfind_map(path);
+        const bool has_gaussians = names_table(path, ".gaussians", list, n_listed);
+        const bool has_planes = names_table(path, ".planes", list, n_listed);
+        const bool is_map = !has_gaussians && !has_planes && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
-        n += !is_table && !is_map;
-        n_tables += is_table;
-        *n_maps += is_map;
+        n += !has_gaussians && !has_planes && !is_map;
+        left_out.n_gaussians += has_gaussians;
+        left_out.n_planes += has_planes;
+        left_out.n_maps += is_map;
     }
     if (n == 0) /* the first one is refused, as no catalogue */
-        return 0;
+        return (struct left_out){0};
     while (list->n > n)
         free(list->paths[--list->n]);
-    return n_tables;
+    return left_out;
 }
 
 /* Whether all catalogues have the table of their Gaussians beside them. Says which lacks it, if
@@ -187,18 +196,21 @@ static bool have_gaussians(const struct image_list *list, const struct messages 
 static int choose_gaussians(const struct arguments *a, struct image_list *list, char **path) {
     const struct messages messages = messages_for(&a->cli);
     const bool is_file = merged_file_path(a->output) && !path_is_stream(a->output);
-    int64_t n_maps;
-    const int64_t n_tables = drop_what_is_beside(list, &n_maps);
+    const struct left_out left_out = drop_what_is_beside(list);
     bool ok = true;
     *path = NULL;
     if (is_file && have_gaussians(list, &messages, &ok))
         ok = (*path = merge_gaussians_path(a->output));
     if (!ok)
         return messages_no_memory("merging catalogues");
-    const int64_t n = n_maps + (*path ? 0 : n_tables);
+    const int64_t n = left_out.n_maps + (*path ? 0 : left_out.n_gaussians);
     if (n > 0)
         messages_note(&messages, "%lld map%s or table%s of --save %s left out", (long long)n,
                       plural(n), plural(n), n == 1 ? "is" : "are");
+    if (left_out.n_planes > 0)
+        messages_note(&messages, "%lld table%s of planes (--measure-in) %s left out",
+                      (long long)left_out.n_planes, plural(left_out.n_planes),
+                      left_out.n_planes == 1 ? "is" : "are");
     return EXIT_OK;
 }
 

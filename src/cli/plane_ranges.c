@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "input/image.h"
 
 /* --- the option --- */
@@ -22,7 +23,7 @@ static bool read_index(const char **text, int64_t *index) {
 
 /* Reads A, A-B or `all`, and moves behind it. */
 static bool read_range(const char **text, struct plane_range *range) {
-    if (strncmp(*text, "all", 3) == 0) {
+    if (ascii_same_start(*text, "all", 3)) {
         *range = (struct plane_range){1, INT64_MAX};
         *text += 3;
         return true;
@@ -37,7 +38,7 @@ static bool read_range(const char **text, struct plane_range *range) {
 }
 
 bool plane_ranges_parse(const char *text, struct plane_ranges *ranges) {
-    *ranges = (struct plane_ranges){.is_all = strcmp(text, "all") == 0};
+    *ranges = (struct plane_ranges){.is_all = ascii_same(text, "all")};
     for (;; text++) {
         if (ranges->n == SRCFIND_MAX_AXES || !read_range(&text, &ranges->axis[ranges->n++]))
             return false;

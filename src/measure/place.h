@@ -12,6 +12,7 @@ struct place {
      * `square`: that of one FWHM. 0: the nearest pixel alone. */
     double square;
     double reach_x, reach_y; /* how far they reach on both sides */
+    bool is_wide;            /* of a scale: local background would have its emission in it */
     int64_t row;
     int64_t twin; /* the first place with the same position and shape, which has the result */
     /* Whose parts several places may be, and what its two sums of amplitudes multiply each with. */

@@ -136,6 +136,7 @@ struct active {
 };
 
 struct summing {
+    bool has_background; /* it is subtracted: none of the places is wide */
     const struct place *places;
     const struct place_group *group;
     struct place_sums *sums;
@@ -248,17 +249,28 @@ static void add_span(struct summing *s, const struct span *span) {
     }
 }
 
+/* Whether a wide place is in a group, or reaches its pixels. */
+static bool has_wide(const struct place *places, const struct place_group *group) {
+    bool has = false;
+    for (int i = 0; i < group->n; i++)
+        has = has || places[group->members[i]].is_wide;
+    for (int i = 0; i < group->n_others; i++)
+        has = has || places[group->others[i]].is_wide;
+    return has;
+}
+
 /* Takes pixels of a row, from index `at` on. */
 static void take_span(const struct run_pixels *pixels, int64_t at, int64_t x, int64_t y, int n,
-                      struct span *span) {
+                      bool has_background, struct span *span) {
     span->x = x;
     span->y = y;
     span->n = n;
     span->n_blank = 0;
     for (int i = 0; i < n; i++) {
-        const double above = (double)pixels->value[at + i] - pixels->background[at + i];
-        const bool is_blank = !isfinite(above);
-        span->noise[i] = (struct noise_at){pixels->background[at + i], pixels->rms[at + i]};
+        const double background = pixels->background[at + i]; /* NaN: blank */
+        const double above = (double)pixels->value[at + i] - (has_background ? background : 0);
+        const bool is_blank = !isfinite(above) || !isfinite(background);
+        span->noise[i] = (struct noise_at){background, pixels->rms[at + i]};
         span->above[i] = is_blank ? 0 : above;
         span->weight[i] = !is_blank;
         span->n_blank += is_blank;
@@ -275,7 +287,7 @@ static void each_span(struct summing *s, const struct run_set *set, const struct
         for (int64_t x = run->x0; x <= run->x1; x += PIXELS_AT_ONCE) {
             const int64_t left = run->x1 - x + 1;
             const int n = (int)(left < PIXELS_AT_ONCE ? left : PIXELS_AT_ONCE);
-            take_span(pixels, at, x, run->y, n, &span);
+            take_span(pixels, at, x, run->y, n, s->has_background, &span);
             use(s, &span);
             at += n;
         }
@@ -285,7 +297,11 @@ static void each_span(struct summing *s, const struct run_set *set, const struct
 void place_sums_add(const struct place *places, const struct place_group *group,
                     const struct run_set *set, const struct run_pixels *pixels,
                     struct place_sums *sums, struct place_pixels *known) {
-    struct summing s = {.places = places, .group = group, .sums = sums, .known = known};
+    struct summing s = {.has_background = !has_wide(places, group),
+                        .places = places,
+                        .group = group,
+                        .sums = sums,
+                        .known = known};
     for (int i = 0; i < group->n; i++)
         known[group->members[i]] = (struct place_pixels){.above = NAN};
     each_span(&s, set, pixels, add_span);
@@ -329,6 +345,10 @@ static void add_residuals(struct summing *s, const struct span *span) {
 void place_residuals_add(const struct place *places, const struct place_group *group,
                          const struct run_set *set, const struct run_pixels *pixels,
                          const struct amplitude *found, struct place_pixels *known) {
-    struct summing s = {.places = places, .group = group, .known = known, .found = found};
+    struct summing s = {.has_background = !has_wide(places, group),
+                        .places = places,
+                        .group = group,
+                        .known = known,
+                        .found = found};
     each_span(&s, set, pixels, add_residuals);
 }

@@ -87,6 +87,7 @@ static void add_place(struct measuring *m, int64_t gaussian, int64_t i,
     struct place p = place_make(g->x, g->y, moments, gaussian);
     const bool is_alone = !(m->held->sources[i].n_gaussians > 1);
     p.source = i;
+    p.is_wide = g->scale > 0;
     p.weight[0] = flux_of(m, moments);
     p.weight[1] =
         m->plane->unit * (is_alone ? 1 : place_shape_at(&p, m->held->x_max[i], m->held->y_max[i]));

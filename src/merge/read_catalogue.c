@@ -182,6 +182,11 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     if (status == SRCFIND_OK && strcmp(table.columns[0].name, "Image") == 0)
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: this is a merged catalogue: merge those of the images", path);
+    if (status == SRCFIND_OK && table_file_column(&table, "Plane"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of planes, which goes with the catalogue of its sources: "
+                           "name that one",
+                           path);
     if (status == SRCFIND_OK && table_file_column(&table, "Gaus_id"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: a table of Gaussians, which goes with the catalogue of their "

@@ -285,6 +285,22 @@ class MeasureIn(t.Case):
                 self.assertGreater(expected.count("\n"), 60)
                 self.assertEqual(self.text(self.deep, "-i", "3", "--measure-in", path, "-j", "3", *options), expected)
 
+    def test_wide_sources(self):
+        """Those of scales keep their flux, of which local background has a part."""
+        rows, columns = np.mgrid[:400, :400]
+        halo = 8 * np.exp(-((columns - 200) ** 2 + (rows - 190) ** 2) * FWHM ** 2 / 2 / 45 ** 2)
+        point = np.exp(-((columns - 215) ** 2 + (rows - 200) ** 2) * FWHM ** 2 / 2 / 25)
+        k = np.fft.fftfreq(400)
+        noise = [np.fft.ifft2(np.fft.fft2(self.random.normal(size=(400, 400))) * np.exp(-(np.pi * 5 / FWHM) ** 2 * (k[:, None] ** 2 + k ** 2))).real for _ in range(2)]
+        deep, plane = (self.write(name, (factor * (halo + 40 * point) + image / image.std()).astype(np.float32), header())
+                       for name, factor, image in (("a.fits", 1, noise[0]), ("b.fits", 0.5, noise[1])))
+        found, sources = self.rows(deep, "-i", "3", "--local", "--scales", "--measure-in", plane)
+        wide = max(sources.values(), key=lambda row: row["Total_flux"])
+        self.assertGreaterEqual(wide["Scale"], 2)
+        for row in found:
+            if row["Source_id"] == wide["Source_id"]:
+                self.assertAlmostEqual(row["Total_flux"], 0.5 * 8 * (45 / 5) ** 2, delta=25)
+
     def test_mask(self):
         """Masked pixels are blank in all planes."""
         plane = self.write("plane.fits", self.sky(5, self.peaks, 1), header())
@@ -348,6 +364,7 @@ class MeasureIn(t.Case):
         os.remove(self.path("cubes/b.fits"))
         result = t.run(*run[:4], "-o", self.path("other"))
         self.assertEqual(result.returncode, 1)
+        self.assert_error(1, "a: there is no such file: a comma in a path is written twice", self.deep, "--measure-in", "a,b.fits")
         self.assertIn("%s: there is no b.fits in this directory" % self.path("cubes"), result.stderr)
         self.assert_error(2, "is no directory, and several images need one", *run[:3], self.path("cubes/a.fits"), *run[4:])
 

@@ -190,7 +190,7 @@ class Planes(t.Case):
     def test_merged_by_srcfind_merge(self):
         """srcfind-merge tells planes apart as --merge does, if catalogues tell them; a plane that is not named is the first."""
         other = self.write("other.fits", np.concatenate([cube(3), cube(1)]), t.sky_header())
-        t.run(self.cube, other, "--plane", "all", "--merge", self.path("m.csv"), check=True)
+        t.run(self.cube, other, "--plane", "ALL", "--merge", self.path("m.csv"), check=True)
         for suffix in ("json", "fits", "ecsv"):
             t.run(self.cube, other, "--plane", "all", "-o", self.out, "-f", suffix, check=True)
             t.run(self.cube, "-o", os.path.join(self.out, "cube.plane1." + suffix), check=True)
@@ -198,6 +198,19 @@ class Planes(t.Case):
             merged = self.path("of_%s.csv" % suffix)
             subprocess.run([os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge"), *catalogues, "-o", merged], check=True, capture_output=True)
             self.assertEqual([str(row["RA"]) for row in t.read_csv(merged)], [row["RA"] for row in self.rows("m.csv")])
+
+    def test_merged_without_tables_of_planes(self):
+        """srcfind-merge leaves the tables of --measure-in out, and says so; alone, such a table is no catalogue."""
+        image = self.write("a.fits", cube(), t.sky_header())
+        os.mkdir(self.out)
+        t.run(image, "-q", "--measure-in", self.cube, "-o", os.path.join(self.out, "a.csv"), check=True)
+        merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+        merged = subprocess.run([merge, *[os.path.join(self.out, name) for name in self.names()], "--radius", "5", "-o", self.path("m.csv")], capture_output=True, text=True)
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        self.assertIn("1 table of planes (--measure-in) is left out\n", merged.stderr)
+        alone = subprocess.run([merge, os.path.join(self.out, "a.planes.csv"), "-o", self.path("n.csv")], capture_output=True, text=True)
+        self.assertEqual(alone.returncode, 1)
+        self.assertIn("a table of planes, which goes with the catalogue of its sources: name that one", alone.stderr)
 
     def count(self, image, plane):
         return t.run(image, "--fit", "--plane", plane, check=True).stdout.count("\n") - 1

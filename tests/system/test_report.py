@@ -178,6 +178,11 @@ class Report(t.Case):
         again(4, *masks)
         os.utime(self.path("masks/2.fits"), (1, 1))
         again(1, *masks)
+        for i in range(4):
+            self.write("masks/%d.fits" % i, t.noise(120, 130, seed=i), t.sky_header())
+        again(4, "--measure-in", self.path("masks"))
+        os.utime(self.path("masks/1.fits"), (1, 1))
+        again(1, "--measure-in", self.path("masks"))
         again(4, "--at", at)
         os.utime(at, (1, 1))
         again(4, "--at", at)
