@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "gpu/module.h"
 #include "input/blanked.h"
+#include "input/header_lines.h"
 #include "input/user_maps.h"
 
 bool finder_wants_gpu(const struct options *o) {
@@ -458,7 +459,10 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     catalogue->options = finder->options;
     catalogue->run.threads = finder->options.threads;
     catalogue_name_columns(catalogue);
-    if (input->source && !sampled_source(&sample, input->source, &source))
+    catalogue->header = header_lines(&input->image->hdu.header, &catalogue->image);
+    if (!catalogue->header)
+        status = error_memory(&finder->error, "keeping the header");
+    else if (input->source && !sampled_source(&sample, input->source, &source))
         status = error_memory(&finder->error, "keeping a sample");
     sampled.source = input->source ? &source : NULL;
     if (status == SRCFIND_OK)

@@ -82,13 +82,22 @@ void cards_add_text(struct cards *cards, const char *keyword, const char *value)
         add_quoted(cards, keyword, quoted, n, false);
 }
 
-void cards_add_history(struct cards *cards, const char *text) {
+/* Adds a text under a keyword without a value. */
+static void add_commentary(struct cards *cards, const char *keyword, const char *text) {
     const size_t length = strlen(text), most = CARD - COMMENTARY;
     for (size_t at = 0; at < length; at += most) {
         char card[CARD + 1];
-        const int n = snprintf(card, sizeof card, "%-8s%.*s", "HISTORY", (int)most, text + at);
+        const int n = snprintf(card, sizeof card, "%-8s%.*s", keyword, (int)most, text + at);
         add_card(cards, card, (size_t)n);
     }
+}
+
+void cards_add_history(struct cards *cards, const char *text) {
+    add_commentary(cards, "HISTORY", text);
+}
+
+void cards_add_comment(struct cards *cards, const char *text) {
+    add_commentary(cards, "COMMENT", text);
 }
 
 void cards_copy(struct cards *cards, const char *card) {

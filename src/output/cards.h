@@ -17,8 +17,9 @@ void cards_add_integer(struct cards *cards, const char *keyword, int64_t value);
 void cards_add_real(struct cards *cards, const char *keyword, double value);
 /* Adds no card for an empty text, and several for a long one. */
 void cards_add_text(struct cards *cards, const char *keyword, const char *value);
-/* Adds a text to the HISTORY, in as many cards as it needs. */
+/* Adds a text to the HISTORY, or as a COMMENT, in as many cards as it needs. */
 void cards_add_history(struct cards *cards, const char *text);
+void cards_add_comment(struct cards *cards, const char *text);
 /* Adds a card of another header, of CARD characters, as it is. */
 void cards_copy(struct cards *cards, const char *card);
 

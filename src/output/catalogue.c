@@ -293,6 +293,7 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     plane_rows_free(catalogue->plane_rows);
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
+    free(catalogue->header);
     free(catalogue->parts);
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);

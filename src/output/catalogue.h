@@ -84,6 +84,7 @@ struct srcfind_catalogue {
     struct srcfind_quality quality;
     struct noise_map noise;           /* what maps of the image are made of */
     struct noise_map detection_noise; /* of the image for detection, if there is one */
+    char *header;                     /* of the image, see header_lines; NULL: not known */
     struct fits_version version;      /* of the image's file, when it was searched */
     bool on_device;                   /* pixels in the memory of a device were searched */
     struct options options;

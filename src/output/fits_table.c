@@ -77,6 +77,15 @@ static int find_extension(const char *name) {
     return -1;
 }
 
+/* Adds the header of the image, as PyBDSF does: pipelines read its shape and coordinates. */
+static void add_image_header(const struct srcfind_catalogue *catalogue, struct cards *cards) {
+    char line[2 * CARD];
+    for (const char *at = catalogue->header; at && *at; at += strcspn(at, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        cards_add_comment(cards, line);
+    }
+}
+
 static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
     struct cards cards = {0};
     size_t widths[MOST_COLUMNS];
@@ -93,6 +102,7 @@ static bool fits_begin(const struct srcfind_catalogue *catalogue, FILE *stream) 
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(catalogue, &cards);
     add_metadata(catalogue, &cards);
+    add_image_header(catalogue, &cards);
     option_cards_add(&cards, "catalogue", !catalogue->options_differ ? &catalogue->options : NULL);
     const bool ok = cards_end(&cards);
     if (ok)

@@ -79,6 +79,31 @@ class Formats(t.Case):
             self.assertEqual(table.meta["options"], found["options"])
             self.assertEqual(table.meta.get("rms_box_size"), found["background"].get("local", {}).get("size"))
 
+    def test_header_of_the_image(self):
+        """FITS catalogues have it in comments, from which DDFacet's ClusterCat takes shape and coordinates; the same from tiles and gzip."""
+        cube = t.noise(150, 170, seed=3)[None]
+        header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e6, OBJECT="it's / M 31", EXTENDED=True, LONGTEXT="x" * 60)
+        path = self.write("image.fits", cube, header)
+        fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(cube, header, compression_type="GZIP_1", quantize_level=0)]).writeto(self.path("tiled.fits"))
+        with open(path, "rb") as plain, gzip.open(self.path("image.fits.gz"), "wb") as packed:
+            packed.write(plain.read())
+        found = {}
+        for name in ("image.fits", "image.fits.gz", "tiled.fits"):
+            with fits.open(self.written(self.path(name), ".fits", "--save", "rms")) as hdus:
+                found[name] = list(hdus[1].header["COMMENT"])
+        comments = found["image.fits"]
+        self.assertEqual(found["image.fits.gz"], comments)
+        self.assertEqual([line for line in found["tiled.fits"] if line not in comments], [])
+        values = {}
+        for line in comments:
+            for keyword, kind in (("CRVAL1", float), ("CRVAL2", float), ("CDELT1", float), ("NAXIS1", int)):  # as ClusterCat reads them
+                if keyword in line:
+                    values[keyword] = kind(line.split()[2])
+        self.assertEqual(values, {"CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -0.0005, "NAXIS1": 170})
+        for line in ("NAXIS = 3", "NAXIS3 = 1", "EXTENDED = True", "OBJECT = 'it''s / M 31'", "CTYPE1 = 'RA---SIN'"):
+            self.assertIn(line, comments)
+        self.assertIn("LONGTEXT = '%s'" % ("x" * 60), "".join(comments))
+
     def test_names_of_formats(self):
         """A format has its name and, without the dot, its suffixes, in letters of any case."""
         image = self.image()
