@@ -394,9 +394,11 @@ static enum srcfind_status measure_range(void *context, int i, struct error *err
         scale_row(&b->measurer->setting, &b->rows[k], shape);
         setting_size_in_pixels(&b->measurer->beam, &shape->second, &b->rows[k]);
     }
-    return w->wcs ? world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam,
-                                       end - first, w->shapes, b->rows + first, error)
-                  : SRCFIND_OK;
+    if (w->wcs)
+        return world_columns_fill(w->wcs, b->measurer->metadata, &b->measurer->beam, end - first,
+                                  w->shapes, b->rows + first, error);
+    world_columns_in_pixels(end - first, w->shapes, b->rows + first);
+    return SRCFIND_OK;
 }
 
 static void free_workers(struct worker *workers, int n) {

@@ -179,6 +179,18 @@ static void fill_row(const struct srcfind_image *image, const double *lon, const
         measure_fitted_size(&j, &second, beam, shape, row);
 }
 
+void world_columns_in_pixels(int64_t n, const struct pixel_shape *shapes,
+                             struct srcfind_source *rows) {
+    static const struct jacobian north_up = {.east_x = -1, .north_y = 1};
+    static const struct tensor no_beam = {NAN, NAN, NAN};
+    for (int64_t i = 0; i < n; i++) {
+        const struct tensor second = jacobian_apply(&north_up, &shapes[i].second);
+        measure_size(&second, &rows[i]);
+        if (shapes[i].is_fitted)
+            measure_fitted_size(&north_up, &second, &no_beam, &shapes[i], &rows[i]);
+    }
+}
+
 struct batch {
     double x[POINTS * BATCH], y[POINTS * BATCH], lon[POINTS * BATCH], lat[POINTS * BATCH];
 };

@@ -26,4 +26,9 @@ enum srcfind_status world_columns_fill(struct wcs *wcs, const struct srcfind_ima
 /* Sets the name of a row, from lon and lat: "" if these are not known. */
 void world_columns_name(const struct srcfind_image *image, struct srcfind_source *row);
 
+/* Sets the sizes, their angles and the errors of rows of an image without sky coordinates: in
+ * pixels, and as if north were up and east left. What the beam is then is not known. */
+void world_columns_in_pixels(int64_t n, const struct pixel_shape *shapes,
+                             struct srcfind_source *rows);
+
 #endif

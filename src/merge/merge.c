@@ -202,6 +202,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
     struct merged_image image = {
         .shown = {.path = texts_clean(input->name), .date_obs = texts_clean(c->image.date_obs)},
         .other_name = input->other_name ? texts_clean(input->other_name) : NULL,
+        .has_sky = *c->image.lon_name,
         .plane = input->plane ? strdup(input->plane) : NULL,
         .width = (int32_t)c->image.width,
         .height = (int32_t)c->image.height};

@@ -1,5 +1,6 @@
 #include "merge/merged_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ bool merged_rows_make(struct merged_rows *m) {
     m->n = 0;
     m->marks = NULL;
     for (int64_t i = 0; i < m->n_images; i++) {
+        m->has_sky = m->has_sky || m->images[i].has_sky;
         for (int64_t row = 0; row < m->images[i].n; row++) {
             if (!merged_rows_stays(m, &m->images[i], row) || m->n++ % ROWS_A_MARK != 0)
                 continue;
@@ -59,6 +61,12 @@ static int64_t count_together(const struct merged_rows *m, const struct row_mark
     return count;
 }
 
+/* Forgets sizes in pixels, where those of other images are in degrees. */
+static void forget_sizes(struct srcfind_source *source) {
+    source->major = source->minor = source->angle = NAN;
+    source->e_major = source->e_minor = source->e_angle = NAN;
+}
+
 static void number_source(const struct merged_rows *m, const struct merged_image *image,
                           int64_t row, int64_t number, struct srcfind_source *source) {
     source->id = number;
@@ -83,6 +91,8 @@ static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
             return false;
         for (int64_t i = 0; i < count; i++, done++, at.row++) {
             images[done] = &image->shown;
+            if (m->has_sky && !image->has_sky)
+                forget_sizes(&sources[done]);
             if (m->are_gaussians)
                 sources[done].gaussian_id = first + done + 1;
             else

@@ -9,6 +9,7 @@
 struct merged_image {
     struct row_image shown; /* its path is NULL where none was added; owned */
     char *other_name;       /* see struct merge_input; NULL: the same; owned */
+    bool has_sky;           /* sky coordinates; else sizes are in pixels */
     char *plane;            /* NULL where it is none of several; owned */
     int64_t at;             /* of its rows in the spool */
     int64_t n;              /* rows */
@@ -28,6 +29,7 @@ struct merged_rows {
     int64_t n_images;
     const uint64_t *duplicates;
     bool keep_duplicates;
+    bool has_sky;           /* an image has sky coordinates: merged_rows_make sets it */
     bool are_gaussians;     /* which have their flags, and the numbers of their sources */
     struct row_mark *marks; /* where each 512th row is */
     int64_t n;              /* rows that stay */

@@ -98,6 +98,8 @@ const char *catalogue_unit(const char *unit, const struct srcfind_image *image) 
         unit = image->unit;
     else if (unit && strcmp(unit, "flux") == 0)
         unit = image->flux_unit;
+    else if (unit && strcmp(unit, "size") == 0)
+        unit = *image->lon_name ? "deg" : "pix";
     return unit && *unit ? unit : NULL;
 }
 

@@ -125,8 +125,8 @@ bool catalogue_is_merged(const struct srcfind_catalogue *catalogue);
 /* Chooses the columns by the catalogue's options, and names them for its image. */
 void catalogue_name_columns(struct srcfind_catalogue *catalogue);
 
-/* The unit of a column: its own, or that of the image where it is "map" or "flux"; NULL for none.
- */
+/* The unit of a column: its own, or that of the image where it is "map", "flux" or "size"; NULL for
+ * none. */
 const char *catalogue_unit(const char *unit, const struct srcfind_image *image);
 
 /* Writes a cell as in a CSV file, "" if it does not apply, and returns the length. The capacity of

@@ -124,6 +124,7 @@ enum srcfind_status selected_check(const struct column_list *list, const struct 
         c->options = *options;
         memcpy(c->image.unit, UNIT_OF_IMAGE, sizeof UNIT_OF_IMAGE);
         memcpy(c->image.flux_unit, UNIT_OF_IMAGE, sizeof UNIT_OF_IMAGE);
+        memcpy(c->image.lon_name, "RA", sizeof "RA");
         catalogue_name_columns(c);
     }
     for (int i = 0; status == SRCFIND_OK && i < list->n; i++)

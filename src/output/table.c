@@ -42,13 +42,14 @@ static bool table_begin(const struct srcfind_catalogue *catalogue, FILE *stream)
             has_sky ? image->lon_name : "RA", has_sky ? image->lat_name : "DEC", "Xposn", "Yposn",
             "Peak_flux", "Total_flux", "SNR", "Maj", has_scales ? "  Scale" : "", "Flags");
     fprintf(stream, "%8s %11s %11s %10s %10s %11.11s %11.11s %9s %9s%s %6s\n", "", "deg", "deg",
-            "pix", "pix", image->unit, image->flux_unit, "", "arcsec", has_scales ? "       " : "",
-            "");
+            "pix", "pix", image->unit, image->flux_unit, "", has_sky ? "arcsec" : "pix",
+            has_scales ? "       " : "", "");
     return true;
 }
 
 static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                          char *text) {
+    const double to_arcsec = *catalogue->image.lon_name ? 3600 : 1; /* or pixels */
     char *to = text, c[9][CELL];
     for (int64_t row = 0; row < rows->n; row++) {
         const struct srcfind_source *s = rows_source(rows, row);
@@ -56,7 +57,7 @@ static size_t table_rows(const struct srcfind_catalogue *catalogue, const struct
                        (long long)s->id, cell(s->lon, 5, c[0]), cell(s->lat, 5, c[1]),
                        cell(s->x, 2, c[2]), cell(s->y, 2, c[3]), digits(s->peak_flux, c[4]),
                        digits(s->total_flux, c[5]), cell(s->snr, 1, c[6]),
-                       digits(3600 * s->major, c[7]), scale_cell(catalogue, s->scale, c[8]),
+                       digits(to_arcsec * s->major, c[7]), scale_cell(catalogue, s->scale, c[8]),
                        (long long)s->flags);
     }
     return (size_t)(to - text);

@@ -231,13 +231,19 @@ class Catalogues(t.Case):
     def test_without_a_sky(self):
         for cards in ({"CTYPE1": None, "CTYPE2": None}, {"CTYPE1": "JY/BEAM"}, {"CTYPE1": "LINEAR", "CTYPE2": "LINEAR"},
                       {"CDELT1": 0.0}, {"CTYPE1": "RA---XYZ", "CTYPE2": "DEC--XYZ"}):
+            header = t.sky_header()
+            on_sky = t.find(self.write("sky.fits", t.noise(100, 100), header))["sources"]
             catalogue = t.find(self.write("image.fits", t.noise(100, 100), t.sky_header(**cards)))
             with self.subTest(cards=cards):
                 self.assertGreater(len(catalogue["sources"]), 3)
                 self.assertIsNone(catalogue["image"]["frame"])
-                for s in catalogue["sources"]:
-                    self.assertEqual([s[name] for name in ("Source_Name", "RA", "DEC", "E_RA", "Maj", "PA")], [None] * 6)
+                self.assertEqual([column["unit"] for column in catalogue["columns"] if column["name"] in ("Maj", "Min", "PA")], ["pix", "pix", "deg"])
+                for s, other in zip(catalogue["sources"], on_sky, strict=True):
+                    self.assertEqual([s[name] for name in ("Source_Name", "RA", "DEC", "E_RA")], [None] * 4)
                     self.assertIsNotNone(s["E_Xposn"])
+                    if other["Maj"] is not None:  # north is up
+                        self.assertAlmostEqual(s["Maj"] * header["CDELT2"] / other["Maj"], 1, 4)
+                        self.assertAlmostEqual(abs((s["PA"] - other["PA"] + 90) % 180 - 90), 0, 1)
 
     def test_other_systems(self):
         for lon, lat, names, frame in (("ELON", "ELAT", ("ELON", "ELAT"), "ECLIPTIC"),

@@ -653,10 +653,17 @@ class Components(t.Case):
         self.assertAlmostEqual(row["Total_flux"] / (100 * sky.NOISE * area), 1, delta=0.15)
 
     def test_no_sky(self):
-        """Pixels alone: the fit's position and fluxes, no sizes."""
-        path = self.write("pixels.fits", t.noise(150, 160, seed=2))
-        rows = self.json(path, "-i", "3", "--fit")
-        self.assertEqual({row[name] for row in rows for name in ("Maj", "RA", "DC_Maj", "E_Maj")}, {None})
+        """Pixels alone: position, fluxes, and sizes in pixels, which are those on the sky where north is up; none without the beam."""
+        pixels = t.noise(150, 160, seed=2)
+        rows = self.json(self.write("pixels.fits", pixels), "-i", "3", "--fit")
+        self.assertEqual({row[name] for row in rows for name in ("RA", "DC_Maj", "E_DC_Maj")}, {None})
+        header = t.sky_header(BMAJ=None, BMIN=None, BPA=None)
+        on_sky = self.json(self.write("sky.fits", pixels, header), "-i", "3", "--fit")
+        for row, other in zip(rows, on_sky, strict=True):
+            for name, scale in (("Maj", header["CDELT2"]), ("Min", header["CDELT2"]), ("E_Maj", header["CDELT2"]), ("E_Min", header["CDELT2"]), ("E_PA", 1)):
+                self.assertEqual(row[name] is None, other[name] is None)
+                if row[name] is not None:
+                    self.assertAlmostEqual(row[name] * scale / other[name], 1, 4)
         self.assertGreater(self.check_fit(rows, False), 5)
 
     # --- odd images ---

@@ -225,7 +225,11 @@ class Merge(t.Case):
         # they go with images that have a sky
         others = [self.cut("%s.fits" % name, 0, 0, BUNIT="Jy/pixel") for name in "cd"]
         n_others = len(rows_of(t.run(others[0], "-q").stdout))
-        self.assertEqual(len(rows_of(self.merge_images(images[0], *others, images[1]))), n_others + 2 * len(one))
+        mixed = rows_of(self.merge_images(images[0], *others, images[1]))
+        self.assertEqual(len(mixed), n_others + 2 * len(one))
+        for row in mixed:  # sizes in pixels would stand among sizes in degrees
+            self.assertEqual([row["Maj"], row["PA"]] == ["", ""], row["RA"] == "")
+        self.assertTrue(all(float(row["Maj"] or 2) > 1 for row in merged) and any(row["Maj"] for row in merged))
         # but the others must go together
         galactic = self.cut("g.fits", 0, 0, BUNIT="Jy/pixel", CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None)
         result = t.run(images[0], others[0], galactic, "-q", "--merge", self.merged)

@@ -319,7 +319,7 @@ class Save(t.Case):
         for name in ("models", "rms,", ",rms", "", "RMS", "rms,image", "rms;snr"):
             result = t.run(path, "--save", name)
             self.assertEqual([result.returncode, result.stdout], [2, ""], name)
-            self.assertIn("rms, background, snr, islands, sources, model, residual, picture", result.stderr)
+            self.assertIn("rms, background, snr, islands, sources, model, residual, mask, picture", result.stderr)
         for option in ("--bench", "--compare-cpu"):
             result = t.run(path, option, "--save", "rms")
             self.assertEqual([result.returncode, result.stdout], [2, ""])
