@@ -6,7 +6,9 @@
 
 #include "output/catalogue.h"
 
-enum { ROWS = 512 }; /* of a block */
+enum { ROWS = 510 }; /* of a block: as many as writer.h promises */
+
+_Static_assert(ROWS % 3 == 0, "rows of any size fill blocks without a gap in base64");
 
 /* A block that is formatted, or waits to be written. */
 struct slot {

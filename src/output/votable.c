@@ -12,7 +12,8 @@
 
 /* Bytes of a row before base64: a bit for each column, set where the cell is empty; 8 for each
  * number; and the length of each text. base64 makes four characters of three bytes, so that a row
- * is made a multiple of three, and blocks of rows follow each other without a gap. */
+ * is made a multiple of three where a text can be filled up. Else what is left of it is written
+ * with the next row. Blocks of a multiple of three rows follow each other without a gap. */
 enum { MOST_BYTES = MOST_COLUMNS + ROW_MOST_BYTES };
 
 static size_t flag_bytes(const struct srcfind_catalogue *catalogue) {
@@ -179,12 +180,24 @@ static char *put_base64(const unsigned char *bytes, size_t n, char *to) {
     return to;
 }
 
+/* The last one or two bytes, if any. */
+static char *put_rest(const unsigned char *rest, size_t n, char *to) {
+    const unsigned char three[3] = {n > 0 ? rest[0] : 0, n > 1 ? rest[1] : 0, 0};
+    if (n == 0)
+        return to;
+    to = put_base64(three, 3, to);
+    memset(to - (3 - n), '=', 3 - n);
+    *to++ = '\n';
+    return to;
+}
+
 /* A line for each row. Its bytes are at the end of its place in the text, behind what is made of
- * them. */
+ * them, and follow the rest of the row before. */
 static size_t votable_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
                            char *text) {
     const size_t most = writer_row_bytes(&votable_writer, catalogue);
-    size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(catalogue);
+    size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(catalogue), n_rest = 0;
+    unsigned char rest[3];
     char *to = text;
     widths_of(catalogue, widths);
     for (int i = 0; i < catalogue->n_columns; i++)
@@ -192,10 +205,15 @@ static size_t votable_rows(const struct srcfind_catalogue *catalogue, const stru
     for (int64_t row = 0; row < rows->n; row++) {
         unsigned char *bytes = (unsigned char *)text + ((size_t)row + 1) * most - n_bytes;
         row_of(catalogue, rows, row, widths, bytes);
-        to = put_base64(bytes, n_bytes, to);
+        const size_t n = n_rest + n_bytes;
+        bytes -= n_rest;
+        memcpy(bytes, rest, n_rest);
+        n_rest = n % 3;
+        memcpy(rest, bytes + n - n_rest, n_rest);
+        to = put_base64(bytes, n - n_rest, to);
         *to++ = '\n';
     }
-    return (size_t)(to - text);
+    return (size_t)(put_rest(rest, n_rest, to) - text);
 }
 
 static const char *const suffixes[] = {".vot",        ".votable", ".xml", ".vot.gz",

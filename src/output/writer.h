@@ -26,7 +26,8 @@ struct writer {
     /* Writes the text before the rows. False where memory ran out. */
     bool (*begin)(const struct srcfind_catalogue *catalogue, FILE *stream);
     /* Formats rows to text, which has writer_row_bytes for each, and returns the number of bytes.
-     * Several threads may call this at the same time. */
+     * Several threads may call this at the same time. All calls but for that of the last rows have
+     * a multiple of three rows. */
     size_t (*rows)(const struct srcfind_catalogue *catalogue, const struct rows *rows, char *text);
     size_t row_bytes;  /* maximum length of a formatted row, but for texts of its image */
     const char *after; /* the text after the rows; NULL: there is none, or `end` writes it */

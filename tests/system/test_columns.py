@@ -86,6 +86,27 @@ class Columns(t.Case):
         for name, column in (("RA", "GLON"), ("GLON", "GLON"), ("DEC", "GLAT")):
             self.assertEqual([row[name] for row in t.read_csv(self.out(image, "c.csv", "--columns", name))], [row[column] for row in rows])
 
+    def test_numbers_alone(self):
+        """Rows of numbers alone, of any number of bytes, are whole: over several blocks, and whatever is left of the last row."""
+        image = self.write("noise.fits", t.noise(200, 170, seed=3, sigma=0.1), t.sky_header())
+        columns = ["RA", "DEC", "N_pix", "Peak_flux", "Xpeak", "SNR", "Isl_id", "Flags", "Xposn", "Yposn"]
+        for least, n_rows in (("1", (1200, 3000)), ("1000", (0, 0)), ("30", (1, 30))):
+            options = ["-n", "1.5", "--min-pixels", least]
+            rows = t.read_csv(self.out(image, "all.csv", *options))
+            self.assertTrue(n_rows[0] <= len(rows) <= n_rows[1], len(rows))
+            for n in (1, 2, 3, 4, 8, 9, 10):
+                for suffix in ("vot", "vot.gz", "fits"):
+                    with self.subTest(least=least, n=n, suffix=suffix):
+                        self.assertEqual(self.numbers(self.out(image, "c." + suffix, "--columns", ",".join(columns[:n]), *options)),
+                                         [[float(row[name]) for row in rows] for name in columns[:n]])
+
+    def numbers(self, path):
+        """The cells of each column."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            table = Table.read(path, format="votable" if ".vot" in path else None)
+        return [np.asarray(table[name], float).tolist() for name in table.colnames]
+
     def test_many_texts(self):
         """Rows of texts that are as long as they can be, in all formats."""
         image = self.image("b" * 200 + ".fits")
