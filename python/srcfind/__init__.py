@@ -13,17 +13,19 @@ from srcfind._calls import DeviceError, Error, InputError, OptionError, OutOfMem
 from srcfind._catalogue import Background, Beam, Catalogue, Column, Image, Quality, Run
 from srcfind._finder import Finder
 from srcfind._merge import Merged, merge
+from srcfind._signatures import Options
 
 if TYPE_CHECKING:
     from astropy.io.fits import Header
     from astropy.wcs import WCS
+    from typing_extensions import Unpack  # which type checkers know without the package
 
-__all__ = ["find", "merge", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Merged", "Quality", "Run",
-           "Error", "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
+__all__ = ["find", "merge", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Merged", "Options",
+           "Quality", "Run", "Error", "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
 __version__ = _version("srcfind")
 
 
-def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = None, **options: Any) -> Catalogue:
+def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = None, **options: Unpack[Options]) -> Catalogue:
     """Finds the sources of an image.
 
     image is one of these:

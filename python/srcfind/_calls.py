@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
-from srcfind._library import ffi, lib
+from srcfind._library import ffi as ffi, lib as lib  # which the other modules have from here
 
 
 class Error(Exception):
@@ -39,18 +41,18 @@ _ERRORS = {
 }
 
 
-def check(status: int, message) -> None:
+def check(status: int, message: Any) -> None:
     """Raises the exception of a status, with the message of a C text, unless the status is SRCFIND_OK."""
     if status != lib.SRCFIND_OK:
         raise _ERRORS[status](text(message))
 
 
-def text(chars) -> str:
+def text(chars: Any) -> str:
     """A text of the library; "" for NULL."""
     return os.fsdecode(ffi.string(chars)) if chars else ""
 
 
-def chars(value: str | bytes | os.PathLike) -> bytes:
+def chars(value: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
     """A text or path for the library."""
     encoded = os.fsencode(value)
     if b"\0" in encoded:
@@ -58,9 +60,9 @@ def chars(value: str | bytes | os.PathLike) -> bytes:
     return encoded
 
 
-def listed(call) -> list:
+def listed(call: Callable[[int], Any]) -> list[Any]:
     """All that a call of the library describes, which takes a number from 0 and returns NULL after the last."""
-    items: list = []
+    items: list[Any] = []
     while item := call(len(items)):
         items.append(item)
     return items

@@ -2,17 +2,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from srcfind._calls import OptionError, chars, ffi, lib, listed, text
+from srcfind._pixels import MaskedArray, Pixels
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from astropy.table import QTable
+    from numpy.typing import NDArray
 
+    from srcfind._finder import Finder
+
+_T = TypeVar("_T", bound="DataclassInstance")
 _DTYPES = {lib.SRCFIND_INTEGER: np.dtype(np.int64), lib.SRCFIND_REAL: np.dtype(np.float64),
            lib.SRCFIND_STRING: np.dtype(("S", lib.SRCFIND_CELL))}
 _EMPTY = np.iinfo(np.int64).min  # SRCFIND_EMPTY
@@ -132,16 +139,16 @@ class Run:
     threads: int
 
 
-def _read(kind, struct):
+def _read(kind: type[_T], struct: Any) -> _T:
     """A dataclass with the members of a struct that have the names of its fields."""
-    def value(member):
+    def value(member: Any) -> Any:
         if not isinstance(member, ffi.CData):
             return member
         return _read(Beam, member) if ffi.typeof(member).kind == "struct" else text(member)
     return kind(**{field.name: value(getattr(struct, field.name)) for field in fields(kind)})
 
 
-def _unit(column: Column):
+def _unit(column: Column) -> Any:
     """The unit of a column for astropy, or None."""
     from astropy import units
 
@@ -151,7 +158,7 @@ def _unit(column: Column):
         return None
 
 
-def _column(cells: np.ndarray, unit):
+def _column(cells: NDArray[Any], unit: Any) -> Any:
     """A column of a QTable: a quantity if it has a unit, masked where integers are empty."""
     from astropy.units import Quantity
     from astropy.utils.masked import Masked
@@ -160,7 +167,7 @@ def _column(cells: np.ndarray, unit):
     values = cells.copy() if unit is None else Quantity(cells, unit, cells.dtype)
     if not is_empty.any():
         return values
-    return np.ma.MaskedArray(values, is_empty) if unit is None else Masked(values, is_empty)
+    return MaskedArray(values, is_empty) if unit is None else Masked(values, is_empty)
 
 
 #: Of a catalogue.
@@ -180,7 +187,7 @@ class Catalogue:
     (1.0, array([2]))
     """
 
-    def __init__(self, finder, catalogue, pixels=None) -> None:
+    def __init__(self, finder: Finder, catalogue: Any, pixels: Pixels | None = None) -> None:
         self._finder = finder
         self._catalogue = ffi.gc(catalogue, lib.srcfind_catalogue_destroy)
         self._pixels = pixels
@@ -209,18 +216,18 @@ class Catalogue:
         rows = lib.srcfind_catalogue_planes(self._catalogue)
         return self._rows(rows) if rows else None
 
-    def _rows(self, rows) -> Catalogue:
+    def _rows(self, rows: Any) -> Catalogue:
         """A table that belongs to this catalogue."""
         table = Catalogue.__new__(Catalogue)
         table.__dict__.update(_finder=self._finder, _catalogue=rows, _pixels=self._pixels, _version=self._version,
                               options=self.options, gaussians=None, planes=None, _sources=self)  # which owns the rows
         return table
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         """All but what is in the memory of the library, or must be searched again."""
         return {name: getattr(self, name) for name in _PICKLED}
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _finder=None, _catalogue=None, _pixels=None)
 
     def __copy__(self) -> Catalogue:
@@ -248,7 +255,7 @@ class Catalogue:
         return tuple(_read(Column, column) for column in self._columns())
 
     @cached_property
-    def array(self) -> np.ndarray:
+    def array(self) -> NDArray[np.void]:
         """The sources, as a structured array: one row each, fields of int64, float64 and str.
 
         A real that does not apply is NaN, a text "", an integer the least of int64.
@@ -261,7 +268,7 @@ class Catalogue:
         return array
 
     @cached_property
-    def table(self) -> QTable | np.ndarray:
+    def table(self) -> QTable | NDArray[np.void]:
         """The sources, as an astropy QTable with units and descriptions; without astropy the same as `array`.
 
         `meta` has the facts about the image, its noise and the options, under the names of the catalogue's files. A
@@ -281,10 +288,10 @@ class Catalogue:
             info.meta = {"ucd": column.ucd, **({"unit": column.unit} if column.unit and unit is None else {})}
         return table
 
-    def _columns(self) -> list:
+    def _columns(self) -> list[Any]:
         return listed(lambda i: lib.srcfind_catalogue_column(self._catalogue, i))
 
-    def _cells(self, i: int, column) -> np.ndarray:
+    def _cells(self, i: int, column: Any) -> NDArray[Any]:
         kind = column.kind
         if text(column.name) == "Image":
             return np.array([text(lib.srcfind_catalogue_row_image(self._catalogue, k)) for k in range(len(self))], "U")
@@ -292,7 +299,7 @@ class Catalogue:
         lib.srcfind_catalogue_cells(self._catalogue, i, ffi.cast("void *", cells.ctypes.data))
         return cells.astype("U") if kind == lib.SRCFIND_STRING else cells
 
-    def _facts(self) -> dict:
+    def _facts(self) -> dict[str, Any]:
         """What the header of a catalogue file says, under the same names."""
         image, background = self.image, self.background
         facts = {"srcfind": self._version, "image": image.path, "bunit": image.unit,
@@ -330,13 +337,13 @@ class Catalogue:
 
     # --- maps and files ---
 
-    def _call(self, function, *arguments) -> None:
+    def _call(self, function: Callable[..., int], *arguments: Any) -> None:
         if not self._catalogue:
             raise OptionError("a catalogue that was pickled has its table, but no maps, and cannot be written: search the "
                               "image again, or write its table")
         self._finder._call(function, self._catalogue, *arguments)
 
-    def map(self, name: str) -> np.ndarray:
+    def map(self, name: str) -> NDArray[Any]:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
         fit), "model" or "residual" (need fit), or "mask".
 
@@ -351,11 +358,11 @@ class Catalogue:
         return values
 
     @property
-    def segments(self) -> np.ndarray:
+    def segments(self) -> NDArray[Any]:
         """The map of islands: int32, of the image's shape."""
         return self.map("islands")
 
-    def write(self, path: str | os.PathLike, format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Writes the catalogue to a file, whole or not at all, and replaces the file that is there.
 
         The format is that of the path's suffix, as for the command; csv if it has none. Sky models (skymodel, sagecal) are of

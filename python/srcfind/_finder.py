@@ -4,16 +4,19 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from srcfind._calls import chars, check, ffi, lib
 from srcfind._catalogue import Catalogue
 from srcfind._options import make_options, shaping_options
 from srcfind._pixels import pixels_of
+from srcfind._signatures import Options
 
 if TYPE_CHECKING:
     from astropy.io.fits import Header
     from astropy.wcs import WCS
+    from typing_extensions import Unpack  # which type checkers know without the package
 
 
 class Finder:
@@ -36,7 +39,7 @@ class Finder:
     [1, 1]
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[Options]) -> None:
         self._given = options
         self._options = make_options(options)
         #: The options that change a catalogue, with the texts of their values; without those that are not set.
@@ -70,17 +73,18 @@ class Finder:
         if device is None or self._given.get("device") is not None:
             return self
         if device not in self._on_devices:
-            self._on_devices[device] = Finder(**{**self._given, "device": device})
+            given: Options = {**self._given, "device": device}
+            self._on_devices[device] = Finder(**given)
         return self._on_devices[device]
 
-    def _create(self):
+    def _create(self) -> Any:
         place = ffi.new("struct srcfind **")
         status = lib.srcfind_create(self._options, place)
         finder = ffi.gc(place[0], lib.srcfind_destroy)
         check(status, lib.srcfind_message(finder))
         return finder
 
-    def _call(self, function, *arguments) -> None:
+    def _call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Calls the library, while other threads of Python run."""
         with self._lock:
             self._finder = self._finder or self._create()

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from srcfind._calls import OptionError, chars, check, ffi, lib
 from srcfind._catalogue import Catalogue, _read
@@ -24,8 +25,8 @@ class Merged:
     without_sky: int
 
 
-def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Catalogue | str | os.PathLike],
-          output: str | os.PathLike, *, radius: float | None = None, duplicates: str = "drop",
+def merge(catalogues: Iterable[Catalogue | str | os.PathLike[str]] | Mapping[str, Catalogue | str | os.PathLike[str]],
+          output: str | os.PathLike[str], *, radius: float | None = None, duplicates: str = "drop",
           threads: int | None = None) -> Merged:
     """Merges the catalogues of images into one file, in which a source that several images have is there once.
 
@@ -69,7 +70,7 @@ def merge(catalogues: Iterable[Catalogue | str | os.PathLike] | Mapping[str, Cat
     return _read(Merged, counts[0])
 
 
-def _add(merging, catalogue: Catalogue | str | os.PathLike, name: str | None) -> None:
+def _add(merging: Any, catalogue: Catalogue | str | os.PathLike[str], name: str | None) -> None:
     encoded = ffi.NULL if name is None else chars(name)
     if not isinstance(catalogue, Catalogue):
         status = lib.srcfind_merge_add_file(merging, chars(catalogue), encoded)

@@ -4,6 +4,8 @@ from __future__ import annotations
 import difflib
 import numbers
 import os
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ _ELSEWHERE = {"cpu": 'device="cpu"', "gpu": "device=0", "output": "Catalogue.wri
               "save": "Catalogue.map"}
 
 
-def _value(name: str, value) -> str | bytes | os.PathLike:
+def _value(name: str, value: Any) -> str | bytes | os.PathLike[str] | os.PathLike[bytes]:
     """A value as the command takes it: 60,20 for (60, 20), yes for True, a,b.fits for [Path("a"), Path("b.fits")]."""
     if text(_KNOWN[name].argument) == "FILES" and not isinstance(value, (str, bytes)):
         paths = value if isinstance(value, (tuple, list)) else [value]
@@ -39,7 +41,7 @@ def _value(name: str, value) -> str | bytes | os.PathLike:
     raise TypeError(f"{name}: an option is a number, a text, a path or a tuple, not {type(value).__name__}{file}")
 
 
-def _check_names(names) -> None:
+def _check_names(names: Iterable[str]) -> None:
     for name in names:
         if name in _ELSEWHERE:
             raise TypeError(f"there is no option {name} in Python: see {_ELSEWHERE[name]}")
@@ -48,7 +50,7 @@ def _check_names(names) -> None:
             raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
 
 
-def make_options(given: dict):
+def make_options(given: Mapping[str, object]) -> Any:
     """Options of the library; None stands for an option's default.
 
     Raises TypeError for a name or type that no option has, and OptionError for a wrong value.
@@ -64,14 +66,14 @@ def make_options(given: dict):
     return options
 
 
-def _value_of(options, name) -> str:
+def _value_of(options: Any, name: Any) -> str:
     size = lib.srcfind_options_get(options, name, ffi.NULL, 0) + 1
     value = ffi.new("char[]", size)
     lib.srcfind_options_get(options, name, value, size)
     return text(value)
 
 
-def shaping_options(options) -> dict[str, str]:
+def shaping_options(options: Any) -> dict[str, str]:
     """The options that change a catalogue, with the texts of their values; without those that are not set."""
     values = {name: _value_of(options, option.name) for name, option in _KNOWN.items() if option.shapes_catalogue}
     return {name: value for name, value in values.items() if value}

@@ -4,11 +4,17 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from srcfind._calls import OptionError, ffi
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MaskedArray: Any = np.ma.MaskedArray  # which has types in the newest versions of NumPy alone
 
 _FLOAT32 = (2, 32, 1)  # a DLDataType: kDLFloat, bits, lanes
 _CUDA, _CUDA_MANAGED = 2, 13  # of a DLDeviceType
@@ -28,7 +34,7 @@ class Pixels(NamedTuple):
     """A struct srcfind_pixels, and what has to live as long."""
 
     struct: Any
-    owners: tuple
+    owners: tuple[Any, ...]
     on_device: bool = False
     device: int | None = None  # the number of the CUDA device, if the array tells it
     stream: int = 0
@@ -46,7 +52,7 @@ class _Plane(NamedTuple):
 
 # --- the header ---
 
-def _copy(header):
+def _copy(header: Any) -> Any:
     """A header of astropy that may be changed."""
     from astropy.io import fits
 
@@ -55,9 +61,9 @@ def _copy(header):
     return fits.Header() if header is None else header.copy()
 
 
-def _with_unit(header, image):
+def _with_unit(header: Any, image: Any) -> Any:
     """The header, with the unit of an array that has one (astropy's Quantity) unless it has a BUNIT."""
-    unit = getattr(image, "unit", None)
+    unit: Any = getattr(image, "unit", None)
     if not hasattr(unit, "to_string"):
         return header
     cards = _copy(header)
@@ -65,7 +71,7 @@ def _with_unit(header, image):
     return cards
 
 
-def _with_coordinates(header, wcs):
+def _with_coordinates(header: Any, wcs: Any) -> Any:
     """The cards of a header, and those of a WCS in place of its own coordinates."""
     if not hasattr(wcs, "to_header"):
         raise TypeError(f"wcs: a WCS of astropy, and not {type(wcs).__name__}")
@@ -83,7 +89,7 @@ def _with_coordinates(header, wcs):
     return cards
 
 
-def _cards(header, wcs) -> bytes | None:
+def _cards(header: Any, wcs: Any) -> bytes | None:
     if wcs is not None:
         header = _with_coordinates(header, wcs)
     if header is None:
@@ -95,7 +101,7 @@ def _cards(header, wcs) -> bytes | None:
     return header.encode("ascii", "replace")
 
 
-def _pixels(plane: _Plane, owner, header, wcs, **where) -> Pixels:
+def _pixels(plane: _Plane, owner: Any, header: Any, wcs: Any, **where: Any) -> Pixels:
     cards = _cards(header, wcs)
     text = ffi.NULL if cards is None else ffi.new("char[]", cards)
     struct = ffi.new("struct srcfind_pixels *", {
@@ -107,7 +113,7 @@ def _pixels(plane: _Plane, owner, header, wcs, **where) -> Pixels:
 
 # --- arrays on the host ---
 
-def _axes(shape) -> int:
+def _axes(shape: Sequence[int]) -> int:
     """How many leading axes of length 1 an image has before its two; ValueError if others are there, or no pixels."""
     extra = len(shape) - 2
     if 0 in shape:
@@ -118,33 +124,33 @@ def _axes(shape) -> int:
     return extra
 
 
-def _is_readable(array: np.ndarray) -> bool:
+def _is_readable(array: NDArray[Any]) -> bool:
     """Whether the library can read an array where it is."""
     (height, width), (y_stride, x_stride) = array.shape, array.strides
     return (array.dtype.kind == "f" and array.itemsize == 4 and array.flags.aligned
             and (width <= 1 or x_stride == 4) and (height <= 1 or (y_stride >= 4 * width and y_stride % 4 == 0)))
 
 
-def _on_host(image) -> np.ndarray:
+def _on_host(image: Any) -> NDArray[Any]:
     """A two-dimensional float32 array: the image itself where that is one."""
-    array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
+    array = image if isinstance(image, MaskedArray) else np.asarray(image)
     if array.dtype.kind not in "iuf":
         what = f"{type(image).__name__} of {array.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
         raise TypeError(f"an image is a path, an array of real numbers or an HDU, as hdus[0], and not {what}")
     array = array[(0,) * _axes(array.shape)]
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
-        plane = np.ma.filled(array.astype(np.float32), np.nan) if isinstance(array, np.ma.MaskedArray) else array
+        plane = array.astype(np.float32).filled(np.nan) if isinstance(array, MaskedArray) else array
         return plane if _is_readable(plane) else np.ascontiguousarray(plane, np.float32)
 
 
-def _plane_of(array: np.ndarray) -> _Plane:
+def _plane_of(array: NDArray[Any]) -> _Plane:
     height, width = array.shape
     return _Plane(array.ctypes.data, width, height, array.strides[0] // 4 if height > 1 else 0, not array.dtype.isnative)
 
 
 # --- arrays on a device ---
 
-def _device_plane(address: int, shape, strides, swapped: bool) -> _Plane:
+def _device_plane(address: int, shape: Sequence[int], strides: Sequence[int] | None, swapped: bool) -> _Plane:
     """strides are in pixels; None: the array is contiguous."""
     extra = _axes(shape)
     height, width = shape[extra:]
@@ -154,7 +160,7 @@ def _device_plane(address: int, shape, strides, swapped: bool) -> _Plane:
     return _Plane(address, width, height, y_stride if height > 1 else 0, swapped)
 
 
-def _from_dlpack(image, device: int, header, wcs) -> Pixels:
+def _from_dlpack(image: Any, device: int, header: Any, wcs: Any) -> Pixels:
     """The capsule, which is not consumed, has the tensor deleted when it is destroyed itself."""
     capsule = image.__dlpack__(stream=_LEGACY_STREAM)
     tensor = ffi.cast("DLManagedTensor *", _capsule_pointer(capsule, b"dltensor")).dl_tensor
@@ -167,7 +173,7 @@ def _from_dlpack(image, device: int, header, wcs) -> Pixels:
     return _pixels(plane, (image, capsule), header, wcs, on_device=True, device=device)
 
 
-def _from_interface(image, header, wcs) -> Pixels:
+def _from_interface(image: Any, header: Any, wcs: Any) -> Pixels:
     """https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
     interface = image.__cuda_array_interface__
     if interface["typestr"] not in ("<f4", ">f4") or interface.get("mask") is not None:
@@ -182,24 +188,24 @@ def _from_interface(image, header, wcs) -> Pixels:
 
 # --- any image ---
 
-def _is_hdu(image) -> bool:
+def _is_hdu(image: Any) -> bool:
     fits = sys.modules.get("astropy.io.fits")
     return fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
 
 
-def _is_nddata(image) -> bool:
+def _is_nddata(image: Any) -> bool:
     """Whether an image is an NDData or CCDData of astropy, or has what these have beside an array."""
     return not isinstance(image, np.ndarray) and all(hasattr(image, name) for name in ("data", "mask", "wcs", "unit"))
 
 
-def _masked(values, mask):
+def _masked(values: Any, mask: Any) -> Any:
     """An array, masked where mask is True, which is one for each pixel or one for all."""
-    return np.ma.MaskedArray(values, np.broadcast_to(np.asarray(mask, bool), np.shape(values)))
+    return MaskedArray(values, np.broadcast_to(np.asarray(mask, bool), np.shape(values)))
 
 
-def _nddata(image, header, wcs):
+def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
     """Array, header and WCS of an NDData. Its unit is newer than the BUNIT of its own header."""
-    own = getattr(image, "meta", None)
+    own: Any = getattr(image, "meta", None)
     if header is None and hasattr(own, "cards"):
         header = own.copy()
         if image.unit is not None:
@@ -208,7 +214,7 @@ def _nddata(image, header, wcs):
     return array, _with_unit(header, image), image.wcs if wcs is None else wcs
 
 
-def pixels_of(image, header=None, wcs=None) -> Pixels:
+def pixels_of(image: Any, header: Any = None, wcs: Any = None) -> Pixels:
     """The pixels of an array or HDU; Finder.find says of which."""
     if _is_hdu(image):
         if image.data is None:

@@ -1,4 +1,4 @@
-"""scripts/lists: the lists of options and columns in the manual, README.md and the JSON Schema come from options.inc and columns.inc."""
+"""scripts/lists: the lists of options and columns in the manual, README.md, the JSON Schema and the Python package come from options.inc and columns.inc."""
 import json
 import os
 import shutil
@@ -9,7 +9,9 @@ import srcfind_test as t
 
 READ = ["scripts/lists", "src/options/options.inc", "src/options/options.text", "src/output/columns.inc", "src/output/columns.text",
         "src/output/plane_columns.inc", "src/output/plane_columns.text"]
-WRITTEN = ["man/srcfind.1", "README.md", "schema/srcfind.schema.json"]
+SIGNATURES = "python/srcfind/_signatures.py"
+OF_COLUMNS = ("man/srcfind.1", "README.md", "schema/srcfind.schema.json")
+WRITTEN = [*OF_COLUMNS, SIGNATURES]
 OPTIONS, OPTION_TEXTS, COLUMNS, COLUMN_TEXTS = READ[1:5]
 BEFORE_BLANK = 'SEARCH_OPTION("blank"'
 BEFORE_SNR = 'COLUMN("SNR"'
@@ -78,7 +80,8 @@ class Lists(t.unittest.TestCase):
         self.change(OPTIONS, BEFORE_BLANK, 'SEARCH_OPTION("smooth", \'s\', "MAJ[,MIN]", NUMBER, smooth, "7", NULL, "help")\n' + BEFORE_BLANK)
         self.assert_wrong("src/options/options.text", "[smooth]")
         self.change(OPTION_TEXTS, "[blank]\n", "[smooth]\nWiden the beam\n.Pq default {default} .\n\n[blank]\n")
-        self.assert_changes("man/srcfind.1", "schema/srcfind.schema.json")
+        self.assert_changes("man/srcfind.1", "schema/srcfind.schema.json", SIGNATURES)
+        self.assertIn("\n    #: help [7]\n    smooth: Number | None\n    #: pixels of this value are blank", self.text(SIGNATURES))
         self.assertIn("\n.It Fl s , Fl -smooth Ar MAJ Ns Op , Ns Ar MIN\nWiden the beam\n.Pq default 7 .\n.It Fl -blank Ar VALUE\n",
                       self.text("man/srcfind.1"))
         options = self.definition("options")
@@ -87,11 +90,25 @@ class Lists(t.unittest.TestCase):
         self.assertEqual(options["required"].index("smooth") + 1, options["required"].index("blank"))
 
     def test_option_that_shapes_no_catalogue(self):
-        """It is in the manual alone."""
+        """It is in the manual and in Python alone; one of the command is not in Python, either."""
         self.change(OPTIONS, BEFORE_BLANK, 'MACHINE_OPTION("speed", 0, NULL, FLAG, speed, NULL, NULL, "help")\n' + BEFORE_BLANK)
         self.change(OPTION_TEXTS, "[blank]\n", "[speed]\nBe fast.\n\n[blank]\n")
-        self.assert_changes("man/srcfind.1")
+        self.assert_changes("man/srcfind.1", SIGNATURES)
         self.assertIn("\n.It Fl -speed\nBe fast.\n", self.text("man/srcfind.1"))
+        self.assertIn("\n    speed: Flag | None\n", self.text(SIGNATURES))
+        self.change(OPTIONS, 'MACHINE_OPTION("speed"', 'COMMAND_OPTION("speed"')
+        self.assert_changes(SIGNATURES)
+        self.assertNotIn("speed", self.text(SIGNATURES))
+
+    def test_types_in_python(self):
+        """A choice has its values, also as numbers; a type that is new has to be named."""
+        self.change(OPTIONS, '"4|8", CHOICE, connectivity, "4", "4|8"', '"4|6|8", CHOICE, connectivity, "4", "4|6|8"')
+        self.change(OPTIONS, '"auto|free|beam", CHOICE, shapes, NULL, "auto|free|beam"', '"auto|beam", CHOICE, shapes, NULL, "auto|beam"')
+        self.assertEqual(self.lists().returncode, 0)
+        self.assertIn('\n    connectivity: Literal[4, 6, 8, "4", "6", "8"] | None\n', self.text(SIGNATURES))
+        self.assertIn('\n    shapes: Literal["auto", "beam"] | None\n', self.text(SIGNATURES))
+        self.change(OPTIONS, '"MAJ[,MIN,PA]", BEAM', '"MAJ[,MIN,PA]", ELLIPSE')
+        self.assert_wrong("PYTHON_TYPES has no ELLIPSE", "beam")
 
     def test_new_column(self):
         """It needs its line and its text; the condition stands before the text."""
@@ -99,7 +116,7 @@ class Lists(t.unittest.TestCase):
         self.change(COLUMNS, BEFORE_SNR, 'COLUMN("Index", "map", "ucd", index, REAL, FITTED, "an index")\n' + BEFORE_SNR)
         self.assert_wrong("src/output/columns.text", "[Index]")
         self.change(COLUMN_TEXTS, "[SNR]\n", "[Index]\nits index\n\nits\n.Em index .\n\n[SNR]\n")
-        self.assert_changes(*WRITTEN)
+        self.assert_changes(*OF_COLUMNS)
         self.assertIn("\n| Index | map unit | with --fit: its index |\n| SNR |", self.text("README.md"))
         self.assertIn("\n.It Index Pq map unit\nWith\n.Fl -fit :\nits\n.Em index .\n.It SNR\n", self.text("man/srcfind.1"))
         source = self.definition("source")
@@ -112,7 +129,7 @@ class Lists(t.unittest.TestCase):
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')
-        self.assert_changes(*WRITTEN)
+        self.assert_changes(*OF_COLUMNS)
         self.assertIn("\n| Pixel_sum | Jy |", self.text("README.md"))
         self.change(COLUMNS, '"number of pixels"', '"how many pixels"')
         self.assert_changes("schema/srcfind.schema.json")
@@ -120,15 +137,16 @@ class Lists(t.unittest.TestCase):
         self.assert_changes("schema/srcfind.schema.json")
         self.assertEqual(self.definition("source")["properties"]["N_pix"], {"type": "integer", "minimum": 1, "description": "how many pixels"})
         self.change(OPTIONS, 'kappa, "3"', 'kappa, "4"')
-        self.assert_changes("man/srcfind.1")
+        self.assert_changes("man/srcfind.1", SIGNATURES)
         self.change(COLUMN_TEXTS, "[N_pix]\nnumber", "[N_pix]\nthe number")
         self.assert_changes("README.md")
 
     def test_lists_that_were_edited(self):
         """What is written by hand into a list goes; what stands around it stays."""
-        for name, old in (("man/srcfind.1", "Number of pixels."), ("README.md", "| number of pixels |")):
+        for name, old in (("man/srcfind.1", "Number of pixels."), ("README.md", "| number of pixels |"),
+                          (SIGNATURES, "    #: drop smaller sources")):
             whole = self.text(name)
-            self.change(name, old, old.replace("pixels", "sources"))
+            self.change(name, old, old.replace("pixels", "islands").replace("sources", "islands"))
             self.assert_changes(name)
             self.assertEqual(self.text(name), whole)
         self.change("README.md", "| page |", "| sheet |")
