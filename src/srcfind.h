@@ -296,9 +296,9 @@ srcfind_catalogue_column(const struct srcfind_catalogue *catalogue, int i);
 
 /* Makes a table of the same rows with other columns: those of a list, as the option --columns of
  * the command has it, with new names and units ("RA=ra,Total_flux:mJy=flux", "@aegean"). All calls
- * that take a const catalogue take it, but for maps and merges. It belongs to the catalogue, and
- * lasts until the next call. SRCFIND_ERROR_OPTIONS for a list that is wrong, or for a unit that a
- * column does not have. */
+ * that take a const catalogue take it, but for maps and merges, and it is written as csv, json,
+ * votable, fits or ecsv. It belongs to the catalogue, and lasts until the next call.
+ * SRCFIND_ERROR_OPTIONS for a list that is wrong, or for a unit that a column does not have. */
 SRCFIND_API enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,
                                                          struct srcfind_catalogue *catalogue,
                                                          const char *columns,

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -168,6 +168,14 @@ def _column(cells: NDArray[Any], unit: Any) -> Any:
     if not is_empty.any():
         return values
     return MaskedArray(values, is_empty) if unit is None else Masked(values, is_empty)
+
+
+def _check_new(path: bytes, format: str) -> None:
+    """FileExistsError where a catalogue would replace a file; devices and pipes are not replaced."""
+    beside = [os.path.splitext(path)[0] + b".cluster"] if format.lower() == "sagecal" else []
+    for file in (path, *beside):
+        if os.path.isfile(file):
+            raise FileExistsError(f"{os.fsdecode(file)}: this file exists: overwrite=True replaces it")
 
 
 #: Of a catalogue.
@@ -338,10 +346,13 @@ class Catalogue:
     # --- maps and files ---
 
     def _call(self, function: Callable[..., int], *arguments: Any) -> None:
+        self._finder_of_call()._call(function, self._catalogue, *arguments)
+
+    def _finder_of_call(self) -> Finder:
         if not self._catalogue:
             raise OptionError("a catalogue that was pickled has its table, but no maps, and cannot be written: search the "
                               "image again, or write its table")
-        self._finder._call(function, self._catalogue, *arguments)
+        return self._finder
 
     def map(self, name: str) -> NDArray[Any]:
         """A map of the image, of its shape: "rms", "background" (in its unit), "snr", "islands", "sources" (needs deblend or
@@ -362,18 +373,36 @@ class Catalogue:
         """The map of islands: int32, of the image's shape."""
         return self.map("islands")
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Writes the catalogue to a file, whole or not at all, and replaces the file that is there.
+    def write(self, path: str | os.PathLike[str], format: str | None = None, overwrite: bool = False,
+              columns: str | Sequence[str] | None = None) -> None:
+        """Writes the catalogue to a file, whole or not at all. A file that is there is replaced with overwrite=True alone.
+
+        columns, as the command's --columns (`man srcfind`, Columns of other programs), chooses columns, their order, units
+        and names, for csv, json, votable, fits and ecsv: "RA=ra,DEC=dec,Total_flux:mJy=int_flux", ["RA", "DEC"], "@aegean".
+        Tables of Gaussians and of planes have all of their columns.
 
         The format is that of the path's suffix, as for the command; csv if it has none. Sky models (skymodel, sagecal) are of
-        searches with a fit; SAGECal's has its list of clusters beside it, STEM.cluster. Raises OptionError for a suffix or
-        format that there is not, and for a FITS file that is no catalogue of srcfind, such as an image, which it does not
-        replace; InputError for an image that lacks what a sky model needs; OutputError where the file cannot be written.
+        searches with a fit; SAGECal's has its list of clusters beside it, STEM.cluster. Raises FileExistsError for a file
+        that is there without overwrite; OptionError for a suffix, format or column that there is not, and for a FITS file
+        that is no catalogue of srcfind, such as an image, which it does not replace; InputError for an image that lacks what
+        a sky model or a unit of columns needs; OutputError where the file cannot be written.
         """
-        encoded = chars(path)
+        finder, encoded = self._finder_of_call(), chars(path)
         if format is None:
             format = self._format_of(encoded)
-        self._call(lib.srcfind_catalogue_save, chars(format), encoded)
+        if not overwrite:
+            _check_new(encoded, format)
+        with finder._lock:  # chosen columns last until those of another thread are chosen
+            rows = self._catalogue if columns is None else self._select(columns)
+            finder._call(lib.srcfind_catalogue_save, rows, chars(format), encoded)
+
+    def _select(self, columns: str | Sequence[str]) -> Any:
+        """The table of the library that has these columns; it belongs to the catalogue."""
+        if hasattr(self, "_sources"):
+            raise OptionError("columns: tables of Gaussians and of planes have all of their columns")
+        place = ffi.new("const struct srcfind_catalogue **")
+        self._call(lib.srcfind_catalogue_select, chars(columns if isinstance(columns, str) else ",".join(columns)), place)
+        return place[0]
 
     @staticmethod
     def _format_of(path: bytes) -> str:

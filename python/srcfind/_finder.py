@@ -45,7 +45,7 @@ class Finder:
         #: The options that change a catalogue, with the texts of their values; without those that are not set.
         self.options: dict[str, str] = shaping_options(self._options)
         self._on_devices: dict[int, Finder] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # around several calls, too
         self._finder = self._create()
         _finders.add(self)
 
@@ -94,7 +94,7 @@ class Finder:
         """Leaves the library's finder alone: its threads are in the process that this one was forked from."""
         if self._finder:
             ffi.gc(self._finder, None)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._finder = None
 
 

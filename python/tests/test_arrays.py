@@ -59,7 +59,7 @@ def test_bytes_of_the_command(path):
         fits.PrimaryHDU(pixels, header).writeto(path("image.fits"), overwrite=True)
         before = image.copy()
         catalogue = srcfind.find(image, header=header, **options)
-        catalogue.write(path("array.csv"))
+        catalogue.write(path("array.csv"), overwrite=True)
         t.run(path("image.fits"), "-q", "-o", path("file.csv"), *arguments(options), check=True)
         with open(path("array.csv"), "rb") as array, open(path("file.csv"), "rb") as file:
             assert array.read() == file.read(), (seed, image.dtype, image.strides, options)

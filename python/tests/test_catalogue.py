@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_gaussians(path):
         assert np.array_equal(copy.gaussians.array["Total_flux"], gaussians.array["Total_flux"])
         sums = {source: gaussians.array["Total_flux"][gaussians.array["Source_id"] == source].sum() for source in found_flux}
         assert all(abs(sums[source] / flux - 1) < 1e-12 for source, flux in found_flux.items())
-        gaussians.write(path("again.ecsv"))
+        gaussians.write(path("again.ecsv"), overwrite=True)
         with open(path("again.ecsv")) as again, open(path("c.gaussians.ecsv")) as written:
             assert again.read() == written.read()
     assert srcfind.find(SAMPLE).gaussians is None
@@ -267,6 +268,78 @@ def test_write(path, tmp_path):
         found.write(path("c\0.csv"))
 
 
+def test_overwrite(path, tmp_path):
+    """A file that is there is an error, and stays as it is, unless it is to be replaced; a device is no such file."""
+    found = srcfind.find(t.noise(100, 110), header=t.sky_header(RESTFRQ=1.4e9), fit=True)
+    for name in ("c.csv", "link.csv", "c.cluster"):
+        (tmp_path / "c.csv").write_text("mine")
+        if name == "link.csv":
+            os.symlink(path("c.csv"), path(name))
+        (tmp_path / name).write_text("mine")
+        written = path("c.sagecal") if name == "c.cluster" else path(name)
+        format = "SAGECal" if name == "c.cluster" else None
+        for keywords in ({}, {"overwrite": False}):
+            with pytest.raises(FileExistsError, match="%s: this file exists: overwrite=True replaces it" % name):
+                found.write(written, format, **keywords)
+        assert (tmp_path / name).read_text() == "mine" and (name != "c.cluster" or not os.path.exists(written))
+        found.write(written, format, overwrite=True)
+        assert (tmp_path / name).read_text() != "mine"
+    (tmp_path / "c.cluster").unlink()
+    with pytest.raises(FileExistsError, match="c.sagecal: this file exists"):
+        found.write(path("c.sagecal"))
+    found.write("/dev/null", "csv")
+    with pytest.raises(srcfind.OutputError, match="directory"):
+        found.write(str(tmp_path), "csv")
+    with pytest.raises(srcfind.OptionError, match="no format has this suffix"):
+        found.write(path("c.cluster"))
+
+
+def test_columns_to_write(path, tmp_path):
+    """They are those of --columns, as a text or a list; the catalogue keeps its own."""
+    found = srcfind.find(SAMPLE, fit=True)
+    names = [column.name for column in found.columns]
+    for columns, of_command in (("RA=ra,DEC=dec,Total_flux:mJy=int_flux", "RA=ra,DEC=dec,Total_flux:mJy=int_flux"), ("@aegean", "@aegean"),
+                                (["N_pix", "Peak_flux=f", "'x'=c"], "N_pix,Peak_flux=f,'x'=c"), (("Image", "Beam_Maj"), "Image,Beam_Maj")):
+        for suffix in ("csv", "json", "vot", "fits", "ecsv"):
+            t.run(SAMPLE, "-q", "--fit", "--columns", of_command, "-o", path("theirs." + suffix), check=True)
+            found.write(path("ours." + suffix), columns=columns, overwrite=True)
+            assert (tmp_path / ("ours." + suffix)).read_bytes() == (tmp_path / ("theirs." + suffix)).read_bytes()
+    found.write(path("all.csv"))
+    with open(path("all.csv")) as written:
+        assert next(csv.reader(written)) == names == [column.name for column in found.columns]
+    for columns, name, message in (("Flux", "c.csv", "columns: there is no column Flux"), ([], "c.csv", "columns: "), ("N_pix:Jy", "c.csv", "cannot be converted"),
+                                   ("@none", "c.csv", "there is no list @none"), ("RA", "c.reg", "columns: reg has columns of its own: choose csv"),
+                                   ("RA", "c.skymodel", "columns: skymodel has columns of its own")):
+        with pytest.raises(srcfind.Error, match=message):
+            found.write(path(name), columns=columns)
+        assert not os.path.exists(path(name))
+    with pytest.raises(srcfind.OptionError, match="columns: DC_Maj needs --fit"):
+        srcfind.find(t.noise(60, 70)).write(path("c.csv"), columns="DC_Maj")
+    with pytest.raises(srcfind.OptionError, match="tables of Gaussians and of planes have all of their columns"):
+        found.gaussians.write(path("c.csv"), columns="RA")
+
+
+def test_columns_in_threads(path, monkeypatch):
+    """Another thread chooses its columns when those of the first are written, and not before."""
+    found = srcfind.find(SAMPLE)
+    call = found._finder._call
+    other = threading.Thread(target=found.write, args=(path("other.csv"),), kwargs={"columns": "DEC"})
+
+    def call_and_wait(*arguments):
+        call(*arguments)
+        if other.ident is None:
+            other.start()
+            other.join(0.3)  # long enough to write, if it could
+            assert not os.path.exists(path("other.csv"))
+
+    monkeypatch.setattr(found._finder, "_call", call_and_wait)
+    found.write(path("c.csv"), columns="RA")
+    other.join()
+    for name, column in (("c.csv", "RA"), ("other.csv", "DEC")):
+        with open(path(name)) as written:
+            assert written.readline() == column + "\n"
+
+
 def test_sky_models(path, tmp_path):
     """They are the command's, with the list of clusters beside SAGECal's, and are refused as there."""
     header = t.sky_header(RESTFRQ=1.4e9)
@@ -277,7 +350,7 @@ def test_sky_models(path, tmp_path):
         for name in ("skymodel", "sagecal"):
             t.run(path("image.fits"), "-q", "--fit", *letter, "-o", path("theirs." + name), check=True)
             for one in (found, found.gaussians, of_pixels):
-                one.write(tmp_path / ("ours." + name))
+                one.write(tmp_path / ("ours." + name), overwrite=True)
                 assert (tmp_path / ("ours." + name)).read_text() == (tmp_path / ("theirs." + name)).read_text()
         assert (tmp_path / "ours.cluster").read_text() == (tmp_path / "theirs.cluster").read_text()
     for catalogue, name, error, message in (
@@ -305,12 +378,12 @@ def test_write_replaces_no_image(path):
     for found in (srcfind.find(images[0]), srcfind.find(t.noise(60, 70))):
         for image in images:
             with pytest.raises(srcfind.OptionError, match="would replace this file, which is no catalogue of srcfind"):
-                found.write(image)
+                found.write(image, overwrite=True)
         for _ in range(2):
-            found.write(path("c.fits"))
+            found.write(path("c.fits"), overwrite=True)
     os.link(images[0], path("c.cluster"))
     with pytest.raises(srcfind.OptionError, match="c.cluster: the list of clusters would replace this file"):
-        srcfind.find(t.noise(60, 70), header=t.sky_header(RESTFRQ=1.4e9), fit=True).write(path("c.sagecal"))
+        srcfind.find(t.noise(60, 70), header=t.sky_header(RESTFRQ=1.4e9), fit=True).write(path("c.sagecal"), overwrite=True)
     assert not os.path.exists(path("c.sagecal"))
     assert [open(image, "rb").read() for image in images] == before
 

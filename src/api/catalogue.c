@@ -152,7 +152,8 @@ const struct srcfind_format *srcfind_format_of(const char *path) {
     return NULL;
 }
 
-/* The writer of a format; NULL where there is none, or it has no rows of planes. */
+/* The writer of a format; NULL where there is none, or it has columns of its own, and so neither
+ * rows of planes nor chosen columns. */
 static const struct writer *find_writer(const struct srcfind_catalogue *catalogue,
                                         const char *format, struct error *error) {
     const struct writer *writer = writer_named(format);
@@ -162,6 +163,11 @@ static const struct writer *find_writer(const struct srcfind_catalogue *catalogu
         error_set(error, SRCFIND_ERROR_OPTIONS,
                   "format: rows of planes cannot be written as %s: choose csv, ecsv, json, votable "
                   "or fits",
+                  writer->format.name);
+        return NULL;
+    } else if (catalogue->has_chosen_columns && !writer->is_table) {
+        error_set(error, SRCFIND_ERROR_OPTIONS,
+                  "columns: %s has columns of its own: choose csv, json, votable, fits or ecsv",
                   writer->format.name);
         return NULL;
     }

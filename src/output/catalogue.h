@@ -103,6 +103,7 @@ struct srcfind_catalogue {
     struct plane_table planes;
     struct plane_rows *plane_rows; /* see catalogue_planes; NULL: not made yet */
     struct selected *selected;     /* see srcfind_catalogue_select; NULL: none is made */
+    bool has_chosen_columns;       /* it is the table of such a call */
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;

@@ -214,6 +214,7 @@ enum srcfind_status selected_make(const struct srcfind_catalogue *of,
     s->list = *list;
     s->catalogue = *of;
     s->catalogue.n_columns = list->n;
+    s->catalogue.has_chosen_columns = true;
     s->path = texts_clean(of->image.path);
     if (!s->path)
         return error_memory(error, "choosing columns");

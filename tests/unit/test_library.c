@@ -889,6 +889,42 @@ static void saving_replaces_no_image(void **state) {
     assert_int_equal(rmdir(directory), 0);
 }
 
+/* Writes a catalogue to nowhere. */
+static enum srcfind_status write_as(struct srcfind *finder, const struct srcfind_catalogue *c,
+                                    const char *format) {
+    FILE *stream = fopen("/dev/null", "w");
+    assert_non_null(stream);
+    const enum srcfind_status status = srcfind_catalogue_write(finder, c, format, stream);
+    fclose(stream);
+    return status;
+}
+
+/* Formats that have columns of their own do not leave chosen ones out silently. */
+static void chosen_columns(void **state) {
+    static const char *const own[] = {"reg", "crtf", "table", "skymodel"};
+    struct random r = {2};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    const struct srcfind_pixels pixels = pixels_of(&p);
+    struct srcfind *finder;
+    struct srcfind_catalogue *c;
+    const struct srcfind_catalogue *table;
+    (void)state;
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_pixels(finder, &pixels, &c), SRCFIND_OK);
+    assert_int_equal(srcfind_catalogue_select(finder, c, "N_pix=n", &table), SRCFIND_OK);
+    assert_string_equal(srcfind_catalogue_column(table, 0)->name, "n");
+    assert_null(srcfind_catalogue_column(table, 1));
+    assert_int_equal(write_as(finder, table, "csv"), SRCFIND_OK);
+    assert_int_equal(write_as(finder, c, "reg"), SRCFIND_OK);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        assert_int_equal(write_as(finder, table, own[i]), SRCFIND_ERROR_OPTIONS);
+        assert_non_null(strstr(srcfind_message(finder), " has columns of its own: choose csv"));
+    }
+    srcfind_catalogue_destroy(c);
+    srcfind_destroy(finder);
+    picture_free(&p);
+}
+
 static int find_often(void *picture) {
     const struct srcfind_pixels pixels = pixels_of(picture);
     struct srcfind_options *options = options_with("threads", "2", NULL);
@@ -944,6 +980,7 @@ int main(void) {
         cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),
         cmocka_unit_test(saving_replaces_no_image),
+        cmocka_unit_test(chosen_columns),
         cmocka_unit_test(finders_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
