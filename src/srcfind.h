@@ -393,6 +393,10 @@ struct srcfind_quality {
 SRCFIND_API const struct srcfind_quality *
 srcfind_catalogue_quality(const struct srcfind_catalogue *catalogue);
 
+/* Note i (from 0) on what looks wrong in the image or its sources, and which option cures it: what
+ * the command prints behind the image's path. One line; NULL after the last one. */
+SRCFIND_API const char *srcfind_catalogue_note(const struct srcfind_catalogue *catalogue, int i);
+
 /* How the image was searched. */
 struct srcfind_run {
     const char *backend;       /* "cpu" or "cuda" */

@@ -5,6 +5,7 @@
 #include "api/elsewhere.h"
 #include "api/negative.h"
 #include "api/noise.h"
+#include "api/notes.h"
 #include "api/planes.h"
 #include "api/quality.h"
 #include "common/clock.h"
@@ -477,6 +478,8 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
         status = planes_measure(finder, input->image, catalogue);
     if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
         status = error_memory(&finder->error, "comparing the noise from place to place");
+    if (status == SRCFIND_OK && !notes_make(catalogue))
+        status = error_memory(&finder->error, "writing notes");
     sampled_clear(&sample);
     return status;
 }

@@ -11,9 +11,7 @@
 #include "api/maps.h"
 #include "cli/exit_status.h"
 #include "cli/merging.h"
-#include "cli/notes.h"
 #include "cli/outputs.h"
-#include "cli/plural.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/summary.h"
@@ -21,6 +19,7 @@
 #include "cli/unused.h"
 #include "common/clock.h"
 #include "common/path.h"
+#include "common/plural.h"
 #include "common/threads.h"
 #include "input/srcfind_map.h"
 #include "output/save.h"
@@ -168,6 +167,13 @@ static void say_failure(const struct messages *messages, const struct target *ta
         messages_error(messages, "%s: %s", target_shown(target), rest);
 }
 
+static void write_notes(const struct messages *messages,
+                        const struct srcfind_catalogue *catalogue) {
+    const char *note;
+    for (int i = 0; (note = srcfind_catalogue_note(catalogue, i)); i++)
+        messages_note(messages, "%s: %s", messages->image, note);
+}
+
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
                          const struct messages *messages, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
@@ -187,7 +193,7 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
     if (status == SRCFIND_OK) {
         outcome->sources = srcfind_catalogue_size(catalogue);
         summary_write(messages, catalogue, seconds);
-        notes_write(messages, catalogue);
+        write_notes(messages, catalogue);
     } else {
         say_failure(messages, target, srcfind_message(finder));
     }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plural.h"
 #include "common/json_tree.h"
+#include "common/plural.h"
 #include "options/options_json.h"
 #include "output/catalogue.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/plural.h"
 #include "common/json_tree.h"
+#include "common/plural.h"
 #include "options/options_json.h"
 #include "output/writer.h"
 

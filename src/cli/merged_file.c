@@ -4,7 +4,7 @@
 
 #include "cli/directories.h"
 #include "cli/exit_status.h"
-#include "cli/plural.h"
+#include "common/plural.h"
 
 const char *merged_file_path(const char *path) {
     return strcmp(path, "-") == 0 ? NULL : path;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/exit_status.h"
-#include "cli/plural.h"
+#include "common/plural.h"
 
 struct messages messages_for(const struct cli *cli) {
     return (struct messages){

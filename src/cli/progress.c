@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
-#include "cli/plural.h"
 #include "common/clock.h"
+#include "common/plural.h"
 #include "common/texts.h"
 #include "options/options.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/plural.h"
+#include "common/plural.h"
 #include "output/catalogue.h"
 
 static void write_stages(const struct messages *messages, const struct srcfind_catalogue *c) {

@@ -296,6 +296,7 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
     free(catalogue->header);
+    free(catalogue->notes);
     free(catalogue->parts);
     image_clear_metadata(&catalogue->image);
     free(catalogue->sources);

@@ -82,6 +82,7 @@ struct srcfind_catalogue {
     struct srcfind_image image;
     struct srcfind_background background;
     struct srcfind_quality quality;
+    char *notes;                      /* one after another, and an empty one; NULL: none */
     struct noise_map noise;           /* what maps of the image are made of */
     struct noise_map detection_noise; /* of the image for detection, if there is one */
     char *header;                     /* of the image, see header_lines; NULL: not known */

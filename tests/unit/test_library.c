@@ -764,6 +764,35 @@ static void maps_need_files(void **state) {
     }
 }
 
+/* Each note is there, in its order, with the numbers of the image. */
+static void notes_on_an_image(void **state) {
+    static const char *const wanted[] = {"the beam is 1.5 pixels wide, less than two",
+                                         "some 10% of the pixels are exactly 0"};
+    struct random r = {2};
+    struct picture p = picture_make(5, WIDTH, HEIGHT, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    char header[5 * 80 + 1];
+    (void)state;
+    memset(p.pixels, 0, sizeof *p.pixels * WIDTH * HEIGHT / 10);
+    struct srcfind_catalogue *c = find(&pixels, NULL);
+    assert_non_null(strstr(srcfind_catalogue_note(c, 0), wanted[1]));
+    assert_null(srcfind_catalogue_note(c, 1));
+    srcfind_catalogue_destroy(c);
+    snprintf(header, sizeof header, "%-80s%-80s%-80s%-80s%-80s", "CTYPE1  = 'RA---SIN'",
+             "CTYPE2  = 'DEC--SIN'", "CDELT1  = -1e-3", "CDELT2  = 1e-3", "BUNIT   = 'Jy/beam'");
+    pixels.header = header;
+    struct srcfind_options *options = options_with("beam", "5.4", NULL);
+    c = find(&pixels, options);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(strstr(srcfind_catalogue_note(c, i), wanted[i]));
+    assert_null(srcfind_catalogue_note(c, 2));
+    assert_null(srcfind_catalogue_note(c, 9));
+    assert_null(srcfind_catalogue_note(c, -1));
+    srcfind_catalogue_destroy(c);
+    srcfind_options_destroy(options);
+    picture_free(&p);
+}
+
 /* --- positions that are given --- */
 
 /* Writes a catalogue of one position, and sets the time of the file. */
@@ -977,6 +1006,7 @@ int main(void) {
         cmocka_unit_test(blanks_in_maps),
         cmocka_unit_test(wrong_maps),
         cmocka_unit_test(maps_need_files),
+        cmocka_unit_test(notes_on_an_image),
         cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),
         cmocka_unit_test(saving_replaces_no_image),

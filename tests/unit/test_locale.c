@@ -278,6 +278,39 @@ static void positions_are_the_same(void **state) {
     assert_true(x[0] == x[1]);
 }
 
+/* --- notes --- */
+
+static void notes_are_the_same(void **state) {
+    static float values[WIDTH * HEIGHT];
+    char header[6 * CARD_BYTES + 1], *notes[2];
+    (void)state;
+    snprintf(header, sizeof header, "%-80s%-80s%-80s%-80s%-80s%-80s", "CTYPE1  = 'RA---SIN'",
+             "CTYPE2  = 'DEC--SIN'", "CDELT1  = -1e-3", "CDELT2  = 1e-3", "BMAJ    = 1.5e-3",
+             "BMIN    = 1.5e-3");
+    const struct srcfind_pixels pixels = {.size = sizeof pixels,
+                                          .values = values,
+                                          .width = WIDTH,
+                                          .height = HEIGHT,
+                                          .header = header};
+    for (int comma = 0; comma < 2; comma++) {
+        struct srcfind *finder;
+        struct srcfind_catalogue *catalogue;
+        use_comma(comma);
+        assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_OK);
+        notes[comma] = strdup(srcfind_catalogue_note(catalogue, 0));
+        srcfind_catalogue_destroy(catalogue);
+        srcfind_destroy(finder);
+        char text[8];
+        snprintf(text, sizeof text, "%.1f", 0.5);
+        assert_string_equal(text, comma ? "0,5" : "0.5"); /* the locale stays */
+    }
+    assert_non_null(strstr(notes[0], "1.5 pixels"));
+    assert_string_equal(notes[0], notes[1]);
+    free(notes[0]);
+    free(notes[1]);
+}
+
 /* --- letters --- */
 
 static void letters_are_ascii(void **state) {
@@ -323,7 +356,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_mean_the_same),  cmocka_unit_test(commas_are_refused),
         cmocka_unit_test(messages_are_the_same),  cmocka_unit_test(files_are_the_same),
-        cmocka_unit_test(positions_are_the_same), cmocka_unit_test(letters_are_ascii),
+        cmocka_unit_test(positions_are_the_same), cmocka_unit_test(notes_are_the_same),
+        cmocka_unit_test(letters_are_ascii),
     };
     char command[2 * TEMPORARY_PATH];
     if (system("command -v localedef >/dev/null") != 0) {

@@ -1,0 +1,304 @@
+#define _GNU_SOURCE /* newlocale */
+#include "api/notes.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "api/noise.h"
+#include "common/plural.h"
+#include "common/text_stream.h"
+#include "input/units.h"
+
+/* Above these the pixels, the noise or the sources look wrong; the beam below. */
+static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
+static const double MOST_RANGE = 2; /* of the background, in rms */
+static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
+enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
+
+/* Writes a note and the NUL at its end. */
+__attribute__((format(printf, 2, 3))) static void note(FILE *stream, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vfprintf(stream, format, args);
+    va_end(args);
+    fputc('\0', stream);
+}
+
+static void note_sky(FILE *stream, const struct srcfind_image *image) {
+    if (*image->no_sky)
+        note(stream, "no sky coordinates: %s", image->no_sky);
+}
+
+static void note_positions(FILE *stream, const struct srcfind_catalogue *c) {
+    const char *row = *c->options.at ? "position" : "source";
+    int64_t n = 0;
+    for (int64_t i = 0; *c->image.lon_name && i < c->n_sources; i++)
+        n += isnan(c->sources[i].lon) && isfinite(c->sources[i].x);
+    if (n > 0)
+        note(stream,
+             "%lld of %lld %s%s %s no position on the sky, beyond the edge of the "
+             "projection: are the coordinates of the header right?",
+             (long long)n, (long long)c->n_sources, row, plural(c->n_sources),
+             n == 1 ? "has" : "have");
+}
+
+static void note_unit(FILE *stream, const struct srcfind_image *image) {
+    if (units_is_ambiguous(image->unit))
+        note(stream,
+             "the unit %s may be MJy or mJy: fluxes are not converted to Jy; write one "
+             "of them to BUNIT",
+             image->unit);
+}
+
+/* Whether a unit is a multiple of one of these, of which NULL is the last. */
+static bool is_one_of(const char *unit, const char *const *units) {
+    double factor;
+    while (*units && !units_conform(unit, *units, &factor))
+        units++;
+    return *units;
+}
+
+/* What would make fluxes those in Jy. */
+static const char *cure_of(const struct srcfind_image *image) {
+    static const char *const beams[] = {"Jy/beam", "Jy/beam.km/s", NULL};
+    static const char *const areas[] = {"Jy/sr", "Jy/deg2", "Jy/sr.km/s", "Jy/deg2.km/s", NULL};
+    if (!*image->unit)
+        return "there is no BUNIT; write it, such as Jy/beam";
+    if (is_one_of(image->unit, beams) && image->beam_row_is_missing)
+        return "the BEAMS table has no usable row of this plane; --beam gives the beam";
+    if (is_one_of(image->unit, beams) && !*image->beam_source)
+        return "no beam is known; --beam gives it";
+    if (is_one_of(image->unit, beams) || is_one_of(image->unit, areas))
+        return "without sky coordinates the area of a pixel is not known";
+    return "write BUNIT as a multiple of Jy/beam, Jy/pixel or Jy/sr, if it is one";
+}
+
+/* Notes that fluxes are not in Jy. A map with neither a unit nor a beam says nothing of fluxes. */
+static void note_flux_unit(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_image *image = &c->image;
+    const char *unit = *image->unit ? image->flux_unit : "the unit of the pixels";
+    if (c->n_sources == 0 || (!*image->unit && !*image->beam_source) ||
+        units_is_ambiguous(image->unit) || strcmp(image->flux_unit, "Jy") == 0 ||
+        strcmp(image->flux_unit, "Jy km/s") == 0)
+        return;
+    note(stream, "fluxes are in %s, not in Jy: %s", unit, cure_of(image));
+}
+
+static void note_beam(FILE *stream, const struct srcfind_catalogue *c) {
+    const char *wrong = c->image.beam_pixels > (double)c->background.n_pixels
+                            ? "larger than the image"
+                        : c->image.beam_pixels < 1 ? "smaller than a pixel"
+                                                   : NULL;
+    if (wrong)
+        note(stream, "the beam is %s: are BMAJ, BMIN and CDELT1, CDELT2 in degrees?", wrong);
+    else if (c->quality.beam_pixels < LEAST_BEAM)
+        note(stream,
+             "the beam is %.2g pixel%s wide, less than two, and fluxes and sizes are "
+             "uncertain: make the image with smaller pixels, or correct the beam with "
+             "--beam",
+             c->quality.beam_pixels, c->quality.beam_pixels == 1 ? "" : "s");
+}
+
+/* Notes what was made of the beam of the header. */
+static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
+    const struct srcfind_beam *used = &image->beam, *row = &image->row_beam;
+    if (image->beam_is_turned)
+        note(stream,
+             "the beam's major axis was given as the smaller one: the axes are "
+             "exchanged, and the angle is turned by 90 degrees to %g",
+             used->angle);
+    if (isfinite(row->major))
+        note(stream,
+             "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
+             "BEAMS table has another one for this plane: --beam %.6g,%.6g,%.6g",
+             image->beam_source, 3600 * used->major, 3600 * used->minor, used->angle,
+             3600 * row->major, 3600 * row->minor, row->angle);
+}
+
+static void note_zeros(FILE *stream, const struct srcfind_catalogue *c) {
+    if (c->quality.zeros > MOST_ZEROS && c->quality.zeros < 1)
+        note(stream,
+             "some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
+             "leaves them out",
+             100 * c->quality.zeros);
+}
+
+/* Notes where local noise was asked for, but there is one noise. */
+static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c) {
+    const bool rms_is_given = c->options.rms > 0 || *c->options.rms_map;
+    if (c->options.local && !noise_is_given(&c->options) && c->background.box == 0)
+        note(stream,
+             "the image is too small for local noise, one rms is used: boxes have 48 "
+             "pixels at least, and at most half of its shorter side; --rms-box sets another "
+             "size");
+    else if (c->noise.no_node_counts && (c->background.rms > 0 || rms_is_given))
+        note(stream,
+             "every box of %lld pixels is more than three quarters blank, or has no noise: one "
+             "%s is used; --rms-box sets another size",
+             (long long)c->background.box, rms_is_given ? "background" : "rms");
+}
+
+/* Notes where one noise was measured, but it differs, or the background does: that makes the rms of
+ * the whole image larger than that of its parts. */
+static void note_one_noise(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
+    if (c->options.local || *c->options.rms_map || c->background.box > 0 || c->options.rms > 0 ||
+        c->background.empty)
+        return;
+    if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
+        note(stream,
+             "the noise differs from place to place, from %.2g to %.2g %s: --local "
+             "measures it around each source",
+             q->rms_p10, q->rms_p90, unit);
+    else if (c->background.rms > MOST_SPREAD * q->rms_p90)
+        note(stream,
+             "the background differs from place to place, and the rms of the whole "
+             "image, %.2g %s, is that much larger than the %.2g of its parts: --local "
+             "measures both around each source",
+             c->background.rms, unit, q->rms_p90);
+}
+
+/* Notes where local noise may have wide emission for background. */
+static void note_background(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    const double range = q->background_p90 - q->background_p10;
+    if (c->options.scales.n == 0 && !*c->options.at && isfinite(c->image.beam.major) &&
+        range > MOST_RANGE * c->background.rms_median)
+        note(stream,
+             "the local background differs by %.1f rms from place to place: it may "
+             "have emission that is wider than half of a box; --scales keeps it",
+             range / c->background.rms_median);
+}
+
+static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
+    if (c->quality.widest_left_out > 0)
+        note(stream,
+             "scales whose kernels are wider than half of the image's shorter side, up to "
+             "%g beams, are left out: search a larger image for these",
+             c->quality.widest_left_out);
+}
+
+static void note_negative(FILE *stream, const struct srcfind_catalogue *c) {
+    const int64_t n_positive = c->n_sources - c->n_negative;
+    const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
+    if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
+        note(stream,
+             "%lld negative source%s beside %lld positive, of which %s may be "
+             "false: %sa higher --threshold leaves fewer",
+             (long long)c->n_negative, plural(c->n_negative), (long long)n_positive,
+             c->n_negative < n_positive ? "as many" : "all", local ? "" : "--local or ");
+}
+
+/* The number of sources that a share of them is. */
+static long long count_of(double share, const struct srcfind_catalogue *c) {
+    return llround(share * (double)c->n_sources);
+}
+
+/* Whether there are enough sources for shares of them. */
+static bool has_sources(const struct srcfind_catalogue *c) {
+    return c->n_sources >= LEAST_SOURCES && !*c->options.at;
+}
+
+/* Notes sources of which the image has a part, and those that may be none. */
+static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_quality *q = &c->quality;
+    if (has_sources(c) && q->edge_or_single > MOST_CUT)
+        note(stream,
+             "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
+             "pixel (%lld): %s",
+             count_of(q->edge_or_single, c), (long long)c->n_sources, count_of(q->edge, c),
+             count_of(q->single_pixel, c),
+             q->edge >= q->single_pixel
+                 ? "part of their flux may be missing: search a larger image, or one "
+                   "with fewer blanks"
+                 : "they may be spikes of noise, or the beam too narrow for the pixels: "
+                   "--min-pixels leaves small ones out");
+}
+
+static void note_narrow(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_beam *beam = &c->image.beam;
+    if (has_sources(c) && c->quality.narrow > MOST_NARROW)
+        note(stream,
+             "%lld of %lld sources are narrower than the beam of %.4g x %.4g arcsec, "
+             "which may not be the image's: --beam gives another one",
+             count_of(c->quality.narrow, c), (long long)c->n_sources, 3600 * beam->major,
+             3600 * beam->minor);
+}
+
+static void note_residual(FILE *stream, const struct srcfind_catalogue *c) {
+    if (has_sources(c) && c->quality.high_residual > MOST_RESIDUAL)
+        note(stream,
+             "the Gaussians of %lld of %lld sources leave more than twice the noise "
+             "in their islands, and do not describe them: --save residual shows where, "
+             "%sa lower --contrast may help",
+             count_of(c->quality.high_residual, c), (long long)c->n_sources,
+             c->options.island > 3 ? "a lower --island or " : "");
+}
+
+/* Notes planes of other images that have no fluxes, or no frequency. */
+static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct plane_table *t = &c->planes;
+    int64_t n_blank = 0, n_without_beam = 0, n_frequencies = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const struct measured_plane *plane = &t->planes[i];
+        n_blank += plane->is_blank;
+        n_without_beam += !plane->is_blank && !plane->has_beam;
+        n_frequencies += isfinite(plane->frequency);
+    }
+    if (n_blank > 0)
+        note(stream,
+             "%lld of %lld planes of --measure-in are blank, or have one value, and no "
+             "fluxes",
+             (long long)n_blank, (long long)t->n);
+    if (n_without_beam > 0 && !isfinite(c->image.beam.major))
+        note(stream, "no beam is known of the image, and so not the shapes of its sources, "
+                     "which --measure-in needs: --beam gives it");
+    else if (n_without_beam > 0)
+        note(stream,
+             "no beam is known of %lld of %lld planes of --measure-in, which have no "
+             "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
+             (long long)n_without_beam, (long long)t->n);
+    if (t->n > 1 && n_frequencies == 0)
+        note(stream, "no frequency is known of the planes of --measure-in: without an axis "
+                     "FREQ or RESTFRQ in their headers there is no spectral index");
+}
+
+/* Each is a text with a NUL. */
+static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
+    note_sky(stream, &c->image);
+    note_positions(stream, c);
+    note_unit(stream, &c->image);
+    note_flux_unit(stream, c);
+    note_beam(stream, c);
+    note_beam_cards(stream, &c->image);
+    note_zeros(stream, c);
+    note_no_local_noise(stream, c);
+    note_one_noise(stream, c);
+    note_background(stream, c);
+    note_left_out(stream, c);
+    note_negative(stream, c);
+    note_cut_sources(stream, c);
+    note_narrow(stream, c);
+    note_residual(stream, c);
+    note_planes(stream, c);
+}
+
+bool notes_make(struct srcfind_catalogue *catalogue) {
+    /* A program may have set a locale with a decimal comma. */
+    const locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    struct text text = {0};
+    FILE *stream = numbers ? text_stream_open(&text) : NULL;
+    if (stream) {
+        const locale_t before = uselocale(numbers);
+        write_notes(stream, catalogue);
+        uselocale(before);
+    }
+    const bool made = stream && fclose(stream) == 0;
+    if (numbers)
+        freelocale(numbers);
+    catalogue->notes = text.at;
+    return made;
+}
