@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
-from srcfind._calls import DeviceError, Error, InputError, OptionError, OutOfMemoryError, OutputError, lib, text
+from srcfind._calls import DeviceError, Error, InputError, OptionError, OutOfMemoryError, OutputError, SrcfindWarning, lib, text
 from srcfind._catalogue import Background, Beam, Catalogue, Column, Image, Quality, Run
 from srcfind._finder import Finder
 from srcfind._merge import Merged, merge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack  # which type checkers know without the package
 
 __all__ = ["find", "merge", "versions", "Finder", "Catalogue", "Background", "Beam", "Column", "Image", "Merged", "Options",
-           "Quality", "Run", "Error", "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError"]
+           "Quality", "Run", "Error", "OptionError", "InputError", "OutputError", "DeviceError", "OutOfMemoryError", "SrcfindWarning"]
 __version__ = _version("srcfind")
 
 
@@ -42,7 +42,8 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     header (astropy's Header, or a str of cards of 80 characters) and wcs (astropy's WCS) go with an array: coordinates,
     beam, unit and frequency are read from them as from a file. With both, the coordinates are those of wcs.
 
-    The options are those of `Finder`. Python's other threads run during the search.
+    The options are those of `Finder`. Python's other threads run during the search. What looks wrong in the image is a
+    SrcfindWarning each, with the text that the command prints, and in the catalogue's notes.
 
     Raises TypeError for what is no image or option, ValueError for a shape that is not an image's or has no pixels, OptionError,
     InputError, DeviceError and OutOfMemoryError with the message of the library.
@@ -53,7 +54,9 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     >>> find(image, threshold=6, beam=10).array["Peak_flux"]
     array([300.])
     """
-    return Finder(**options).find(image, header=header, wcs=wcs)
+    catalogue = Finder(**options)._search(image, header, wcs)
+    catalogue._warn()
+    return catalogue
 
 
 def versions() -> str:

@@ -32,6 +32,10 @@ class OutOfMemoryError(Error, MemoryError):
     """Memory ran out."""
 
 
+class SrcfindWarning(UserWarning):
+    """What looks wrong in an image that was searched, and which option of the command cures it."""
+
+
 _ERRORS = {
     lib.SRCFIND_ERROR_OPTIONS: OptionError,
     lib.SRCFIND_ERROR_INPUT: InputError,

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from srcfind._calls import OptionError, chars, ffi, lib, listed, text
+from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, lib, listed, text
 from srcfind._pixels import MaskedArray, Pixels
 
 if TYPE_CHECKING:
@@ -179,7 +180,8 @@ def _check_new(path: bytes, format: str) -> None:
 
 
 #: Of a catalogue.
-_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "run", "gaussians", "planes")
+_PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "notes", "run", "gaussians",
+            "planes")
 
 
 class Catalogue:
@@ -337,6 +339,16 @@ class Catalogue:
     def quality(self) -> Quality:
         """Whether the options suit the image."""
         return _read(Quality, lib.srcfind_catalogue_quality(self._catalogue))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What looks wrong in the image or its sources, and which option of the command cures it; the search warns of each."""
+        return tuple(text(note) for note in listed(lambda i: lib.srcfind_catalogue_note(self._catalogue, i)))
+
+    def _warn(self) -> None:
+        """Warns the caller of the method or function that calls this one."""
+        for note in self.notes:
+            warnings.warn(f"{self.image.path}: {note}" if self.image.path else note, SrcfindWarning, stacklevel=3)
 
     @cached_property
     def run(self) -> Run:

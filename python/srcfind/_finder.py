@@ -54,6 +54,11 @@ class Finder:
 
     def find(self, image: Any, *, header: Header | str | None = None, wcs: WCS | None = None) -> Catalogue:
         """Finds the sources of an image; see `srcfind.find`."""
+        catalogue = self._search(image, header, wcs)
+        catalogue._warn()
+        return catalogue
+
+    def _search(self, image: Any, header: Header | str | None, wcs: WCS | None) -> Catalogue:
         place = ffi.new("struct srcfind_catalogue **")
         if isinstance(image, (str, bytes, os.PathLike)):
             if header is not None or wcs is not None:

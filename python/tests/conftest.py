@@ -16,6 +16,11 @@ if FAKE_CUDA:
     os.environ["SRCFIND_CUDA_MODULE"] = FAKE_CUDA  # read when a device is first used
 
 
+def pytest_configure(config):
+    """Most images of the tests give warnings; those that are about these ask for them."""
+    config.addinivalue_line("filterwarnings", "ignore::srcfind.SrcfindWarning")
+
+
 def assert_same(found, expected):
     """Two catalogues have the same bytes in the same columns; NaN equals NaN."""
     assert found.array.dtype == expected.array.dtype and len(found) == len(expected)

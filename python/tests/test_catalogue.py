@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -139,6 +140,28 @@ def test_gaussians(path):
         with open(path("again.ecsv")) as again, open(path("c.gaussians.ecsv")) as written:
             assert again.read() == written.read()
     assert srcfind.find(SAMPLE).gaussians is None
+
+
+def test_notes(path):
+    """They are warnings at the line of the caller, with the texts of the command; a pickle has them, and plain noise has none."""
+    image = t.noise(60, 70)
+    image[:20] = 0
+    beam = t.sky_header(BMAJ=1.5e-3, BMIN=1.5e-3, BUNIT="mjy/beam")
+    for name, pixels, header in (("zeros.fits", image, t.sky_header()), ("beam.fits", image, beam), ("none.fits", t.noise(200, 210), t.sky_header())):
+        fits.PrimaryHDU(pixels, header).writeto(path(name))
+        lines = t.run(path(name), "-o", path("c.csv"), check=True).stderr.splitlines()[1:]  # without the summary
+        for find in (srcfind.find, srcfind.Finder().find):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = find(path(name))
+            assert ["srcfind: %s" % warning.message for warning in caught] == lines
+            assert ["srcfind: %s: %s" % (path(name), note) for note in found.notes] == lines
+            assert all(warning.category is srcfind.SrcfindWarning and warning.filename == __file__ for warning in caught)
+        assert pickle.loads(pickle.dumps(found)).notes == found.notes
+        assert (len(lines) == 0) == (name == "none.fits"), lines
+    with pytest.warns(srcfind.SrcfindWarning, match="^some 33% of the pixels are exactly 0: .* --blank 0"):
+        srcfind.find(image)
+    assert issubclass(srcfind.SrcfindWarning, UserWarning)
 
 
 def test_units():
