@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from srcfind._calls import OptionError, SrcfindWarning, chars, ffi, lib, listed, text
+from srcfind._html import html_of
 from srcfind._pixels import MaskedArray, Pixels
 
 if TYPE_CHECKING:
@@ -249,13 +250,21 @@ class Catalogue:
         return lib.srcfind_catalogue_size(self._catalogue) if self._catalogue else len(self.array)
 
     def __repr__(self) -> str:
+        return f"<srcfind.Catalogue of {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the facts, and a table of at most ten rows."""
+        return html_of(self, self._title(), _EMPTY)
+
+    def _title(self) -> str:
+        """What the catalogue has, and of which image."""
         image, n = self.image, len(self)
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
         names = [column.name for column in self.columns]
         row = "Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else "source"
         rows = row if n == 1 else row.replace("row", "rows") if " " in row else f"{row}s"
-        return f"<srcfind.Catalogue of {n} {rows} in {where}, {rms}>"
+        return f"{n} {rows} in {where}, {rms}"
 
     # --- the sources ---
 

@@ -8,6 +8,7 @@ import pathlib
 import pickle
 import threading
 import warnings
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -186,6 +187,36 @@ def test_array():
     assert [column.name for column in found.columns] == list(found.array.dtype.names)
     found.table["RA"][0] = 0 * units.deg
     assert found.array["RA"][0] != 0
+
+
+def rows_of(page):
+    """The cells of each row of a table."""
+    root = xml.etree.ElementTree.fromstring("<div>%s</div>" % page.replace("<br>", "\n").replace("&hellip;", "..."))
+    return ["".join(part.itertext()) for part in root.findall("p")], [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+
+
+def test_html(path):
+    """A notebook has the facts, names and units, and ten rows at most; texts are escaped, and what does not apply is empty."""
+    found = srcfind.find(SAMPLE, threshold=5.5)
+    found.array["N_pix"][0] = np.iinfo(np.int64).min
+    found.array["E_RA"][1] = np.nan
+    (facts,), (names, units_of_columns, *rows) = rows_of(found._repr_html_())
+    assert facts.startswith("%d sources in %s, rms " % (len(found), SAMPLE)) and "threshold=5.5" in facts and "arcsec at" in facts
+    assert (names, units_of_columns) == ([column.name for column in found.columns], [column.unit for column in found.columns])
+    assert [row[names.index("Source_id")] for row in rows] == ["1", "2", "3", "4", "5", "...", *map(str, range(len(found) - 4, len(found) + 1))]
+    assert rows[0][names.index("Source_Name")] == found.array["Source_Name"][0] and float(rows[0][names.index("RA")]) > 180
+    assert rows[0][names.index("N_pix")] == rows[1][names.index("E_RA")] == ""
+    image = t.noise(60, 70)
+    image[:20] = 0
+    fits.PrimaryHDU(image, t.sky_header(BUNIT="<b>&")).writeto(path("<i>.fits"))
+    few = srcfind.find(path("<i>.fits"), threshold=60, fit=True)
+    page = few._repr_html_()
+    (facts,), (_, _, *rows) = rows_of(page)
+    assert len(rows) == len(few) <= 10 and "<i>" not in page and "<b>" not in page
+    assert "<i>.fits, rms" in facts and "<b>&" in facts and "--blank 0" in facts
+    assert rows_of(pickle.loads(pickle.dumps(few))._repr_html_()) == rows_of(page)
+    assert len(rows_of(srcfind.find(np.arange(20.0).reshape(4, 5))._repr_html_())[1]) == 2
+    assert "Gaussian" in few.gaussians._repr_html_()
 
 
 def test_no_source():
