@@ -18,7 +18,7 @@ static bool is_storage(const char *keyword) {
         "CHECKSUM", "DATASUM",  "EXTNAME",  "EXTVER",   "ZIMAGE",   "ZSIMPLE", "ZTENSION",
         "ZEXTEND",  "ZBITPIX",  "ZNAXIS*",  "ZTILE*",   "ZCMPTYPE", "ZNAME*",  "ZVAL*",
         "ZMASKCMP", "ZBLANK",   "ZQUANTIZ", "ZDITHER0", "ZPCOUNT",  "ZGCOUNT", "ZHECKSUM",
-        "ZDATASUM", "LONGSTRN"};
+        "ZDATASUM", "LONGSTRN", "HISTORY",  "COMMENT"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t length = strcspn(names[i], "*");
         if (strncmp(keyword, names[i], length) == 0 && (names[i][length] || !keyword[length]))
@@ -51,12 +51,15 @@ static size_t value_length(const char *value) {
     return n;
 }
 
-/* Writes a text without the blanks at its end, which do not count. */
-static void write_text(const char *value, size_t n, FILE *stream) {
+/* Writes a text without the blanks at its end, which do not count; nothing of one that does not
+ * end, or goes on in the next card. */
+static void write_text(const char *keyword, const char *value, size_t n, FILE *stream) {
     size_t end = n - 1; /* the closing quote */
+    if (n < 2 || value[end] != '\'' || value[end - 1] == '&')
+        return;
     while (end > 1 && value[end - 1] == ' ')
         end--;
-    fprintf(stream, "%.*s'\n", (int)end, value);
+    fprintf(stream, "%s = %.*s'\n", keyword, (int)end, value);
 }
 
 /* Writes a number with the E of Python, where FITS may have a D. */
@@ -69,11 +72,13 @@ static void write_number(const char *value, size_t n, FILE *stream) {
 static void write_line(const char *keyword, const char *value, FILE *stream) {
     const size_t n = value_length(value);
     const bool is_logical = n == 1 && (*value == 'T' || *value == 'F');
+    if (*value == '\'') {
+        write_text(keyword, value, n, stream);
+        return;
+    }
     fprintf(stream, "%s = ", keyword);
     if (is_logical)
         fputs(*value == 'T' ? "True\n" : "False\n", stream);
-    else if (*value == '\'' && n >= 2)
-        write_text(value, n, stream);
     else
         write_number(value, n, stream);
 }

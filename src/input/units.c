@@ -44,10 +44,10 @@ bool units_conform(const char *unit, const char *wanted, double *factor) {
 }
 
 const char *units_vounit(const char *unit) {
-    static const char *const known[] = {"Jy/beam", "mJy/beam", "uJy/beam", "Jy/pixel", "Jy",  "mJy",
-                                        "uJy",     "MJy/sr",   "Jy/sr",    "K",        "mK",  "deg",
-                                        "pixel",   "Jy.km/s",  "arcsec",   "arcmin",   "rad", "Hz",
-                                        "kHz",     "MHz",      "GHz"};
+    static const char *const known[] = {
+        "Jy/beam", "mJy/beam", "uJy/beam", "Jy/pixel", "Jy",    "mJy",     "uJy", "MJy/sr",
+        "Jy/sr",   "K",        "mK",       "deg",      "pixel", "Jy.km/s", "mas", "arcsec",
+        "arcmin",  "rad",      "Hz",       "kHz",      "MHz",   "GHz"};
     double factor;
     if (!unit || !*unit)
         return NULL;

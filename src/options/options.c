@@ -535,10 +535,11 @@ enum srcfind_status options_check(const struct options *options, struct error *e
                          "at-all: it goes with --at, which gives the positions: leave it out");
     const bool has_patches = options->patches != PATCHES_NOT_GIVEN;
     if ((has_patches || !isnan(options->spectral_index)) && !options_fit(options))
-        return error_set(
-            error, SRCFIND_ERROR_OPTIONS,
-            "%s: it is of sky models, which list Gaussians: add --fit, or leave it out",
-            has_patches ? "patches" : "spectral-index");
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "%s: it is of sky models (--format skymodel or sagecal), which list "
+                         "Gaussians: add --fit "
+                         "and the format, or leave it out",
+                         has_patches ? "patches" : "spectral-index");
     return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 

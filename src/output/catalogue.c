@@ -227,6 +227,8 @@ union cell_value catalogue_value(const struct rows *rows, int64_t row,
     union cell_value value = column->constant ? *column->constant : value_of_row(rows, row, column);
     if (column->factor != 0)
         value.real *= column->factor;
+    else if (column->divisor != 0)
+        value.real /= column->divisor;
     return value;
 }
 

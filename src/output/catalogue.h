@@ -23,10 +23,10 @@ union cell_value {
 /* A column of a catalogue, and where its cells are. */
 struct column {
     struct srcfind_column shown;
-    size_t offset, width; /* of a cell in its row: 8 bytes, or the longest text */
-    bool may_be_empty;    /* integers: some may be SRCFIND_EMPTY */
-    bool of_image;        /* its cells are texts of the images of rows: see struct row_image */
-    double factor;        /* reals are multiplied by it; 0: they stay as they are */
+    size_t offset, width;   /* of a cell in its row: 8 bytes, or the longest text */
+    bool may_be_empty;      /* integers: some may be SRCFIND_EMPTY */
+    bool of_image;          /* its cells are texts of the images of rows: see struct row_image */
+    double factor, divisor; /* reals are multiplied or divided by it; 0: they are not */
     const union cell_value *constant; /* of all rows; NULL: the rows have the values */
 };
 

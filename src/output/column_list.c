@@ -48,8 +48,10 @@ static bool take(const char **at, const char *ends, char *copy, size_t size) {
     if (length == 0 || length >= size)
         return false;
     snprintf(copy, size, "%.*s", (int)length, *at);
+    for (size_t end = length; end > 0 && copy[end - 1] == ' '; end--)
+        copy[end - 1] = '\0';
     *at = skip_blanks(*at + length);
-    return true;
+    return *copy;
 }
 
 /* Whether a title spoils no format: neither quotes nor separators. */
@@ -116,8 +118,9 @@ enum srcfind_status column_list_read(const char *text, struct column_list *list,
         if (!take_item(&at, &list->columns[list->n++]))
             return error_set(error, SRCFIND_ERROR_OPTIONS,
                              "columns: '%.40s': each is NAME[:UNIT][=NEW] or 'CONSTANT'=NEW, with "
-                             "commas between them; a name has up to %d letters, digits, _ . + -",
-                             item, COLUMN_NAME - 1);
+                             "commas between them; a name has up to %d letters, digits, _ . + -, "
+                             "and a constant up to %d characters",
+                             item, COLUMN_NAME - 1, SRCFIND_TEXT - 1);
         if (!*at)
             return check_titles(list, error);
     }

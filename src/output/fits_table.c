@@ -81,8 +81,10 @@ static int find_extension(const char *name) {
 static void add_image_header(const struct srcfind_catalogue *catalogue, struct cards *cards) {
     char line[2 * CARD];
     for (const char *at = catalogue->header; at && *at; at += strcspn(at, "\n") + 1) {
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-        cards_add_comment(cards, line);
+        const size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        if (length <= CARD - 8) /* of a longer one, the end would be a line of its own */
+            cards_add_comment(cards, line);
     }
 }
 

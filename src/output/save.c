@@ -136,24 +136,39 @@ static bool is_compressed(const char *path) {
     return path_ends_with(path, ".gz");
 }
 
+/* A file that is saved once the catalogue is written, before that has its name. */
+struct save_first {
+    const struct save_content *content;
+    const char *path;
+    bool is_saved;
+};
+
 /* What write_catalogue needs. */
 struct catalogue_content {
     const struct srcfind_catalogue *catalogue;
     const struct writer *writer;
     struct threads *threads;
     bool compressed;
+    struct save_first *first; /* NULL: none */
 };
 
 static enum srcfind_status write_content(void *context, FILE *stream, const char *name,
                                          struct error *error) {
     const struct catalogue_content *c = context;
-    return write_catalogue(c->catalogue, c->writer, c->threads, c->compressed, stream, name, error);
+    enum srcfind_status status =
+        write_catalogue(c->catalogue, c->writer, c->threads, c->compressed, stream, name, error);
+    if (status == SRCFIND_OK && c->first) {
+        status = save_whole(c->first->content, c->first->path, error);
+        c->first->is_saved = status == SRCFIND_OK;
+    }
+    return status;
 }
 
 static enum srcfind_status save_catalogue(const struct srcfind_catalogue *catalogue,
                                           const struct writer *writer, struct threads *threads,
-                                          const char *path, struct error *error) {
-    struct catalogue_content c = {catalogue, writer, threads, is_compressed(path)};
+                                          const char *path, struct save_first *first,
+                                          struct error *error) {
+    struct catalogue_content c = {catalogue, writer, threads, is_compressed(path), first};
     const struct save_content content = {"catalogue", write_content, &c};
     return save_whole(&content, path, error);
 }
@@ -161,10 +176,10 @@ static enum srcfind_status save_catalogue(const struct srcfind_catalogue *catalo
 /* --- what belongs beside a sky model --- */
 
 char *save_beside(const struct writer *writer, const char *path) {
+    const bool has_own = path_ends_with(path, writer->format.suffixes[0]);
+    const int stem = has_own ? path_before_suffix(path) : (int)strlen(path);
     char *beside;
-    return asprintf(&beside, "%.*s%s", path_before_suffix(path), path, writer->beside->suffix) < 0
-               ? NULL
-               : beside;
+    return asprintf(&beside, "%.*s%s", stem, path, writer->beside->suffix) < 0 ? NULL : beside;
 }
 
 enum srcfind_status save_check_form(const struct writer *writer, const char *path,
@@ -203,7 +218,7 @@ static enum srcfind_status write_beside(void *context, FILE *stream, const char 
                      c->beside->what, strerror(errno ? errno : EIO));
 }
 
-/* Saves a catalogue and, before it, what belongs beside it. */
+/* Saves a catalogue and, before it has its name, what belongs beside it. */
 static enum srcfind_status save_both(const struct listed *of, const struct writer *writer,
                                      struct threads *threads, const char *path,
                                      struct error *error) {
@@ -212,14 +227,12 @@ static enum srcfind_status save_both(const struct listed *of, const struct write
     char *beside = save_beside(writer, path);
     if (!beside)
         return error_memory(error, "naming what belongs beside a catalogue");
+    struct save_first first = {&content, beside, false};
     enum srcfind_status status = save_check(beside, writer->beside->what, error);
     if (status == SRCFIND_OK)
-        status = save_whole(&content, beside, error);
-    if (status == SRCFIND_OK) {
-        status = save_catalogue(of->catalogue, writer, threads, path, error);
-        if (status != SRCFIND_OK)
-            unlink(beside);
-    }
+        status = save_catalogue(of->catalogue, writer, threads, path, &first, error);
+    if (status != SRCFIND_OK && first.is_saved) /* the catalogue was written, and has no name */
+        unlink(beside);
     free(beside);
     return status;
 }
@@ -230,8 +243,9 @@ enum srcfind_status save_file(const struct srcfind_catalogue *catalogue,
     struct listed listed;
     enum srcfind_status status = list_rows(catalogue, writer, &listed, error);
     if (status == SRCFIND_OK)
-        status = writer->beside ? save_both(&listed, writer, threads, path, error)
-                                : save_catalogue(listed.catalogue, writer, threads, path, error);
+        status = writer->beside
+                     ? save_both(&listed, writer, threads, path, error)
+                     : save_catalogue(listed.catalogue, writer, threads, path, NULL, error);
     clear_listed(&listed);
     return status;
 }

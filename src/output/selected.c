@@ -61,15 +61,34 @@ static enum fact find_fact(const char *name) {
     return fact;
 }
 
+/* The option with which catalogues have a column; NULL if none has. */
+static const char *option_of(const struct options *given, const char *name) {
+    static const struct {
+        const char *option, *value, *shown;
+    } tried[] = {{"deblend", "yes", "--deblend"},
+                 {"fit", "yes", "--fit"},
+                 {"scales", "2", "--scales"},
+                 {"measure-in", "a", "--measure-in"},
+                 {"at", "a", "--at"}};
+    struct srcfind_catalogue *c = calloc(1, sizeof *c);
+    const char *found = NULL;
+    for (size_t i = 0; c && !found && i < sizeof tried / sizeof *tried; i++) {
+        struct error ignored;
+        c->options = *given;
+        options_set(&c->options, tried[i].option, tried[i].value, &ignored);
+        catalogue_name_columns(c);
+        found = find_column(c, name) ? tried[i].shown : NULL;
+    }
+    free(c);
+    return found;
+}
+
 static enum srcfind_status complain_of_name(const struct srcfind_catalogue *c, const char *name,
                                             struct error *error) {
-    const char *names[MOST_COLUMNS + FACTS];
-    struct srcfind_catalogue all = {.options = c->options};
+    const char *names[MOST_COLUMNS + FACTS], *option = option_of(&c->options, name);
     int n = 0;
-    all.options.fit = true;
-    catalogue_name_columns(&all);
-    if (!find_column(c, name) && find_column(&all, name))
-        return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s needs --fit", name);
+    if (option)
+        return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s needs %s", name, option);
     for (; n < c->n_columns; n++)
         names[n] = c->columns[n].shown.name;
     for (int i = 0; i < FACTS; i++)
@@ -77,8 +96,7 @@ static enum srcfind_status complain_of_name(const struct srcfind_catalogue *c, c
     const char *near = near_word(names, n, name, strlen(name));
     return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no column %s%s%s%s", name,
                      near ? "; did you mean "
-                          : " with these options: their names stand in the "
-                            "first line of a catalogue as CSV",
+                          : ": their names stand in the first line of a catalogue as CSV",
                      near ? near : "", near ? "?" : "");
 }
 
@@ -86,6 +104,26 @@ static enum srcfind_status complain_of_name(const struct srcfind_catalogue *c, c
 static bool converts(const struct srcfind_column *column, const char *unit, double *factor) {
     return column->kind == SRCFIND_REAL && column->unit &&
            units_conform(column->unit, unit, factor);
+}
+
+/* Whether a column of an image that lacks sky coordinates, a beam or a unit would have this unit
+ * with them: then it is empty. */
+static bool lacks_unit(const struct srcfind_catalogue *of, const char *name, const char *unit) {
+    const struct srcfind_image *image = &of->image;
+    const bool lacks = !*image->lon_name || !*image->unit || isnan(image->beam_pixels);
+    struct srcfind_catalogue *whole = lacks ? calloc(1, sizeof *whole) : NULL;
+    double factor;
+    if (!whole)
+        return false;
+    whole->options = of->options;
+    memcpy(whole->image.unit, "Jy/beam", sizeof "Jy/beam");
+    memcpy(whole->image.flux_unit, "Jy", sizeof "Jy");
+    memcpy(whole->image.lon_name, "RA", sizeof "RA");
+    catalogue_name_columns(whole);
+    const struct column *column = find_column(whole, name);
+    const bool has_unit = column && converts(&column->shown, unit, &factor);
+    free(whole);
+    return has_unit;
 }
 
 static enum srcfind_status complain_of_unit(const struct srcfind_column *column,
@@ -111,9 +149,14 @@ static enum srcfind_status check_chosen(const struct srcfind_catalogue *c,
     if (!shown)
         return complain_of_name(c, chosen->name, error);
     const bool is_of_image = shown->unit && strcmp(shown->unit, UNIT_OF_IMAGE) == 0;
-    return !*chosen->unit || is_of_image || converts(shown, chosen->unit, &factor)
-               ? SRCFIND_OK
-               : complain_of_unit(shown, chosen, "", error);
+    if (*chosen->unit && !is_of_image && !converts(shown, chosen->unit, &factor))
+        return complain_of_unit(shown, chosen, "", error);
+    if (*chosen->unit && !units_vounit(chosen->unit))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "columns: %s: VOTable and FITS have no spelling of this unit that readers "
+                         "share: choose another one, as mJy, mJy/beam, arcsec or MHz",
+                         chosen->unit);
+    return SRCFIND_OK;
 }
 
 enum srcfind_status selected_check(const struct column_list *list, const struct options *options,
@@ -173,18 +216,37 @@ static void set_fact(struct selected *s, int i, enum fact fact) {
 }
 
 /* Converts the unit of a column, which is one of the list, to that of the list. */
-static enum srcfind_status convert(struct selected *s, int i, struct error *error) {
+static enum srcfind_status convert(struct selected *s, const struct srcfind_catalogue *of, int i,
+                                   struct error *error) {
     const struct chosen_column *chosen = &s->list.columns[i];
     struct column *column = &s->catalogue.columns[i];
     double factor;
     if (!*chosen->unit)
         return SRCFIND_OK;
-    if (!converts(&column->shown, chosen->unit, &factor))
+    if (converts(&column->shown, chosen->unit, &factor)) {
+        column->factor = factor >= 1 ? factor : 0;
+        if (factor < 1) /* exact, where the factor is 1e-9 */
+            units_conform(chosen->unit, column->shown.unit, &column->divisor);
+    } else if (lacks_unit(of, chosen->name, chosen->unit)) {
+        set_constant(s, i, &column->shown, (union cell_value){.real = NAN});
+    } else {
         return complain_of_unit(&column->shown, chosen, s->catalogue.image.path, error);
-    column->factor = factor;
+    }
     column->shown.unit = chosen->unit;
     column->shown.vounit = units_vounit(chosen->unit);
     return SRCFIND_OK;
+}
+
+/* Positions of another frame do not go under a new name, by which programs know their own. */
+static enum srcfind_status check_frame(const struct srcfind_catalogue *of,
+                                       const struct chosen_column *chosen, struct error *error) {
+    const struct srcfind_image *image = &of->image;
+    if (!*image->lon_name || strcmp(chosen->title, chosen->name) == 0 ||
+        strcmp(name_in_frame(chosen->name, image), chosen->name) == 0)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: columns: %s=%s: the coordinates of this image are %s and %s: list these",
+                     image->path, chosen->name, chosen->title, image->lon_name, image->lat_name);
 }
 
 static enum srcfind_status set_column(struct selected *s, const struct srcfind_catalogue *of, int i,
@@ -200,8 +262,11 @@ static enum srcfind_status set_column(struct selected *s, const struct srcfind_c
         set_fact(s, i, fact);
     else
         return complain_of_name(of, chosen->name, error);
-    s->catalogue.columns[i].shown.name = chosen->title;
-    return convert(s, i, error);
+    struct srcfind_column *shown = &s->catalogue.columns[i].shown;
+    if (!column || strcmp(chosen->title, chosen->name) != 0) /* else it has that of its frame */
+        shown->name = chosen->title;
+    const enum srcfind_status status = column ? check_frame(of, chosen, error) : SRCFIND_OK;
+    return status == SRCFIND_OK ? convert(s, of, i, error) : status;
 }
 
 enum srcfind_status selected_make(const struct srcfind_catalogue *of,

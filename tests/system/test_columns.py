@@ -50,6 +50,7 @@ class Columns(t.Case):
                                      ['x, "y"', of["Source_Name"], of["N_pix"], 7, -1.5])
                     np.testing.assert_allclose([float(row[name]) for name in ("int_flux", "DEC", "ra", "a", "f")],
                                                [1e3 * of["Total_flux"], of["DEC"], of["RA"], 3600 * of["Maj"], 1400], rtol=1e-15)
+                    self.assertEqual(float(row["f"]), 1400)
                     self.assertAlmostEqual(float(row["Beam_Min"]), 3600 * t.sky_header()["BMIN"], 9)
                     self.assertTrue(row["none"] is None or np.ma.is_masked(row["none"]) or np.isnan(row["none"]))
 
@@ -80,11 +81,28 @@ class Columns(t.Case):
                          [str(theirs[name].unit) for name in table.colnames if name != "Resid_Isl_mean"])
 
     def test_frames(self):
-        """RA stands for the longitude of any frame; without a title it keeps the name of the list."""
+        """RA stands for the longitude of any frame; under a new name, it is that frame's alone."""
         image = self.image(CTYPE1="GLON-CAR", CTYPE2="GLAT-CAR")
         rows = t.read_csv(self.out(image, "all.csv"))
         for name, column in (("RA", "GLON"), ("GLON", "GLON"), ("DEC", "GLAT")):
-            self.assertEqual([row[name] for row in t.read_csv(self.out(image, "c.csv", "--columns", name))], [row[column] for row in rows])
+            self.assertEqual([row[column] for row in t.read_csv(self.out(image, "c.csv", "--columns", name))], [row[column] for row in rows])
+        self.assertEqual(list(t.read_csv(self.out(image, "c.csv", "--columns", "GLON=l,GLAT=b"))[0]), ["l", "b"])
+        for wrong, of in (("RA=ra", image), ("GLON=l", self.image("equatorial.fits"))):
+            self.assert_error(1, "columns: %s: the coordinates of this image are" % wrong, of, "--columns", wrong)
+        self.assert_error(1, "the coordinates of this image are GLON and GLAT: list these", image, "--fit", "--columns", "@aegean")
+
+    def test_what_an_image_lacks(self):
+        """Without sky coordinates, beam or unit, what needs them for its unit is empty; another unit is an error."""
+        pixels = t.noise(150, 170, seed=3, sigma=0.1)
+        bare = self.write("bare.fits", pixels)
+        for image, empty in ((bare, ("flux_int", "flux_peak", "maj_axis", "ra_err")),
+                             (self.write("beamless.fits", pixels, t.sky_header(BMAJ=None, BMIN=None, BPA=None)), ("flux_int",))):
+            rows = t.read_csv(self.out(image, "c.csv", "--fit", "--columns", "@selavy"))
+            self.assertGreater(len(rows), 5)
+            self.assertEqual({row[name] for row in rows for name in empty}, {None})
+        self.assertEqual(self.table(self.out(bare, "c.ecsv", "--columns", "@short")).colnames[-2], "Maj")
+        kelvin = self.write("kelvin.fits", pixels, t.sky_header(BUNIT="K"))
+        self.assert_error(1, "columns: Peak_flux is in K, and cannot be converted to mJy/beam", kelvin, "--columns", "Peak_flux:mJy/beam")
 
     def test_numbers_alone(self):
         """Rows of numbers alone, of any number of bytes, are whole: over several blocks, and whatever is left of the last row."""
@@ -130,12 +148,14 @@ class Columns(t.Case):
 
     def test_wrong_usage(self):
         image = self.image()
-        for status, message, *options in ((2, "--columns: there is no column Totl_flux; did you mean Total_flux?", "Totl_flux"), (2, "there is no column nonsense with these", "nonsense"),
+        for status, message, *options in ((2, "--columns: there is no column Totl_flux; did you mean Total_flux?", "Totl_flux"), (2, "there is no column nonsense: their names stand", "nonsense"),
                                           (2, "--columns: E_Maj needs --fit", "@aegean"), (2, "there is no list @x; there are @aegean, @selavy, @pybdsf, @short", "@x"),
                                           (2, "two columns are named RA", "RA=ra,DEC=RA"), (2, "--columns: ',DEC': each is NAME[:UNIT][=NEW]", "RA,,DEC"),
                                           (2, "each is NAME", "RA,"), (2, "each is NAME", "'x"), (2, "each is NAME", "'x'"), (2, "each is NAME", "RA=a b"), (2, "each is NAME", "RA='a'"),
                                           (2, "each is NAME", "RA=" + "x" * 28), (2, "each is NAME", "RA:=x"), (2, "--columns: '' is not a list of columns", ""), (2, "more than 64", ",".join("RA=r%d" % i for i in range(65))),
-                                          (1, image + ": columns: Total_flux is in Jy, and cannot be converted to Hz", "Total_flux:Hz"), (2, "N_pix is in no unit", "N_pix:Jy"), (2, "--columns: RA is in deg, and cannot be converted to Jy", "RA:Jy"), (2, "Source_Name is in no unit", "Source_Name:m"),
+                                          (1, image + ": columns: Total_flux is in Jy, and cannot be converted to Hz", "Total_flux:Hz"), (2, "N_pix is in no unit", "N_pix:Jy"), (2, "--columns: RA is in deg, and cannot be converted to Jy", "RA:Jy"), (2, "Source_Name is in no unit", "Source_Name:m"), (2, "columns: nJy: VOTable and FITS have no spelling", "Total_flux:nJy"),
+                                          (2, "--columns: S_Code needs --deblend", "S_Code"), (2, "--columns: Scale needs --scales", "Scale"), (2, "--columns: Spec_Indx needs --measure-in", "Spec_Indx"),
+                                          (2, "--columns: Entry_id needs --at", "Entry_id"),
                                           (2, "reg has columns of its own: choose csv, json, votable, fits or ecsv", "RA", "-f", "reg"),
                                           (2, "--skip-existing reads catalogues with all columns", "RA", "--skip-existing", "-o", self.path("c.csv")),
                                           (2, "--merge reads catalogues", "RA", "--merge", self.path("m.csv")), (2, "--bench writes no catalogue", "RA", "--bench")):

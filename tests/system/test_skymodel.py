@@ -474,7 +474,7 @@ class SkyModels(t.Case):
                 (["--fit", "--patches", "source"], "--patches is of the formats skymodel and sagecal"),
                 (["--fit", "--patches", "none", "-o", self.path("c.vot")], "--patches is of the formats skymodel and sagecal"),
                 (["--fit", "--spectral-index", "-1"], "--spectral-index is of the formats"),
-                (["--patches", "source", "-f", "skymodel"], "--patches: it is of sky models, which list Gaussians: add --fit"),
+                (["--patches", "source", "-f", "skymodel"], "--patches: it is of sky models (--format skymodel or sagecal), which list Gaussians: add --fit"),
                 (["--fit", "--patches", "gaussian", "-f", "skymodel"], "--patches: 'gaussian' is not none, source or island"),
                 (["--fit", "--spectral-index", "steep", "-f", "skymodel"], "--spectral-index: 'steep' is not a number"),
                 (["--fit", "--bench", "-f", "skymodel"], "--bench writes no catalogue"),
