@@ -173,8 +173,8 @@ struct srcfind_pixels {
 };
 
 /* The same for pixels in memory. The option hdu is not used; plane gives only the position on the
- * further axes of the header. The options mask, rms-map, background-map and detect-on are an
- * error. */
+ * further axes of the header. The options mask, rms-map, background-map and detect-on name files,
+ * as for images in files, but no directories. */
 SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
                                                     const struct srcfind_pixels *pixels,
                                                     struct srcfind_catalogue **catalogue);
@@ -182,7 +182,7 @@ SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
 /* The same for pixels in the memory of a CUDA device: the device that the finder's options name, or
  * the first one for "auto" and "all". stream is a cudaStream_t; NULL is the default stream. The
  * pixels are read after the work that is in the stream now. Returns when the catalogue is complete.
- */
+ * The options mask, rms-map, background-map and detect-on are an error. */
 SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                                            const struct srcfind_pixels *pixels,
                                                            void *stream,

@@ -34,7 +34,7 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     - an array of shape (height, width) with real numbers; leading axes of length 1 are left out. Blank pixels are NaN, or
       masked. float32 is searched where it is, in either byte order, if its rows are contiguous; other arrays are copied, and
       each value rounded once, to the nearest float32. The unit of a Quantity counts unless the header has a BUNIT;
-    - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header;
+    - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header; an open HDUList: its first HDU with an image;
     - an astropy CCDData or NDData: its data, without the pixels where its mask is True, its header, wcs and unit;
     - a float32 array in the memory of a CUDA device, as those of CuPy, Numba, PyTorch and JAX: by DLPack, or by
       __cuda_array_interface__, which does not tell the device: name it with the option device, if it is not the first.
@@ -42,8 +42,9 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     header (astropy's Header, or a str of cards of 80 characters) and wcs (astropy's WCS) go with an array: coordinates,
     beam, unit and frequency are read from them as from a file. With both, the coordinates are those of wcs.
 
-    The options are those of `Finder`. Python's other threads run during the search. What looks wrong in the image is a
-    SrcfindWarning each, with the text that the command prints, and in the catalogue's notes.
+    The options are those of `Finder`, which says how a mask, maps and positions in memory are given. Python's other threads run
+    during the search. What looks wrong in the image is a SrcfindWarning each, with the text that the command prints, and in the
+    catalogue's notes.
 
     Raises TypeError for what is no image or option, ValueError for a shape that is not an image's or has no pixels, OptionError,
     InputError, DeviceError and OutOfMemoryError with the message of the library.

@@ -45,10 +45,10 @@ _ERRORS = {
 }
 
 
-def check(status: int, message: Any) -> None:
-    """Raises the exception of a status, with the message of a C text, unless the status is SRCFIND_OK."""
+def check(status: int, message: Any, named: Callable[[str], str] = str) -> None:
+    """Raises the exception of a status, with what named() makes of the message, a C text, unless the status is SRCFIND_OK."""
     if status != lib.SRCFIND_OK:
-        raise _ERRORS[status](text(message))
+        raise _ERRORS[status](named(text(message)))
 
 
 def text(chars: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from srcfind._calls import chars, check, ffi, lib
 from srcfind._catalogue import Catalogue
+from srcfind._files import TemporaryFiles, shown
 from srcfind._options import make_options, shaping_options
 from srcfind._pixels import pixels_of
 from srcfind._signatures import Options
@@ -26,6 +27,13 @@ class Finder:
     `rms_box=(60, 20)`, `beam=(10, 8, 40)`, `background="zero"`, `mask=path`, `device="cpu"`, `threads=2`. None stands for
     the default.
 
+    mask, rms_map, background_map and detect_on also take a NumPy array of the image's shape, NaN or masked where it is blank.
+    In a mask, 0 or False is a pixel that is blank, as in a mask in a file; NumPy's own masks, and those of CCDData, mean the
+    opposite: `mask=~masked.mask`. at also takes an astropy Table or QTable with the columns that it reads from files; angles
+    are converted to degrees. All of these are written to temporary files when the finder is made, and the files are removed
+    with the finder and its catalogues, whose maps need them again. `options` have names in place of the files' paths ("mask");
+    files that a catalogue writes have the paths.
+
     Several threads may use a finder: one search follows the other. Searches that are to run at the same time need a
     finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work after a fork.
 
@@ -41,16 +49,17 @@ class Finder:
 
     def __init__(self, **options: Unpack[Options]) -> None:
         self._given = options
-        self._options = make_options(options)
+        self._files = TemporaryFiles()
+        self._options = make_options(options, self._files)
         #: The options that change a catalogue, with the texts of their values; without those that are not set.
-        self.options: dict[str, str] = shaping_options(self._options)
+        self.options: dict[str, str] = shaping_options(self._options, self._files)
         self._on_devices: dict[int, Finder] = {}
         self._lock = threading.RLock()  # around several calls, too
         self._finder = self._create()
         _finders.add(self)
 
     def __repr__(self) -> str:
-        return f"Finder({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
+        return f"Finder({', '.join(f'{name}={shown(value)}' for name, value in self._given.items())})"
 
     def find(self, image: Any, *, header: Header | str | None = None, wcs: WCS | None = None) -> Catalogue:
         """Finds the sources of an image; see `srcfind.find`."""
@@ -93,7 +102,7 @@ class Finder:
         """Calls the library, while other threads of Python run."""
         with self._lock:
             self._finder = self._finder or self._create()
-            check(function(self._finder, *arguments), lib.srcfind_message(self._finder))
+            check(function(self._finder, *arguments), lib.srcfind_message(self._finder), self._files.named)
 
     def _leave(self) -> None:
         """Leaves the library's finder alone: its threads are in the process that this one was forked from."""

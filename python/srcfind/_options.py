@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from srcfind._calls import OutOfMemoryError, chars, check, ffi, lib, listed, text
+from srcfind._files import TemporaryFiles
 
 # By their names in Python: rms_box for rms-box.
 _KNOWN = {text(option.name).replace("-", "_"): option for option in listed(lib.srcfind_option)}
@@ -50,8 +51,8 @@ def _check_names(names: Iterable[str]) -> None:
             raise TypeError(f"there is no option {name}: did you mean {', '.join(near)}?")
 
 
-def make_options(given: Mapping[str, object]) -> Any:
-    """Options of the library; None stands for an option's default.
+def make_options(given: Mapping[str, object], files: TemporaryFiles) -> Any:
+    """Options of the library; None stands for an option's default. Arrays and tables are written to `files`.
 
     Raises TypeError for a name or type that no option has, and OptionError for a wrong value.
     """
@@ -61,7 +62,8 @@ def make_options(given: Mapping[str, object]) -> Any:
         raise OutOfMemoryError("out of memory while making options")
     for name, value in given.items():
         if value is not None:
-            status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(_value(name, value)))
+            text_of = _value(name, files.value(name, value))
+            status = lib.srcfind_options_set(options, _KNOWN[name].name, chars(text_of))
             check(status, lib.srcfind_options_message(options))
     return options
 
@@ -73,7 +75,7 @@ def _value_of(options: Any, name: Any) -> str:
     return text(value)
 
 
-def shaping_options(options: Any) -> dict[str, str]:
+def shaping_options(options: Any, files: TemporaryFiles) -> dict[str, str]:
     """The options that change a catalogue, with the texts of their values; without those that are not set."""
     values = {name: _value_of(options, option.name) for name, option in _KNOWN.items() if option.shapes_catalogue}
-    return {name: value for name, value in values.items() if value}
+    return {name: files.named(value) for name, value in values.items() if value}

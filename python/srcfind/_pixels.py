@@ -193,6 +193,17 @@ def _is_hdu(image: Any) -> bool:
     return fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
 
 
+def _first_image(image: Any) -> Any:
+    """The first HDU with an image, of an HDUList of astropy; anything else is left as it is."""
+    fits = sys.modules.get("astropy.io.fits")
+    if fits is None or not isinstance(image, fits.HDUList):
+        return image
+    for hdu in image:
+        if _is_hdu(hdu) and hdu.header.get("NAXIS", 0) > 1:
+            return hdu
+    raise ValueError("no HDU of this HDUList has an image")
+
+
 def _is_nddata(image: Any) -> bool:
     """Whether an image is an NDData or CCDData of astropy, or has what these have beside an array."""
     return not isinstance(image, np.ndarray) and all(hasattr(image, name) for name in ("data", "mask", "wcs", "unit"))
@@ -215,7 +226,8 @@ def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
 
 
 def pixels_of(image: Any, header: Any = None, wcs: Any = None) -> Pixels:
-    """The pixels of an array or HDU; Finder.find says of which."""
+    """The pixels of an array, HDU and so on; srcfind.find says of which."""
+    image = _first_image(image)
     if _is_hdu(image):
         if image.data is None:
             raise ValueError("this HDU has no pixels")

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from astropy.table import Table
 
 # Union and not |, which Python 3.9 does not know where it runs a line.
 Flag = Union[bool, np.bool_]
 Whole = Union[int, np.integer[Any]]
 Number = Union[float, Whole, np.floating[Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Map = Union[Path, "np.ndarray[Any, Any]"]
+Positions = Union[Path, "Table"]
 
 
 class Options(TypedDict, total=False):
@@ -43,13 +48,13 @@ class Options(TypedDict, total=False):
     #: the same, from boxes [15 beams, SIZE / 3]
     rms_box: Whole | Sequence[Whole] | str | None
     #: map of the rms
-    rms_map: Path | None
+    rms_map: Map | None
     #: map of the background
-    background_map: Path | None
+    background_map: Map | None
     #: 0 where pixels are blank
-    mask: Path | None
+    mask: Map | None
     #: detect in this image
-    detect_on: Path | None
+    detect_on: Map | None
     #: fluxes in the planes of other images
     measure_in: Path | Sequence[Path] | None
     #: pixels of this value are blank, as 0 in mosaics
@@ -73,7 +78,7 @@ class Options(TypedDict, total=False):
     #: emission wider than the beam [2,4,8 beams]
     scales: Flag | Number | Sequence[Number] | str | None
     #: fluxes at positions of a catalogue
-    at: Path | None
+    at: Positions | None
     #: outside too
     at_all: Flag | None
     #: beam in arcsec, arcsec, deg [the header's]

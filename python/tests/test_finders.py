@@ -45,7 +45,7 @@ def test_unknown_options():
 def test_errors(path):
     cases = [(srcfind.OptionError, ValueError, "threshold", lambda: srcfind.find(IMAGE, threshold=-1)),
              (srcfind.OptionError, ValueError, "island", lambda: srcfind.Finder(island=6)),
-             (srcfind.OptionError, ValueError, "mask", lambda: srcfind.find(IMAGE, mask="mask.fits")),
+             (srcfind.InputError, OSError, "mask.fits: No such file", lambda: srcfind.find(IMAGE, mask="mask.fits")),
              (srcfind.InputError, OSError, "none.fits: No such file", lambda: srcfind.find(path("none.fits"))),
              (srcfind.DeviceError, RuntimeError, "CUDA", lambda: srcfind.find(IMAGE, device=1000))]
     for kind, builtin, message, call in cases:

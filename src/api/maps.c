@@ -462,7 +462,7 @@ static enum srcfind_status check_pixels(const struct wanted_maps *m,
     if (!given)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "map: the catalogue is one of pixels in memory, which are needed again");
-    const enum srcfind_status status = pixels_read(given, &c->options, pixels, error);
+    const enum srcfind_status status = pixels_read(given, pixels, error);
     if (status != SRCFIND_OK ||
         (pixels->width == c->image.width && pixels->height == c->image.height))
         return status;
@@ -485,7 +485,9 @@ static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
     host_pixels_make(&host, &pixels, options->blank);
     status = image_open_memory(&image, pixels.header, pixels.width, pixels.height, options,
                                &metadata, &m->finder->error);
-    set_image(m, &image, &host.source);
+    if (status == SRCFIND_OK)
+        status = host_pixels_open(&image, &host.source, options, &metadata, &m->finder->error);
+    set_image(m, &image, &image.source);
     if (status == SRCFIND_OK)
         status = fill(m, map, array);
     close_image(&image, &metadata);

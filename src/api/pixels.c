@@ -3,17 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-enum srcfind_status pixels_read(const struct srcfind_pixels *given, const struct options *options,
-                                struct srcfind_pixels *p, struct error *error) {
+#include "input/user_maps.h"
+
+enum srcfind_status pixels_read(const struct srcfind_pixels *given, struct srcfind_pixels *p,
+                                struct error *error) {
     *p = (struct srcfind_pixels){0};
     memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
     if (p->row_stride == 0)
         p->row_stride = p->width;
-    if (*options->mask || *options->rms_map || *options->background_map || *options->detect_on)
-        return error_set(error, SRCFIND_ERROR_OPTIONS,
-                         "pixels in memory: mask, rms-map, background-map and detect-on are for "
-                         "images in files: write the pixels to a file, or NaN to those that are "
-                         "masked");
     if (p->width >= 1 && p->height >= 1 && p->width <= INT32_MAX && p->height <= INT32_MAX &&
         p->row_stride >= p->width && p->row_stride <= INT64_MAX / 8 / p->height)
         return SRCFIND_OK;
@@ -29,4 +26,11 @@ void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *p, 
     if (!isnan(blank))
         host->source = changed_source(&host->blanked, &host->source,
                                       pixel_change_make(blank, false, p->swapped));
+}
+
+enum srcfind_status host_pixels_open(struct image *image, const struct pixel_source *source,
+                                     const struct options *options,
+                                     const struct srcfind_image *metadata, struct error *error) {
+    image->source = *source;
+    return user_maps_open(image, options, metadata, error);
 }

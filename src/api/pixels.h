@@ -2,14 +2,14 @@
 #ifndef PIXELS_H
 #define PIXELS_H
 
+#include "input/image.h"
 #include "input/memory_source.h"
 #include "input/pixel_change.h"
-#include "options/options.h"
 
 /* Copies the members that the caller's version of the struct has, sets the others to 0, and checks
- * the shape, and that the options suit pixels in memory. */
-enum srcfind_status pixels_read(const struct srcfind_pixels *given, const struct options *options,
-                                struct srcfind_pixels *pixels, struct error *error);
+ * the shape. */
+enum srcfind_status pixels_read(const struct srcfind_pixels *given, struct srcfind_pixels *pixels,
+                                struct error *error);
 
 /* Pixels in the host's memory as a source. Not to be moved: the members point to each other. */
 struct host_pixels {
@@ -20,5 +20,11 @@ struct host_pixels {
 
 /* blank: pixels of this value are blank; NaN: none are. */
 void host_pixels_make(struct host_pixels *host, const struct srcfind_pixels *pixels, double blank);
+
+/* Gives an image of image_open_memory its pixels, and opens the maps of the options beside them.
+ * They refer to `source`. */
+enum srcfind_status host_pixels_open(struct image *image, const struct pixel_source *source,
+                                     const struct options *options,
+                                     const struct srcfind_image *metadata, struct error *error);
 
 #endif

@@ -21,6 +21,7 @@
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
 #include "input/image.h"
+#include "input/user_maps.h"
 #include "output/catalogue.h"
 #include "output/picture/picture.h"
 
@@ -179,10 +180,19 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_
     enum srcfind_status status =
         image_open_memory(&image, p->header, p->width, p->height, &finder->options,
                           &catalogue->image, &finder->error);
+    const struct pixel_source *given = input->source;
     input->image = &image;
+    if (status == SRCFIND_OK && given) {
+        status =
+            host_pixels_open(&image, given, &finder->options, &catalogue->image, &finder->error);
+        input->source = &image.source;
+    }
     if (status == SRCFIND_OK)
         status = search_image(finder, input, catalogue);
+    if (status == SRCFIND_OK)
+        status = user_maps_unchanged(image.user_maps, &finder->error);
     input->image = NULL;
+    input->source = given;
     image_close(&image);
     catalogue->on_device = input->on_device != NULL;
     return end_search(status, catalogue, result);
@@ -192,7 +202,7 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
                                         struct srcfind_catalogue **result) {
     struct srcfind_pixels p;
     *result = NULL;
-    const enum srcfind_status status = pixels_read(pixels, &finder->options, &p, &finder->error);
+    const enum srcfind_status status = pixels_read(pixels, &p, &finder->error);
     if (status != SRCFIND_OK)
         return status;
     struct host_pixels host;
@@ -201,12 +211,24 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
     return find_in_memory(finder, &input, &p, result);
 }
 
+/* Checks that the options have no maps, which are read with pixels on the host. */
+static enum srcfind_status check_no_maps(const struct options *o, struct error *error) {
+    if (!*o->mask && !*o->rms_map && !*o->background_map && !*o->detect_on)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_OPTIONS,
+                     "pixels on a device: mask, rms-map, background-map and detect-on are for "
+                     "images in files and in the memory of the host: search a copy there, or write "
+                     "NaN to pixels that are masked");
+}
+
 enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                                const struct srcfind_pixels *pixels, void *stream,
                                                struct srcfind_catalogue **result) {
     struct srcfind_pixels p;
     *result = NULL;
-    const enum srcfind_status status = pixels_read(pixels, &finder->options, &p, &finder->error);
+    enum srcfind_status status = pixels_read(pixels, &p, &finder->error);
+    if (status == SRCFIND_OK)
+        status = check_no_maps(&finder->options, &finder->error);
     if (status != SRCFIND_OK)
         return status;
     if (!finder->gpu)

@@ -148,8 +148,8 @@ static const char *behind_parents(const char *path) {
 char *user_map_path(enum user_map_kind kind, const char *path, const char *image) {
     struct stat info;
     char *found;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return strdup(path);
+    if (!*image || stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return strdup(path); /* pixels in memory have no name that a directory could have */
     for (const char *end = behind_parents(image); end; end = strchr(end, '/')) {
         end += strspn(end, "/");
         if (!find_inside(kind, path, end, &found) || found)
@@ -174,19 +174,25 @@ static enum srcfind_status check_exists(enum user_map_kind kind, const char *opt
                      names);
 }
 
+/* Whether two images are the same HDU of a file. Pixels in memory are in none. */
+static bool is_one_image(const struct image *a, const struct image *b) {
+    struct stat one, other;
+    return b->file.path && a->hdu.number == b->hdu.number && fstat(a->file.descriptor, &one) == 0 &&
+           fstat(b->file.descriptor, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 /* Checks that the map is not the image, and no map of srcfind of another kind. */
 static enum srcfind_status check_kind(enum user_map_kind kind, const struct image *map,
                                       const struct image *image, struct error *error) {
-    const char *stem = image->file.path + path_directory(image->file.path);
-    struct stat one, other;
     char name[SRCFIND_MAP_NAME];
-    if (map->hdu.number == image->hdu.number && fstat(map->file.descriptor, &one) == 0 &&
-        fstat(image->file.descriptor, &other) == 0 && one.st_dev == other.st_dev &&
-        one.st_ino == other.st_ino)
+    if (is_one_image(map, image)) {
+        const char *stem = image->file.path + path_directory(image->file.path);
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: this is the image itself: --%s needs another file, as %.*s.%s.fits",
                          map->file.path, kinds[kind].option, path_stem(stem), stem,
                          kinds[kind].name);
+    }
     if (!srcfind_map_name(&map->hdu.header, name))
         return SRCFIND_OK;
     if (kind == USER_MASK)
@@ -234,6 +240,13 @@ static enum srcfind_status check_unit(const struct srcfind_image *map,
                      map->unit, image->unit);
 }
 
+/* Whether a file says that it has pixels alone, on the grid of the image: programs write arrays so,
+ * as srcfind's Python package. */
+static bool has_grid_of_image(const struct header *header) {
+    char text[SRCFIND_TEXT];
+    return header_text(header, "SRCFGRID", text, sizeof text) && strcmp(text, "IMAGE") == 0;
+}
+
 /* Opens the image for detection, and checks that it has the grid of the image. */
 static enum srcfind_status open_detection(struct user_map *map, const char *path,
                                           const struct options *options, const struct image *image,
@@ -246,6 +259,8 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
     own.plane = options->plane;
     own.plane.where_there_are = true;
     const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);
+    if (status == SRCFIND_OK && has_grid_of_image(&map->image.hdu.header))
+        return check_shape(&map->metadata, metadata, error);
     return status == SRCFIND_OK
                ? same_grid_check(&map->image, &map->metadata, image, metadata, error)
                : status;

@@ -756,7 +756,11 @@ static void maps_need_files(void **state) {
         options = srcfind_options_create();
         srcfind_options_set(options, files[i], "file.fits");
         assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
-        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_OPTIONS);
+        assert_int_equal(srcfind_find_pixels(finder, &pixels, &catalogue), SRCFIND_ERROR_INPUT);
+        assert_non_null(strstr(srcfind_message(finder), "file.fits: No such file"));
+        assert_null(catalogue);
+        assert_int_equal(srcfind_find_device_pixels(finder, &pixels, NULL, &catalogue),
+                         SRCFIND_ERROR_OPTIONS);
         assert_non_null(strstr(srcfind_message(finder), files[i]));
         assert_null(catalogue);
         srcfind_destroy(finder);

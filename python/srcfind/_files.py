@@ -1,0 +1,137 @@
+"""Temporary files for options whose values are in memory: the library reads masks, maps and catalogues from files."""
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from typing import Any
+
+import numpy as np
+
+_MAPS = ("mask", "rms_map", "background_map", "detect_on")
+_BLOCK, _CARD = 2880, 80  # bytes in a FITS file
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a Table or QTable of astropy."""
+    return hasattr(value, "colnames") and hasattr(value, "itercols")
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "unmasked")
+
+
+# --- maps ---
+
+def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
+    """The values of a map as in FITS files: float32, the highest byte first; NaN where masked."""
+    if hasattr(array, "unmasked"):  # a Masked of astropy
+        array = np.ma.MaskedArray(np.asarray(array.unmasked), array.mask)
+    elif not isinstance(array, np.ma.MaskedArray):
+        array = np.asarray(array)
+    if array.dtype.kind not in ("biuf" if name == "mask" else "iuf"):
+        raise TypeError(f"{name}: an array of real numbers{', or of bool' if name == 'mask' else ''}, not of {array.dtype}")
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"{name}: an array with the two axes of the image, not of the shape {array.shape}")
+    with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
+        values = array.astype(np.float32)
+    return np.ma.filled(values, np.nan).astype(">f4")
+
+
+def _card(keyword: str, value: str | int) -> str:
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"{keyword:8}= '{quoted:8}'".ljust(_CARD)
+    return f"{keyword:8}= {'T' if value is True else value:>20}".ljust(_CARD)
+
+
+def _fits(name: str, array: Any) -> bytes:
+    """A FITS file of an array."""
+    values = _values(name, array)
+    cards: list[tuple[str, str | int]] = [("SIMPLE", True), ("BITPIX", -32), ("NAXIS", 2), ("NAXIS1", values.shape[1]), ("NAXIS2", values.shape[0])]
+    unit = getattr(array, "unit", None)
+    if hasattr(unit, "to_string"):
+        cards.append(("BUNIT", unit.to_string().replace(" ", "")))
+    if name == "detect_on":
+        cards.append(("SRCFGRID", "IMAGE"))  # the library takes it for an image on the grid of the one that is searched
+    header = "".join(_card(*card) for card in cards) + "END".ljust(_CARD)
+    header += " " * (-len(header) % _BLOCK)
+    data = values.tobytes()
+    return header.encode("ascii", "replace") + data + bytes(-len(data) % _BLOCK)
+
+
+# --- catalogues ---
+
+def _cells(column: Any) -> Any:
+    """A column of a table for a file, angles in degrees; None for one that is no list of numbers or texts."""
+    from astropy.table import Column, MaskedColumn
+
+    cells, mask = getattr(column, "unmasked", column), getattr(column, "mask", None)
+    values = np.ma.getdata(getattr(cells, "value", cells))
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "biufSU":
+        return None
+    unit = getattr(column, "unit", None)
+    if unit is not None and values.dtype.kind in "iuf" and unit.is_equivalent("deg"):
+        values, unit = (values if unit == "deg" else unit.to("deg", values)), "deg"
+    return Column(values, unit=unit) if mask is None else MaskedColumn(values, unit=unit, mask=mask)
+
+
+def _write_table(table: Any, path: str) -> None:
+    """Writes what the option at may read of a table."""
+    from astropy.table import Table
+
+    cells = {column.info.name: _cells(column) for column in table.itercols()}
+    facts = {name: fact for name, fact in table.meta.items() if isinstance(fact, (str, int, float))}
+    Table({name: of for name, of in cells.items() if of is not None}, meta=facts).write(path, format="ascii.ecsv", overwrite=True)
+
+
+# --- files ---
+
+def _remove(paths: list[str], process: int) -> None:
+    """Removes files, but not in a forked process: they are those of its parent."""
+    for path in paths if os.getpid() == process else ():
+        try:
+            os.remove(path)
+        except OSError:
+            pass
+
+
+class TemporaryFiles:
+    """The files of options. They are removed with the object, or when Python ends."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}  # of the options, by path
+        self._paths: list[str] = []
+        weakref.finalize(self, _remove, self._paths, os.getpid())
+
+    def _new(self, name: str, suffix: str) -> str:
+        descriptor, path = tempfile.mkstemp(suffix, f"srcfind-{name}-")
+        os.close(descriptor)
+        self._paths.append(path)
+        self._names[path] = name
+        return path
+
+    def value(self, name: str, value: Any) -> Any:
+        """The value of an option: the path of a new file for an array or a table, else the value itself."""
+        if name in _MAPS and _is_array(value):
+            content = _fits(name, value)
+            path = self._new(name, ".fits")
+            with open(path, "wb") as stream:
+                stream.write(content)
+            return path
+        if name == "at" and _is_table(value):
+            path = self._new(name, ".ecsv")
+            _write_table(value, path)
+            return path
+        return value
+
+    def named(self, message: str) -> str:
+        """A message with the names of options in place of these files."""
+        for path, name in self._names.items():
+            message = message.replace(path, name)
+        return message
+
+
+def shown(value: Any) -> str:
+    """A value of an option for people: not the numbers of an array or a table."""
+    return "<table>" if _is_table(value) else "<array>" if _is_array(value) else repr(value)
