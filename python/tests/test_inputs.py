@@ -60,6 +60,16 @@ def test_maps(names, image, path):
     assert srcfind.find(image, **in_memory).options == {**srcfind.find(image).options, **{name: name for name in names}}
 
 
+@pytest.mark.parametrize("options", [{"mask": MASK, "island": 3},
+                                     {"mask": MASK, "detect_on": MAPS["detect_on"], "scales": (2, 4), "fit": True}])
+def test_devices(options, fake_cuda):
+    """Devices search arrays with maps as the CPU does."""
+    found, expected = (srcfind.find(IMAGE, header=t.sky_header(), device=device, **options) for device in (0, "cpu"))
+    assert (found.run.backend, expected.run.backend) == ("cuda", "cpu") and len(found) > 5
+    assert_same(found, expected)
+    np.testing.assert_array_equal(found.segments, expected.segments)
+
+
 def test_kinds_of_masks(image):
     """0 and False are blank; so is what NumPy or astropy masks in a mask."""
     expected = srcfind.find(np.where(MASK, IMAGE, np.nan))
