@@ -13,9 +13,9 @@ SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
 
 
 def test_files():
-    """The modules, the extension and the CUDA module, but no command, header or manual."""
+    """The modules, the extension, the CUDA module and the libraries of a wheel, but no command, header or manual."""
     for file in importlib.metadata.files("srcfind"):
-        assert file.parts[0] == "srcfind" or file.parts[0].startswith("srcfind-"), file
+        assert file.parts[0] in ("srcfind", "srcfind.libs") or file.parts[0].startswith("srcfind-"), file
     assert not srcfind.__file__.startswith(t.SOURCE_ROOT)
 
 
