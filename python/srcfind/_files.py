@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+_ma: Any = np.ma  # whose functions have no types
 _MAPS = ("mask", "rms_map", "background_map", "detect_on")
 _BLOCK, _CARD = 2880, 80  # bytes in a FITS file
 
@@ -26,7 +27,7 @@ def _is_array(value: Any) -> bool:
 def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
     """The values of a map as in FITS files: float32, the highest byte first; NaN where masked."""
     if hasattr(array, "unmasked"):  # a Masked of astropy
-        array = np.ma.MaskedArray(np.asarray(array.unmasked), array.mask)
+        array = _ma.MaskedArray(np.asarray(array.unmasked), array.mask)
     elif not isinstance(array, np.ma.MaskedArray):
         array = np.asarray(array)
     if array.dtype.kind not in ("biuf" if name == "mask" else "iuf"):
@@ -35,7 +36,7 @@ def _values(name: str, array: Any) -> np.ndarray[Any, Any]:
         raise ValueError(f"{name}: an array with the two axes of the image, not of the shape {array.shape}")
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
         values = array.astype(np.float32)
-    return np.ma.filled(values, np.nan).astype(">f4")
+    return np.asarray(_ma.filled(values, np.nan), ">f4")
 
 
 def _card(keyword: str, value: str | int) -> str:
@@ -49,7 +50,7 @@ def _fits(name: str, array: Any) -> bytes:
     """A FITS file of an array."""
     values = _values(name, array)
     cards: list[tuple[str, str | int]] = [("SIMPLE", True), ("BITPIX", -32), ("NAXIS", 2), ("NAXIS1", values.shape[1]), ("NAXIS2", values.shape[0])]
-    unit = getattr(array, "unit", None)
+    unit: Any = getattr(array, "unit", None)
     if hasattr(unit, "to_string"):
         cards.append(("BUNIT", unit.to_string().replace(" ", "")))
     if name == "detect_on":
@@ -67,7 +68,7 @@ def _cells(column: Any) -> Any:
     from astropy.table import Column, MaskedColumn
 
     cells, mask = getattr(column, "unmasked", column), getattr(column, "mask", None)
-    values = np.ma.getdata(getattr(cells, "value", cells))
+    values = _ma.getdata(getattr(cells, "value", cells))
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "biufSU":
         return None
     unit = getattr(column, "unit", None)

@@ -13,7 +13,8 @@
 
 /* Above these the pixels, the noise or the sources look wrong; the beam below. */
 static const double MOST_ZEROS = 0.01, MOST_SPREAD = 1.5, MOST_NEGATIVE = 0.1, LEAST_BEAM = 2;
-static const double MOST_RANGE = 2; /* of the background, in rms */
+static const double LEAST_LEFT = 0.1; /* of the pixels, with a mask */
+static const double MOST_RANGE = 2;   /* of the background, in rms */
 static const double MOST_CUT = 0.25, MOST_NARROW = 0.25, MOST_RESIDUAL = 0.1;
 enum { LEAST_SOURCES = 8 }; /* of which a share tells something */
 
@@ -123,6 +124,17 @@ static void note_zeros(FILE *stream, const struct srcfind_catalogue *c) {
              "some %.0f%% of the pixels are exactly 0: if they are padding, --blank 0 "
              "leaves them out",
              100 * c->quality.zeros);
+}
+
+/* Notes a mask that leaves little: a CLEAN mask is 1 in sources, and the rest would be blank. */
+static void note_mask(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct srcfind_background *b = &c->background;
+    const double left = (double)(b->n_pixels - b->n_blank) / (double)b->n_pixels;
+    if (*c->options.mask && left < LEAST_LEFT)
+        note(stream,
+             "with the mask, %.2g%% of the pixels are left: --mask is 0 where the image is bad; a "
+             "CLEAN mask, which is 0 where there is no source, is none for it",
+             100 * left);
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
@@ -275,6 +287,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_beam(stream, c);
     note_beam_cards(stream, &c->image);
     note_zeros(stream, c);
+    note_mask(stream, c);
     note_no_local_noise(stream, c);
     note_one_noise(stream, c);
     note_background(stream, c);

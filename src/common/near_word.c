@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/ascii.h"
+
 /* The edit distance of two words: the least number of letters to insert, delete or change. Words
  * have up to 31 letters; longer ones are 32 apart. (Wagner and Fischer 1974, J. ACM 21, 168.) */
 static int distance(const char *a, const char *b, size_t b_length) {
@@ -14,7 +16,7 @@ static int distance(const char *a, const char *b, size_t b_length) {
     for (size_t i = 0; a[i]; i++) {
         before = row[0]++;
         for (size_t j = 0; j < b_length; j++) {
-            const int changed = before + (a[i] != b[j]);
+            const int changed = before + (ascii_lower(a[i]) != ascii_lower(b[j]));
             const int other = 1 + (row[j] < row[j + 1] ? row[j] : row[j + 1]);
             before = row[j + 1];
             row[j + 1] = changed < other ? changed : other;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* The one of n words that is most similar to what was given; NULL if none is similar enough. */
+/* The one of n words that is most similar to what was given, in letters of any case; NULL if none
+ * is similar enough. */
 const char *near_word(const char *const *words, int n, const char *given, size_t length);
 
 #endif

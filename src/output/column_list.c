@@ -16,6 +16,13 @@ static const struct {
 
 enum { LISTS = sizeof lists / sizeof *lists };
 
+bool column_list_exists(const char *name) {
+    for (int i = 0; i < LISTS; i++)
+        if (ascii_same(name, lists[i].name))
+            return true;
+    return false;
+}
+
 static enum srcfind_status find_list(const char *name, const char **text, struct error *error) {
     char names[128] = "";
     for (int i = 0; i < LISTS; i++) {
@@ -25,6 +32,11 @@ static enum srcfind_status find_list(const char *name, const char **text, struct
         }
         texts_append(names, sizeof names, "%s@%s", i ? ", " : "", lists[i].name);
     }
+    if (strchr(name, ','))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "columns: @%.40s: a list with a name stands alone: to add columns, copy "
+                         "what share/srcfind/columns has",
+                         name);
     return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: there is no list @%.40s; there are %s",
                      name, names);
 }

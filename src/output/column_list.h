@@ -27,4 +27,7 @@ struct column_list {
 enum srcfind_status column_list_read(const char *text, struct column_list *list,
                                      struct error *error);
 
+/* Whether there is a list @NAME. */
+bool column_list_exists(const char *name);
+
 #endif

@@ -89,6 +89,9 @@ static enum srcfind_status complain_of_name(const struct srcfind_catalogue *c, c
     int n = 0;
     if (option)
         return error_set(error, SRCFIND_ERROR_OPTIONS, "columns: %s needs %s", name, option);
+    if (column_list_exists(name))
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "columns: there is no column %s; did you mean @%s?", name, name);
     for (; n < c->n_columns; n++)
         names[n] = c->columns[n].shown.name;
     for (int i = 0; i < FACTS; i++)

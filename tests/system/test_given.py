@@ -268,6 +268,16 @@ class Given(t.Case):
                 self.assertEqual([result.returncode, result.stdout], [1, ""])
                 self.assertIn("this is a map of %s: --%s-map needs one of %s\n" % (name, option, option), result.stderr)
 
+    def test_masks_that_leave_little(self):
+        """As those of CLEAN do: a note says that they mean the opposite."""
+        image = self.path_of["image"]
+        shape = fits.getdata(image).shape
+        for rows, is_noted in ((shape[0] // 20, True), (shape[0] // 2, False)):
+            pixels = np.zeros(shape, np.float32)
+            pixels[:rows] = 1
+            result = t.run(image, "--mask", self.write("clean.fits", pixels), check=True)
+            self.assertEqual("a CLEAN mask, which is 0 where there is no source, is none for it" in result.stderr, is_noted)
+
     def test_own_maps_are_no_masks(self):
         """They are 0 where there is no source: no mask of --mask, which has to be 0 where the image is bad."""
         image, out = self.path_of["image"], self.path("out")
