@@ -188,8 +188,8 @@ _PICKLED = ("options", "_version", "columns", "array", "image", "background", "q
 class Catalogue:
     """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
 
-    A catalogue that was pickled, as for another process, has its table and what is known of the image and its noise, but
-    can neither make maps nor be written.
+    A catalogue that was pickled, as for another process, has its table, those of its Gaussians and planes, and what is known
+    of the image and its noise, but can neither make maps nor be written: these calls are an OptionError.
 
     >>> catalogue = find(image)
     >>> catalogue

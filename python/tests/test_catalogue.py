@@ -294,6 +294,35 @@ def test_pickle(options, path):
     assert other.map("rms").shape == (60, 70)
 
 
+def assert_same_table(found, expected):
+    """Columns, rows and metadata are the same."""
+    assert found.columns == expected.columns and found.array.dtype == expected.array.dtype
+    assert found.array.tobytes() == expected.array.tobytes()
+    assert found.table.meta == expected.table.meta and repr(found) == repr(expected)
+    for name in found.table.colnames:
+        assert getattr(found.table[name], "unit", None) == getattr(expected.table[name], "unit", None)
+        assert found.table[name].info.meta == expected.table[name].info.meta
+
+
+def test_pickle_of_tables(path):
+    """The tables of Gaussians and of planes come back with their catalogue, or alone; they have no maps either."""
+    found = srcfind.find(SAMPLE, fit=True, measure_in=[SAMPLE])
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        back = pickle.loads(pickle.dumps(found, protocol))
+        assert_same_table(back, found)
+        for name in ("gaussians", "planes"):
+            expected = getattr(found, name)
+            for table in (getattr(back, name), pickle.loads(pickle.dumps(expected, protocol))):
+                assert_same_table(table, expected)
+                assert len(table) >= len(found) and table.gaussians is table.planes is None
+                for call in (lambda: table.map("rms"), lambda: table.segments, lambda: table.write(path("c.csv")),
+                             lambda: table.write(path("c.csv"), columns="RA")):
+                    with pytest.raises(srcfind.OptionError, match="was pickled has its table, but no maps, and cannot be written"):
+                        call()
+    without = pickle.loads(pickle.dumps(srcfind.find(SAMPLE)))
+    assert without.gaussians is without.planes is None
+
+
 def test_pickle_to_another_process():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         back = pool.apply(srcfind.find, (SAMPLE,), {"threshold": 6, "device": "cpu"})
