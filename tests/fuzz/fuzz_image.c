@@ -39,6 +39,19 @@ static void write_catalogue(struct srcfind *finder, const struct srcfind_catalog
     }
 }
 
+/* Other columns are written, or they do not suit the image. */
+static void write_columns(struct srcfind *finder, struct srcfind_catalogue *catalogue) {
+    static const char *const lists[] = {
+        "RA,DEC=d,Image,Total_flux:mJy=s,Maj:arcsec,'x'=x,Beam_Maj:arcsec,N_pix", "@aegean",
+        "@selavy"};
+    const struct srcfind_catalogue *table;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (srcfind_catalogue_select(finder, catalogue, lists[i], &table) == SRCFIND_OK)
+            write_catalogue(finder, table, 5);
+        else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n'))
+            abort();
+}
+
 static void write_planes(struct srcfind *finder, struct srcfind_catalogue *catalogue) {
     const struct srcfind_catalogue *planes = srcfind_catalogue_planes(catalogue);
     if (planes)
@@ -69,6 +82,7 @@ static void search(const char *path, const char *given) {
         write_catalogue(finder, catalogue, INT_MAX);
         save_maps(finder, catalogue);
         write_planes(finder, catalogue);
+        write_columns(finder, catalogue);
     } else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n')) {
         abort();
     }
