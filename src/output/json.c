@@ -9,6 +9,7 @@
 #include "common/json_tree.h"
 #include "options/options_json.h"
 #include "output/json.h"
+#include "output/reliability.h"
 #include "output/writer.h"
 
 enum { NAME_TEXT = 32 }; /* capacity for a column's name with its quotes and separators */
@@ -172,6 +173,23 @@ static cJSON *quality_json(const struct srcfind_catalogue *catalogue) {
     return json_end(&object);
 }
 
+/* Of the catalogue of the sources, also where the rows are others. */
+static cJSON *reliability_json(const struct srcfind_catalogue *catalogue) {
+    struct reliability_bin bins[RELIABILITY_BINS];
+    struct json_tree array = json_array();
+    reliability_count(sources_of(catalogue), bins);
+    for (int i = 0; i < RELIABILITY_BINS; i++) {
+        struct json_tree bin = json_object();
+        add_real(&bin, "low", bins[i].low);
+        add_real(&bin, "high", bins[i].high);
+        add_integer(&bin, "positive", bins[i].positive);
+        add_integer(&bin, "negative", bins[i].negative);
+        add_real(&bin, "reliability", bins[i].reliability);
+        json_add(&array, NULL, json_end(&bin));
+    }
+    return json_end(&array);
+}
+
 static cJSON *column_json(const struct srcfind_column *column) {
     struct json_tree object = json_object();
     add_text(&object, "name", column->name);
@@ -200,7 +218,9 @@ static bool write_image(const struct srcfind_catalogue *catalogue, FILE *stream)
            write_member("options", options_json(&catalogue->options), stream) &&
            write_member("background", background_json(catalogue), stream) &&
            write_member("detection", detection_json(catalogue), stream) &&
-           write_member("quality", quality_json(catalogue), stream);
+           write_member("quality", quality_json(catalogue), stream) &&
+           (!catalogue->options.negative ||
+            write_member("reliability", reliability_json(catalogue), stream));
 }
 
 /* The same for a merged catalogue. */

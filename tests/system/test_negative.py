@@ -147,6 +147,22 @@ class Negative(t.Case):
         self.assertNotIn("negative", t.run(path).stderr)
         self.assertNotIn("n_negative", t.find(path)["detection"])
 
+    def test_reliability(self):
+        """In JSON, by S/N: counts of the rows of both signs, and 1 - negative / positive; not without --negative."""
+        path = self.image()
+        self.assertNotIn("reliability", t.find(path))
+        for options, name in (([], "SNR"), (["-i", "3", "--fit"], "Pix_SNR"), (["-n", "3.5", "-i", "3", "--fit", "--local"], "Pix_SNR")):
+            catalogue = t.find(path, "--negative", *options)
+            bins = catalogue["reliability"]
+            self.assertEqual([(one["low"], one["high"]) for one in bins], [(0, 4), (4, 5), (5, 6), (6, 8), (8, 10), (10, 20), (20, 60), (60, None)])
+            for one in bins:
+                there = [row for row in catalogue["sources"] if one["low"] <= abs(row[name]) < (one["high"] or np.inf)]
+                negative = sum(row["Flags"] & NEGATIVE > 0 for row in there)
+                self.assertEqual([one["positive"], one["negative"]], [len(there) - negative, negative])
+                self.assertEqual(one["reliability"], 1 - negative / one["positive"] if one["positive"] else None)
+            self.assertEqual(sum(one["positive"] + one["negative"] for one in bins), len(catalogue["sources"]))
+            self.assertGreater(sum(one["negative"] for one in bins), 5)
+
     def test_no_noise(self):
         flat = self.write("flat.fits", np.full((70, 80), 3, np.float32))
         self.assertEqual(self.csv(flat, "--negative"), [])
