@@ -443,6 +443,23 @@ static void give_sources(const struct sources *found, unsigned labels,
     catalogue->has_labels = labels;
 }
 
+/* Finds where the corners of the image are on the sky, around it from the first pixel on. */
+static enum srcfind_status find_footprint(const struct image *image,
+                                          struct srcfind_catalogue *catalogue,
+                                          struct error *error) {
+    const double right = (double)catalogue->image.width - 0.5;
+    const double top = (double)catalogue->image.height - 0.5;
+    const double x[] = {-0.5, right, right, -0.5}, y[] = {-0.5, -0.5, top, top};
+    double lon[4] = {NAN, NAN, NAN, NAN}, lat[4] = {NAN, NAN, NAN, NAN};
+    const enum srcfind_status status =
+        image->wcs ? wcs_positions(image->wcs, 4, x, y, lon, lat, error) : SRCFIND_OK;
+    for (int i = 0; i < 4; i++) {
+        catalogue->footprint[2 * i] = lon[i];
+        catalogue->footprint[2 * i + 1] = lat[i];
+    }
+    return status;
+}
+
 enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
                                  struct srcfind_catalogue *catalogue) {
     struct detection detection =
@@ -463,7 +480,9 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     catalogue->header = header_lines(&input->image->hdu.header, &catalogue->image);
     if (!catalogue->header)
         status = error_memory(&finder->error, "keeping the header");
-    else if (input->source && !sampled_source(&sample, input->source, &source))
+    else
+        status = find_footprint(input->image, catalogue, &finder->error);
+    if (status == SRCFIND_OK && input->source && !sampled_source(&sample, input->source, &source))
         status = error_memory(&finder->error, "keeping a sample");
     sampled.source = input->source ? &source : NULL;
     if (status == SRCFIND_OK)

@@ -10,7 +10,7 @@
 
 const char REPORT_HEADER[] =
     "image,status,message,sources,negative,rms_median,background,box,beam,unit,zeros,seconds,"
-    "backend,version,options,size,mtime,output_size,output_mtime,plane\n";
+    "backend,version,options,size,mtime,output_size,output_mtime,catalogue,plane,footprint\n";
 
 void report_format_version(const struct stat *info, char size[REPORT_NUMBER],
                            char time[REPORT_NUMBER]) {
@@ -79,6 +79,20 @@ static void write_results(const struct srcfind_catalogue *c, FILE *stream) {
     write_real(c->quality.zeros, stream);
 }
 
+/* Writes a comma and the corners of the image, as lon lat lon lat ...; nothing after the comma
+ * where one of them is not on the sky. */
+static void write_footprint(const struct srcfind_catalogue *c, FILE *stream) {
+    char text[FORMAT_TEXT];
+    bool is_known = c;
+    fputc(',', stream);
+    for (int i = 0; is_known && i < 8; i++)
+        is_known = isfinite(c->footprint[i]);
+    for (int i = 0; is_known && i < 8; i++) {
+        snprintf(text, sizeof text, "%.6f", c->footprint[i]);
+        fprintf(stream, "%s%s", i ? " " : "", format_point(text));
+    }
+}
+
 void report_row_write(const struct report_row *row, const char *digest, FILE *stream) {
     const struct target *target = row->target;
     const char *plane = target_plane_name(target);
@@ -104,6 +118,9 @@ void report_row_write(const struct report_row *row, const char *digest, FILE *st
     fprintf(stream, ",%.3f,%s,%s,%s,%s,%s,%s,%s,", row->seconds,
             row->catalogue ? row->catalogue->run.backend : "", SRCFIND_VERSION, digest, size, time,
             output_size, output_time);
+    write_cell(target->catalogue ? target->catalogue : "", stream);
+    fputc(',', stream);
     write_cell(plane ? plane : "", stream);
+    write_footprint(row->catalogue, stream);
     fputc('\n', stream);
 }

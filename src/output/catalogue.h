@@ -85,9 +85,10 @@ struct srcfind_catalogue {
     char *notes;                      /* one after another, and an empty one; NULL: none */
     struct noise_map noise;           /* what maps of the image are made of */
     struct noise_map detection_noise; /* of the image for detection, if there is one */
-    char *header;                     /* of the image, see header_lines; NULL: not known */
-    struct fits_version version;      /* of the image's file, when it was searched */
-    bool on_device;                   /* pixels in the memory of a device were searched */
+    double footprint[8]; /* lon, lat of the four corners of the image, degrees; NaN: not known */
+    char *header;        /* of the image, see header_lines; NULL: not known */
+    struct fits_version version; /* of the image's file, when it was searched */
+    bool on_device;              /* pixels in the memory of a device were searched */
     struct options options;
     int n_columns;
     struct column columns[MOST_COLUMNS]; /* their units point into `image` */

@@ -8,11 +8,13 @@ import signal
 import subprocess
 
 import numpy as np
+from astropy.io import fits
+from astropy.wcs import WCS
 
 import srcfind_test as t
 
 COLUMNS = ["image", "status", "message", "sources", "negative", "rms_median", "background", "box", "beam", "unit", "zeros", "seconds",
-           "backend", "version", "options", "size", "mtime", "output_size", "output_mtime", "plane"]
+           "backend", "version", "options", "size", "mtime", "output_size", "output_mtime", "catalogue", "plane", "footprint"]
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 CLOSING = r"srcfind: (\d+) images: \d+ (?:source|position)s, (\d+) failed, (\d+) skipped, "
 
@@ -45,6 +47,16 @@ class Report(t.Case):
         totals = re.search(CLOSING, result.stderr)
         self.assertEqual([result.returncode, int(totals[2]), int(totals[3])], [status, failed, skipped], result.stderr)
 
+    def assert_footprint(self, image, footprint):
+        """The outer corners of the corner pixels, where astropy has them."""
+        with fits.open(image) as hdus:
+            wcs, shape = WCS(hdus[0].header), hdus[0].data.shape
+        if not wcs.has_celestial:
+            self.assertEqual(footprint, "")
+            return
+        corners = wcs.all_pix2world([(-0.5, -0.5), (shape[1] - 0.5, -0.5), (shape[1] - 0.5, shape[0] - 0.5), (-0.5, shape[0] - 0.5)], 0)
+        self.assertTrue(np.allclose([float(number) for number in footprint.split(" ")], corners.ravel(), rtol=0, atol=1e-6), footprint)
+
     # --- rows ---
 
     def test_cells(self):
@@ -72,6 +84,8 @@ class Report(t.Case):
                     "mtime": "%d.%09d" % divmod(os.stat(image).st_mtime_ns, 10**9), "output_size": str(os.path.getsize(output)),
                     "output_mtime": "%d.%09d" % divmod(os.stat(output).st_mtime_ns, 10**9)}
                 self.assertEqual({name: row[name] for name in expected}, expected)
+                self.assertEqual([row["catalogue"], row["plane"]], [output, ""])
+                self.assert_footprint(image, row["footprint"])
                 if rms == "map":
                     self.assertEqual(row["rms_median"], "")
                 else:
