@@ -174,7 +174,8 @@ def _column(cells: NDArray[Any], unit: Any) -> Any:
 
 def _check_new(path: bytes, format: str) -> None:
     """FileExistsError where a catalogue would replace a file; devices and pipes are not replaced."""
-    beside = [os.path.splitext(path)[0] + b".cluster"] if format.lower() == "sagecal" else []
+    stem = path[:-len(b".sagecal")] if path.lower().endswith(b".sagecal") else path
+    beside = [stem + b".cluster"] if format.lower() == "sagecal" else []
     for file in (path, *beside):
         if os.path.isfile(file):
             raise FileExistsError(f"{os.fsdecode(file)}: this file exists: overwrite=True replaces it")
