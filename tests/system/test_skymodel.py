@@ -535,6 +535,20 @@ class SkyModels(t.Case):
         options = t.find(self.image(), "--fit")["options"]
         self.assertEqual([options["patches"], options["spectral-index"]], [None, None])
 
+    def test_names_of_lists_of_clusters(self):
+        """Only .sagecal is cut off: two models do not share a list. One that cannot be written leaves an older list alone."""
+        image, before = self.image(), set(os.listdir(self.directory.name))
+        for name in ("field.v1", "field.v2", "m.sagecal"):
+            t.run(image, "-q", "--fit", "-f", "sagecal", "-o", self.path(name), check=True)
+        self.assertEqual(set(os.listdir(self.directory.name)) - before - {"image.fits"},
+                         {"field.v1", "field.v1.cluster", "field.v2", "field.v2.cluster", "m.sagecal", "m.cluster"})
+        with open(self.path("old.cluster"), "w", encoding="ascii") as stream:
+            stream.write("older\n")
+        os.symlink("/nonexistent/x", self.path("old.sagecal"))
+        self.assertEqual(t.run(image, "-q", "--fit", "-o", self.path("old.sagecal")).returncode, 1)
+        with open(self.path("old.cluster"), encoding="ascii") as stream:
+            self.assertEqual(stream.read(), "older\n")
+
     # --- LSMTool ---
 
     @unittest.skipUnless(PEERS, "PEERS_PYTHON is not set")
