@@ -104,7 +104,8 @@ static void votable(void **state) {
     enum { ROWS = 11 };
     struct srcfind_catalogue *c = catalogue_of(ROWS, "image.fits");
     size_t widths[MOST_COLUMNS], at = 0;
-    char *text = text_of(&votable_writer, c, NULL), *rows = malloc(ROWS * votable_writer.row_bytes);
+    char *text = text_of(&votable_writer, c, NULL),
+         *rows = malloc(ROWS * writer_row_bytes(&votable_writer, c));
     struct rows all = rows_of_sources(c->sources, ROWS);
     all.are_last = true;
     const size_t size = votable_writer.rows(c, &all, rows);
