@@ -135,6 +135,10 @@ class Save(t.Case):
                         self.assertEqual("srcfind option mask-fill: yes" in str(header["HISTORY"]), fill)
                         filled += fill and (expected > self.expected_mask(path, maps["islands"][0], radius)).sum()
         self.assertGreater(filled, 1000)
+        for turns in range(4):  # what an edge opens is no hole
+            path = self.write("image.fits", np.rot90(ring_at_edge, turns).astype(np.float32), t.sky_header())
+            maps = self.save(path, "-i", "3", "--mask-fill", names="mask,islands")
+            self.assertTrue(np.array_equal(maps["mask"][0], self.expected_mask(path, maps["islands"][0], 0, True)))
 
     def test_mask_of_positive_sources(self):
         """Of all scales; negative sources are not in it."""
