@@ -83,6 +83,7 @@ class Formats(t.Case):
         """FITS catalogues have it in comments, from which DDFacet's ClusterCat takes shape and coordinates; the same from tiles and gzip."""
         cube = t.noise(150, 170, seed=3)[None]
         header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e6, OBJECT="it's / M 31", EXTENDED=True, LONGTEXT="x" * 60)
+        header.append(fits.Card.fromstring("DOUBLE  =            1.5D+02"))
         path = self.write("image.fits", cube, header)
         fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(cube, header, compression_type="GZIP_1", quantize_level=0)]).writeto(self.path("tiled.fits"))
         with open(path, "rb") as plain, gzip.open(self.path("image.fits.gz"), "wb") as packed:
@@ -100,7 +101,7 @@ class Formats(t.Case):
                 if keyword in line:
                     values[keyword] = kind(line.split()[2])
         self.assertEqual(values, {"CRVAL1": 150.0, "CRVAL2": 2.0, "CDELT1": -0.0005, "NAXIS1": 170})
-        for line in ("NAXIS = 3", "NAXIS3 = 1", "EXTENDED = True", "OBJECT = 'it''s / M 31'", "CTYPE1 = 'RA---SIN'"):
+        for line in ("NAXIS = 3", "NAXIS3 = 1", "EXTENDED = True", "DOUBLE = 1.5E+02", "OBJECT = 'it''s / M 31'", "CTYPE1 = 'RA---SIN'"):
             self.assertIn(line, comments)
         self.assertNotIn("LONGTEXT", "".join(comments))  # it would take two cards, of which readers would misread the second
 
