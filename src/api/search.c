@@ -470,7 +470,7 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     struct elsewhere *elsewhere = other.source ? &other : NULL;
     struct sampled sample = {0};
     struct sources found = {0};
-    struct pixel_source source;
+    struct pixel_source source = {0};
     struct search_input sampled = *input;
     enum srcfind_status status = SRCFIND_OK;
     detection.keep_runs = detection.keep_runs || finder->labels;
