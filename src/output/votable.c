@@ -197,7 +197,7 @@ static size_t votable_rows(const struct srcfind_catalogue *catalogue, const stru
                            char *text) {
     const size_t most = writer_row_bytes(&votable_writer, catalogue);
     size_t widths[MOST_COLUMNS], n_bytes = flag_bytes(catalogue), n_rest = 0;
-    unsigned char rest[3];
+    unsigned char rest[3] = {0};
     char *to = text;
     widths_of(catalogue, widths);
     for (int i = 0; i < catalogue->n_columns; i++)
