@@ -34,7 +34,8 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     - an array of shape (height, width) with real numbers; leading axes of length 1 are left out. Blank pixels are NaN, or
       masked. float32 is searched where it is, in either byte order, if its rows are contiguous; other arrays are copied, and
       each value rounded once, to the nearest float32. The unit of a Quantity counts unless the header has a BUNIT;
-    - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header; an open HDUList: its first HDU with an image;
+    - an astropy PrimaryHDU, ImageHDU or CompImageHDU: its data and header, and of a cube the plane of the option plane (1);
+    - an open HDUList of astropy: the HDU of the option hdu, else the first one with an image, as of a file;
     - an astropy CCDData or NDData: its data, without the pixels where its mask is True, its header, wcs and unit;
     - a float32 array in the memory of a CUDA device, as those of CuPy, Numba, PyTorch and JAX: by DLPack, or by
       __cuda_array_interface__, which does not tell the device: name it with the option device, if it is not the first.

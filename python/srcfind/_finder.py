@@ -74,7 +74,7 @@ class Finder:
                 raise TypeError("header and wcs go with arrays: a file has its own header")
             self._call(lib.srcfind_find_file, chars(image), place)
             return Catalogue(self, place[0])
-        pixels = pixels_of(image, header, wcs)
+        pixels = pixels_of(image, header, wcs, self.options.get("hdu", ""), self.options.get("plane", ""))
         finder = self._for_device(pixels.device)
         if pixels.on_device:
             finder._call(lib.srcfind_find_device_pixels, pixels.struct, ffi.cast("void *", pixels.stream), place)

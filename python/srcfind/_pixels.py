@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from srcfind._calls import OptionError, ffi
+from srcfind._hdus import choose_hdu, choose_plane, is_hdu, is_hdu_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,7 +137,7 @@ def _on_host(image: Any) -> NDArray[Any]:
     array = image if isinstance(image, MaskedArray) else np.asarray(image)
     if array.dtype.kind not in "iuf":
         what = f"{type(image).__name__} of {array.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise TypeError(f"an image is a path, an array of real numbers or an HDU, as hdus[0], and not {what}")
+        raise TypeError(f"an image is a path, an array of real numbers, an HDU or an open FITS file, and not {what}")
     array = array[(0,) * _axes(array.shape)]
     with np.errstate(over="ignore"):  # too large for float32: not finite, and so blank
         plane = array.astype(np.float32).filled(np.nan) if isinstance(array, MaskedArray) else array
@@ -188,22 +189,6 @@ def _from_interface(image: Any, header: Any, wcs: Any) -> Pixels:
 
 # --- any image ---
 
-def _is_hdu(image: Any) -> bool:
-    fits = sys.modules.get("astropy.io.fits")
-    return fits is not None and isinstance(image, (fits.PrimaryHDU, fits.ImageHDU, fits.CompImageHDU))
-
-
-def _first_image(image: Any) -> Any:
-    """The first HDU with an image, of an HDUList of astropy; anything else is left as it is."""
-    fits = sys.modules.get("astropy.io.fits")
-    if fits is None or not isinstance(image, fits.HDUList):
-        return image
-    for hdu in image:
-        if _is_hdu(hdu) and hdu.header.get("NAXIS", 0) > 1:
-            return hdu
-    raise ValueError("no HDU of this HDUList has an image")
-
-
 def _is_nddata(image: Any) -> bool:
     """Whether an image is an NDData or CCDData of astropy, or has what these have beside an array."""
     return not isinstance(image, np.ndarray) and all(hasattr(image, name) for name in ("data", "mask", "wcs", "unit"))
@@ -225,13 +210,12 @@ def _nddata(image: Any, header: Any, wcs: Any) -> tuple[Any, Any, Any]:
     return array, _with_unit(header, image), image.wcs if wcs is None else wcs
 
 
-def pixels_of(image: Any, header: Any = None, wcs: Any = None) -> Pixels:
-    """The pixels of an array, HDU and so on; srcfind.find says of which."""
-    image = _first_image(image)
-    if _is_hdu(image):
-        if image.data is None:
-            raise ValueError("this HDU has no pixels")
-        image, header = image.data, image.header if header is None else header
+def pixels_of(image: Any, header: Any = None, wcs: Any = None, hdu: str = "", plane: str = "") -> Pixels:
+    """The pixels of an array, HDU or open file, of which these options choose HDU and plane; srcfind.find says of which."""
+    if is_hdu_list(image):
+        image = choose_hdu(image, hdu)
+    if is_hdu(image):
+        image, header = choose_plane(image, plane), image.header if header is None else header
     elif _is_nddata(image):
         image, header, wcs = _nddata(image, header, wcs)
     if hasattr(image, "unmasked"):  # a Masked of astropy

@@ -232,3 +232,43 @@ def test_hdus(hdu, path):
     assert len(found) > 0 and found.image.frame == "ICRS"
     with pytest.raises(ValueError, match="no pixels"):
         srcfind.find(fits.PrimaryHDU())
+
+
+def cube_file(path):
+    """A file with a table, an image, and a cube of 3 x 2 planes that differ."""
+    cube = np.array([[t.noise(60, 70, seed=2 * i + k) for k in range(2)] for i in range(3)])
+    header = t.sky_header(CTYPE3="FREQ", CRVAL3=1e9, CRPIX3=1.0, CDELT3=1e8, CUNIT3="Hz", CTYPE4="STOKES", CRVAL4=1.0, CRPIX4=1.0, CDELT4=1.0)
+    table = fits.BinTableHDU.from_columns([fits.Column("a", "D", array=[1.0])], name="ROWS")
+    fits.HDUList([fits.PrimaryHDU(), table, fits.ImageHDU(t.noise(50, 80), t.sky_header(), name="SCI"),
+                  fits.ImageHDU(cube, header, name="cube")]).writeto(path)
+
+
+@pytest.mark.parametrize("options", [{}, {"hdu": 2}, {"hdu": "sci"}, {"hdu": "Cube"}, {"hdu": 3, "plane": 2}, {"hdu": 3, "plane": (1, 3)},
+                                     {"hdu": "2", "plane": 1}])
+def test_open_files(options, path):
+    """The HDU and the plane are those of a search of the file."""
+    cube_file(path("cube.fits"))
+    expected = srcfind.find(path("cube.fits"), **options)
+    with fits.open(path("cube.fits")) as hdus:
+        found = srcfind.find(hdus, **options)
+        if "hdu" in options and str(options["hdu"]).lower() in ("3", "cube"):
+            assert_same(srcfind.find(hdus[3], plane=options.get("plane")), expected)
+            assert found.image.frequency == (1.1e9 if options.get("plane") == 2 else 1e9)
+        np.testing.assert_array_equal(found.map("snr"), expected.map("snr"))
+    assert_same(found, expected)
+    assert len(found) > 3
+
+
+def test_wrong_open_files(path):
+    cube_file(path("cube.fits"))
+    with fits.open(path("cube.fits")) as hdus:
+        for options, message in (({"hdu": 7}, r"there is no HDU 7; there are: 0 \(no image\), 1 ROWS \(table\), 2 SCI \(80 x 50\), 3 CUBE \(70 x 60 x 2 x 3\)"),
+                                 ({"hdu": "ROWS"}, "HDU ROWS is not an image of two or more axes; there are"),
+                                 ({"hdu": 3, "plane": 3}, "there is no plane 3 on axis 3, which has 2"),
+                                 ({"hdu": 2, "plane": (1, 2)}, "there is no plane 2 on axis 4, which has 1")):
+            with pytest.raises(srcfind.InputError, match=message):
+                srcfind.find(hdus, **options)
+            with pytest.raises(srcfind.InputError):
+                srcfind.find(path("cube.fits"), **options)
+    with pytest.raises(srcfind.InputError, match="no HDU holds an image"):
+        srcfind.find(fits.HDUList([fits.PrimaryHDU()]))
