@@ -174,5 +174,5 @@ def test_hdu_lists(path):
             found = srcfind.find(opened)
             assert_same(found, srcfind.find(path("image.fits")))
             assert found.image.frame == "ICRS" and found.map("snr").shape == SHAPE
-    with pytest.raises(ValueError, match="no HDU of this HDUList has an image"):
+    with pytest.raises(srcfind.InputError, match="no HDU holds an image of two or more axes"):
         srcfind.find(fits.HDUList([empty, table]))

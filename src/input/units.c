@@ -26,6 +26,13 @@ static void correct_case(char *text) {
         jansky[-1] = ascii_lower(jansky[-1]);
 }
 
+/* Whether WCSLIB can read a text: on a byte that is no ASCII its lexer does not end. */
+static bool is_readable(const char *unit) {
+    while (ascii_is_printable(*unit))
+        unit++;
+    return !*unit;
+}
+
 /* Copies a unit to text, of SRCFIND_TEXT characters, in WCSLIB's spelling. */
 static void standard_spelling(const char *unit, char *text) {
     snprintf(text, SRCFIND_TEXT, "%s", unit);
@@ -36,7 +43,7 @@ static void standard_spelling(const char *unit, char *text) {
 bool units_conform(const char *unit, const char *wanted, double *factor) {
     char from[SRCFIND_TEXT], to[SRCFIND_TEXT];
     double offset, power;
-    if (units_is_ambiguous(unit))
+    if (units_is_ambiguous(unit) || !is_readable(unit) || !is_readable(wanted))
         return false;
     standard_spelling(unit, from);
     standard_spelling(wanted, to);

@@ -154,7 +154,7 @@ class Columns(t.Case):
                                           (2, "each is NAME", "RA,"), (2, "each is NAME", "'x"), (2, "each is NAME", "'x'"), (2, "each is NAME", "RA=a b"), (2, "each is NAME", "RA='a'"),
                                           (2, "each is NAME", "RA=" + "x" * 28), (2, "each is NAME", "RA:=x"), (2, "--columns: '' is not a list of columns", ""), (2, "more than 64", ",".join("RA=r%d" % i for i in range(65))),
                                           (1, image + ": columns: Total_flux is in Jy, and cannot be converted to Hz", "Total_flux:Hz"), (2, "N_pix is in no unit", "N_pix:Jy"), (2, "--columns: RA is in deg, and cannot be converted to Jy", "RA:Jy"), (2, "Source_Name is in no unit", "Source_Name:m"), (2, "there is no column ra; did you mean RA?", "ra"), (2, "there is no column aegean; did you mean @aegean?", "aegean"),
-                                          (2, "@selavy,RA: a list with a name stands alone", "@selavy,RA"), (2, "columns: nJy: VOTable and FITS have no spelling", "Total_flux:nJy"),
+                                          (2, "@selavy,RA: a list with a name stands alone", "@selavy,RA"), (2, "--columns: RA is in deg, and cannot be converted to", "RA:\u00b5rad"), (2, "columns: nJy: VOTable and FITS have no spelling", "Total_flux:nJy"),
                                           (2, "--columns: S_Code needs --deblend", "S_Code"), (2, "--columns: Scale needs --scales", "Scale"), (2, "--columns: Spec_Indx needs --measure-in", "Spec_Indx"),
                                           (2, "--columns: Entry_id needs --at", "Entry_id"),
                                           (2, "reg has columns of its own: choose csv, json, votable, fits or ecsv", "RA", "-f", "reg"),
