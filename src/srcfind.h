@@ -306,7 +306,8 @@ SRCFIND_API enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,
 
 /* Copies column i, which there must be, to an array of int64_t, double or char[SRCFIND_CELL], by
  * its kind, with an element for each source. A real that does not apply is NaN, a text "", an
- * integer SRCFIND_EMPTY. What follows a text in its element is 0. */
+ * integer SRCFIND_EMPTY. What follows a text in its element is 0; a longer text, as the path of an
+ * image or a constant of srcfind_catalogue_select, is cut to SRCFIND_CELL - 1 bytes. */
 SRCFIND_API void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i,
                                          void *cells);
 
