@@ -110,6 +110,8 @@ def test_planes(path):
         cells = expected[column].filled("") if expected[column].dtype.kind == "U" and hasattr(expected[column], "filled") else expected[column]
         assert np.array_equal(planes.array[column], np.asarray(cells), equal_nan=planes.array[column].dtype.kind == "f")
     assert list(planes.array["Image"][:3]) == [path(name)] * 2 + [path("sky.fits")]
+    for table in (planes, found.gaussians):
+        assert repr((table.quality, table.notes)) == repr((found.quality, found.notes))
     again = srcfind.find(pixels, header=header, measure_in=path("sky.fits"))
     assert np.array_equal(again.planes.array["Total_flux"], planes.array["Total_flux"][2::3])
     assert np.array_equal(pickle.loads(pickle.dumps(found)).planes.array["Total_flux"], planes.array["Total_flux"])

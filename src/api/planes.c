@@ -23,6 +23,7 @@ struct measuring {
     struct srcfind *finder;
     const struct image *image;
     struct srcfind_catalogue *catalogue;
+    struct srcfind_source *gaussians; /* NULL with --at */
     struct held_sources held;
     struct options own; /* how planes are opened, and their noise is found */
     struct image file;  /* the one that is read */
@@ -284,12 +285,12 @@ static enum srcfind_status make_options(struct measuring *m) {
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
 static enum srcfind_status hold_sources(struct measuring *m) {
-    struct srcfind_catalogue *c = m->catalogue;
-    const struct srcfind_catalogue *of = *c->options.at ? c : catalogue_gaussians(c);
-    if (!of)
+    const struct srcfind_catalogue *c = m->catalogue;
+    int64_t n = c->n_sources;
+    if (!*c->options.at && !(m->gaussians = catalogue_list_gaussians(c, &n)))
         return error_memory(&m->finder->error, MEASURING);
-    return held_sources_make(c->sources, c->n_sources, of->sources, of->n_sources, m->image->wcs,
-                             &m->held, &m->finder->error);
+    return held_sources_make(c->sources, c->n_sources, m->gaussians ? m->gaussians : c->sources, n,
+                             m->image->wcs, &m->held, &m->finder->error);
 }
 
 static enum srcfind_status measure_files(struct measuring *m) {
@@ -323,6 +324,7 @@ enum srcfind_status planes_measure(struct srcfind *finder, const struct image *i
     if (status == SRCFIND_OK)
         status = set_spectra(catalogue, &finder->error);
     held_sources_clear(&m.held);
+    free(m.gaussians);
     catalogue->timings.planes = clock_seconds() - start;
     return status;
 }

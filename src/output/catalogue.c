@@ -264,12 +264,25 @@ static int64_t put_gaussians(const struct srcfind_source *source,
     return several;
 }
 
+struct srcfind_source *catalogue_list_gaussians(const struct srcfind_catalogue *catalogue,
+                                                int64_t *n) {
+    int64_t n_parts = 0;
+    *n = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++)
+        *n += catalogue->sources[i].n_gaussians;
+    struct srcfind_source *rows = malloc((size_t)*n * sizeof *rows + 1);
+    for (int64_t i = 0, k = 0; rows && i < catalogue->n_sources; i++) {
+        const struct srcfind_source *source = &catalogue->sources[i];
+        n_parts += put_gaussians(source, catalogue->parts + n_parts, rows, k);
+        k += source->n_gaussians;
+    }
+    return rows;
+}
+
 const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue) {
     struct srcfind_catalogue *table = malloc(sizeof *table);
-    int64_t n = 0, n_parts = 0;
-    for (int64_t i = 0; i < catalogue->n_sources; i++)
-        n += catalogue->sources[i].n_gaussians;
-    struct srcfind_source *rows = malloc((size_t)n * sizeof *rows + 1);
+    int64_t n;
+    struct srcfind_source *rows = catalogue_list_gaussians(catalogue, &n);
     if (!table || !rows) {
         free(table);
         free(rows);
@@ -278,13 +291,11 @@ const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *ca
     *table = *catalogue;
     table->of_sources = catalogue;
     table->sources = rows;
-    table->n_sources = table->n_negative = 0;
-    for (int64_t i = 0; i < catalogue->n_sources; i++) {
-        const struct srcfind_source *source = &catalogue->sources[i];
-        n_parts += put_gaussians(source, catalogue->parts + n_parts, rows, table->n_sources);
-        table->n_sources += source->n_gaussians;
-        table->n_negative += source->flags & SRCFIND_FLAG_NEGATIVE ? source->n_gaussians : 0;
-    }
+    table->n_sources = n;
+    table->n_negative = 0;
+    for (int64_t i = 0; i < catalogue->n_sources; i++)
+        if (catalogue->sources[i].flags & SRCFIND_FLAG_NEGATIVE)
+            table->n_negative += catalogue->sources[i].n_gaussians;
     catalogue_name_columns(table);
     catalogue->gaussian_rows = table;
     return table;

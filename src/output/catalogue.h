@@ -115,6 +115,11 @@ struct srcfind_catalogue {
 /* Frees what a catalogue owns. */
 void catalogue_clear(struct srcfind_catalogue *catalogue);
 
+/* The Gaussians of a catalogue of sources, in their order, which are *n; to be freed. NULL where
+ * memory ran out. */
+struct srcfind_source *catalogue_list_gaussians(const struct srcfind_catalogue *catalogue,
+                                                int64_t *n);
+
 /* Makes gaussian_rows, a catalogue whose rows are the Gaussians, of what this one has; its other
  * members are this one's, which must outlive it. NULL where memory ran out. */
 const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue);

@@ -345,6 +345,20 @@ class MeasureIn(t.Case):
         t.run(self.deep, "--measure-in", given, "-q", "-o", self.path("r.reg"), check=True)
         self.assertEqual(t.read_csv(self.path("r.planes.csv")), expected)
 
+    def test_facts_of_tables(self):
+        """Tables of Gaussians and of planes say of the image, its noise and its sources what the catalogue says."""
+        t.run(self.deep, "--measure-in", self.deep, "--negative", "--group", "5", "--save", "gaussians", "-q", "-o", self.path("c.json"), check=True)
+        facts, numbers = [], []
+        for table, rows in (("", "sources"), (".gaussians", "gaussians"), (".planes", "planes")):
+            with open(self.path("c%s.json" % table)) as stream:
+                document = json.load(stream)
+            numbers.append(len(document.pop(rows)))
+            del document["columns"]
+            facts.append(document)
+        self.assertGreater(numbers[1], numbers[0])
+        self.assertGreater(facts[0]["quality"]["beam_pixels"], 0)
+        self.assertEqual(facts[1:], facts[:1] * 2)
+
     def test_several_images(self):
         """A directory has the image of each; --skip-existing wants the tables; a merged catalogue has spectral indices."""
         for name in ("a", "b"):
