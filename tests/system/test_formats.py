@@ -358,6 +358,16 @@ class Formats(t.Case):
             np.testing.assert_allclose([float(c) for c in cells[1:8]], [row[name] for name in names], rtol=1e-3, atol=0.06)
             self.assertTrue(cells[8] == "-" if row["Maj"] is None else abs(float(cells[8]) / 3600 / row["Maj"] - 1) < 1e-3)
 
+    def test_sizes_without_sky(self):
+        """The table has sizes in pixels where the image has no sky coordinates, and says so."""
+        path = self.write("pixels.fits", t.noise(150, 160))
+        head, units, *lines = self.lines(path, ".txt")
+        self.assertEqual([head.split()[8], units.split()], ["Maj", ["deg", "deg", "pix", "pix", "pix"]])
+        sizes = [(line.split()[8], row["Maj"]) for line, row in zip(lines, self.rows(path), strict=True)]
+        self.assertTrue(any(major is not None for _, major in sizes))
+        for cell, major in sizes:
+            self.assertTrue(cell == "-" if major is None else abs(float(cell) / major - 1) < 1e-3)
+
     def test_names_and_suffixes(self):
         """A format is chosen by name or suffix; a catalogue that is whole is not made again, without sources, too."""
         for path in (self.image(), self.write("flat.fits", np.ones((60, 70), np.float32))):
