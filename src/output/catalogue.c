@@ -308,6 +308,7 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     plane_rows_free(catalogue->plane_rows);
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
+    free(catalogue->injections.all);
     free(catalogue->header);
     free(catalogue->notes);
     free(catalogue->parts);

@@ -5,6 +5,7 @@
 #include "backend/gaussian.h"
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
+#include "measure/injection.h"
 #include "measure/labels.h"
 #include "options/options.h"
 #include "output/plane_table.h"
@@ -102,6 +103,7 @@ struct srcfind_catalogue {
     int64_t n_parts;
     struct srcfind_catalogue *gaussian_rows;    /* see catalogue_gaussians; NULL: not made yet */
     const struct srcfind_catalogue *of_sources; /* of such a catalogue: this one; else NULL */
+    struct injections injections;               /* with the option completeness */
     struct plane_table planes;
     struct plane_rows *plane_rows; /* see catalogue_planes; NULL: not made yet */
     struct selected *selected;     /* see srcfind_catalogue_select; NULL: none is made */
