@@ -131,10 +131,7 @@ const struct srcfind_quality *srcfind_catalogue_quality(const struct srcfind_cat
 }
 
 const char *srcfind_catalogue_note(const struct srcfind_catalogue *catalogue, int i) {
-    const char *note = i < 0 ? NULL : catalogue->notes;
-    for (; note && *note && i > 0; i--)
-        note += strlen(note) + 1;
-    return note && *note ? note : NULL;
+    return catalogue_note(catalogue, i);
 }
 
 const struct srcfind_run *srcfind_catalogue_run(const struct srcfind_catalogue *catalogue) {

@@ -249,6 +249,15 @@ int catalogue_cell(const struct rows *rows, int64_t row, const struct column *co
     return 0;
 }
 
+/* --- notes --- */
+
+const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i) {
+    const char *note = i < 0 ? NULL : catalogue->notes;
+    for (; note && *note && i > 0; i--)
+        note += strlen(note) + 1;
+    return note && *note ? note : NULL;
+}
+
 /* --- Gaussians --- */
 
 /* Puts the Gaussians of a source at row n; parts: those of sources that have several, from the next

@@ -126,6 +126,9 @@ struct srcfind_source *catalogue_list_gaussians(const struct srcfind_catalogue *
  * members are this one's, which must outlive it. NULL where memory ran out. */
 const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue);
 
+/* Note i (from 0) on what looks wrong; NULL after the last one. */
+const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i);
+
 /* What its rows are: "sources", "gaussians" or "planes". */
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
 
