@@ -30,8 +30,10 @@ static const char NAMING[] = "naming the catalogues";
 enum { PLANE_TEXT = 20 * SRCFIND_MAX_AXES + 1 };
 
 const struct table_name target_tables[TABLES] = {
-    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians"},
-    [TABLE_PLANES] = {"planes", "table of planes"},
+    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians", "Source_id"},
+    [TABLE_PLANES] = {"planes", "table of planes", "Source_id"},
+    [TABLE_COMPLETENESS] = {"completeness", "table of completeness", "Kind"},
+    [TABLE_RELIABILITY] = {"reliability", "table of reliability", "Low"},
 };
 
 static void clear_target(struct target *target) {
@@ -284,9 +286,12 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 
 /* Whether a table is saved. */
 static bool is_saved(const struct cli *cli, int table) {
+    const struct options *o = &cli->find->values;
     if (table == TABLE_GAUSSIANS)
         return cli->save & SAVE_GAUSSIANS;
-    return *cli->find->values.measure_in && !cli->compare_cpu && !cli->bench;
+    if (table == TABLE_PLANES)
+        return *o->measure_in && !cli->compare_cpu && !cli->bench;
+    return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
 /* Names tables, which have the format and the suffix of catalogues. */

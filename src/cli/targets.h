@@ -8,9 +8,10 @@
 enum { MOST_MAPS = 9 };
 
 /* The tables beside a catalogue, whose names are target_tables. */
-enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLES };
+enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLE_COMPLETENESS, TABLE_RELIABILITY, TABLES };
 extern const struct table_name {
     const char *part, *what; /* of STEM.part.csv; what messages call it */
+    const char *first;       /* column */
 } target_tables[TABLES];
 
 /* A plane that ranges of --plane give. */

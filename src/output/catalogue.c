@@ -128,8 +128,7 @@ bool catalogue_is_merged(const struct srcfind_catalogue *catalogue) {
 }
 
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue) {
-    const bool has_planes = catalogue->store && !catalogue_is_merged(catalogue);
-    return has_planes ? "planes" : catalogue->of_sources ? "gaussians" : "sources";
+    return catalogue->kind ? catalogue->kind : catalogue->of_sources ? "gaussians" : "sources";
 }
 
 /* Positions that are given (--at) are in no island, which could be divided. */
@@ -315,6 +314,8 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
         free(catalogue->gaussian_rows->sources);
     free(catalogue->gaussian_rows);
     plane_rows_free(catalogue->plane_rows);
+    for (int table = 0; table < BIN_TABLES; table++)
+        bin_rows_free(catalogue->bins[table]);
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
     free(catalogue->injections.all);
