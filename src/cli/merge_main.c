@@ -179,7 +179,7 @@ static bool have_gaussians(const struct image_list *list, const struct messages 
     const char *lacks = NULL;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        char *path = merge_gaussians_path(list->paths[i]);
+        char *path = merge_table_path(list->paths[i], "gaussians");
         const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
         n += has;
@@ -204,7 +204,7 @@ static int choose_gaussians(const struct arguments *a, struct image_list *list, 
     bool ok = true;
     *path = NULL;
     if (is_file && have_gaussians(list, &messages, &ok))
-        ok = (*path = merge_gaussians_path(a->output));
+        ok = (*path = merge_table_path(a->output, "gaussians"));
     if (!ok)
         return messages_no_memory("merging catalogues");
     const int64_t n = left_out.n_maps + (*path ? 0 : left_out.n_gaussians);
@@ -238,7 +238,7 @@ static int check_output(const struct arguments *a, const struct image_list *list
     for (int64_t i = 0; status == EXIT_OK && i < list->n; i++)
         if (merge_check_input(path, list->paths[i], &error) != SRCFIND_OK)
             status = messages_usage("%s", error.text);
-    return status == EXIT_OK ? merged_file_check(a->output, options->gaussians) : status;
+    return status == EXIT_OK ? merged_file_check(options) : status;
 }
 
 /* --- merging --- */
