@@ -124,9 +124,9 @@ static void say_counts(const struct merging *m, const struct srcfind_merge_count
     const char *completeness = m->targets->merged_tables[TABLE_COMPLETENESS];
     if (completeness && m->n_existing > 0)
         messages_note(messages,
-                      "%s: not written, since %lld catalogue%s were there already, and added "
+                      "%s: not written, since %lld catalogue%s there already, and added "
                       "sources are not kept: search all again, without --skip-existing",
-                      completeness, (long long)m->n_existing, plural(m->n_existing));
+                      completeness, (long long)m->n_existing, m->n_existing == 1 ? " was" : "s were");
     if (m->cli->shard.n > 1)
         messages_note(messages,
                       "%s: it has the images of shard %lld of %lld alone: once all shards are "
