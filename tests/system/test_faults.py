@@ -219,6 +219,11 @@ class Faults(FaultCase):
         plain = self.write("cube.fits", cube, t.sky_header())
         self.check([self.small_image(), "-i", "3", "--measure-in", plain + "," + tiles, "--cpu", "--threads", 2])
 
+    def test_completeness(self):
+        """Of two images, with a merged table; in JSON, too."""
+        small = [self.small_image(), self.write("other.fits", t.noise(*SMALL, n_sources=12), t.sky_header())]
+        self.check([*small, "--fit", "--negative", "--completeness=6", "--merge", self.path("merged.csv"), "-f", "json", "--cpu", "--threads", 2])
+
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever."""
         options = ["--cpu", "-q", "-i", "2", "--threads", "1", "-o", self.out + "/"]
