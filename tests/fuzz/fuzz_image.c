@@ -81,7 +81,8 @@ static void search(const char *path, const char *given) {
         srcfind_options_set(options, "threads", "2") ||
         srcfind_options_set(options, "fit", "yes") ||
         srcfind_options_set(options, "negative", "yes") ||
-        (given && srcfind_options_set(options, "completeness", "20")) || srcfind_create(options, &finder))
+        (given && srcfind_options_set(options, "completeness", "20")) ||
+        srcfind_create(options, &finder))
         abort();
     if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK) {
         write_catalogue(finder, catalogue, INT_MAX);
