@@ -126,18 +126,19 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
     return spool_open(&m->spool, options->path) ? SRCFIND_OK : spool_error(m, error);
 }
 
-static void clear_texts(struct merged_image *image) {
+static void clear_image(struct merged_image *image) {
     free(image->shown.path);
     free(image->shown.date_obs);
     free(image->other_name);
     free(image->plane);
+    free(image->injections);
 }
 
 void merge_destroy(struct merge *m) {
     if (!m)
         return;
     for (int64_t i = 0; i < m->n_images; i++)
-        clear_texts(&m->images[i]);
+        clear_image(&m->images[i]);
     if (m->has_lock)
         mtx_destroy(&m->lock);
     spool_close(&m->spool);
@@ -213,7 +214,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
     enum srcfind_status status = SRCFIND_OK;
     if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name) ||
         (input->plane && !image.plane)) {
-        clear_texts(&image);
+        clear_image(&image);
         return error_memory(error, MERGING);
     }
     if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image) ||
@@ -225,7 +226,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         mtx_unlock(&m->lock);
     }
     if (status != SRCFIND_OK)
-        clear_texts(&image);
+        clear_image(&image);
     return status;
 }
 
@@ -351,8 +352,8 @@ static enum srcfind_status write_completeness(const struct merge *m, struct srcf
     bool all_known = true;
     for (int64_t i = 0; i < m->n_images; i++)
         if (m->images[i].shown.path) {
-            kept[n++] = &m->images[i].injections;
-            all_known = all_known && m->images[i].injections.n_widths > 0;
+            kept[n++] = m->images[i].injections;
+            all_known = all_known && m->images[i].injections;
         }
     if (all_known && !merged_injections_list(&m->spool, kept, n, &of->injections))
         status = spool_error(m, error);

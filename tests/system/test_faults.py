@@ -222,7 +222,7 @@ class Faults(FaultCase):
     def test_completeness(self):
         """Of two images, with a merged table; in JSON, too."""
         small = [self.small_image(), self.write("other.fits", t.noise(*SMALL, n_sources=12), t.sky_header())]
-        self.check([*small, "--fit", "--negative", "--completeness=6", "--merge", self.path("merged.csv"), "-f", "json", "--cpu", "--threads", 2])
+        self.check([*small, "--fit", "--negative", "--completeness=6", "--merge", self.out + "/merged.json", "-f", "json", "--cpu", "--threads", 2])
 
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever."""
