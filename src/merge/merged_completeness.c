@@ -10,19 +10,16 @@
 enum { MOST_A_WIDTH = 200000 };
 
 bool merged_injections_keep(struct spool *spool, const struct srcfind_catalogue *catalogue,
-                            struct merged_injections **kept) {
+                            struct merged_injections *kept) {
     const struct injections *list = &catalogue->injections;
     const struct srcfind_background *b = &catalogue->background;
     const double pixel = catalogue->image.pixel_area;
-    struct merged_injections *k = *kept = list->n_widths > 0 ? malloc(sizeof *k) : NULL;
-    if (!k)
-        return list->n_widths == 0;
-    *k = (struct merged_injections){.n_a_width = list->n_a_width,
-                                    .n_widths = list->n_widths,
-                                    .area = (double)(b->n_pixels - b->n_blank) *
-                                            (pixel > 0 ? pixel : 1)};
-    memcpy(k->widths, list->widths, sizeof k->widths);
-    return spool_add(spool, list->all, (size_t)list->n * sizeof *list->all, &k->at);
+    *kept = (struct merged_injections){.n_a_width = list->n_a_width,
+                                       .n_widths = list->n_widths,
+                                       .area = (double)(b->n_pixels - b->n_blank) *
+                                               (pixel > 0 ? pixel : 1)};
+    memcpy(kept->widths, list->widths, sizeof kept->widths);
+    return spool_add(spool, list->all, (size_t)list->n * sizeof *list->all, &kept->at);
 }
 
 /* How many of a width an image gives. */

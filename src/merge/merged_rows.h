@@ -2,7 +2,8 @@
 #ifndef MERGED_ROWS_H
 #define MERGED_ROWS_H
 
-#include "merge/merged_completeness.h"
+#include "merge/spool.h"
+#include "output/catalogue.h"
 
 /* An image whose catalogue was added. */
 struct merged_image {
@@ -16,8 +17,7 @@ struct merged_image {
     int64_t first;          /* the number of the first of them among all rows that were added */
     int64_t entry;          /* of its JSON in the spool */
     size_t entry_bytes;
-    int64_t gaussians_at, n_gaussians;    /* the rows of its Gaussians in the spool */
-    struct merged_injections *injections; /* NULL: not known; owned */
+    int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
 };
 
 /* Rows of images, in their order. A set bit of `duplicates` is that of a row that goes or, if they

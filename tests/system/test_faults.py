@@ -220,9 +220,18 @@ class Faults(FaultCase):
         self.check([self.small_image(), "-i", "3", "--measure-in", plain + "," + tiles, "--cpu", "--threads", 2])
 
     def test_completeness(self):
-        """Of two images, with a merged table; in JSON, too."""
-        small = [self.small_image(), self.write("other.fits", t.noise(*SMALL, n_sources=12), t.sky_header())]
-        self.check([*small, "--fit", "--negative", "--completeness=6", "--merge", self.out + "/merged.json", "-f", "json", "--cpu", "--threads", 2])
+        """In JSON and tables; the merged table is there with the merged catalogue, or not at all."""
+        options = [self.small_image(), "--fit", "--negative", "--completeness=6", "-f", "json", "--cpu", "--threads", "2"]
+        self.check(options)
+        merging = [*options, "-q", "-o", self.out + "/", "--merge", self.out + "/merged.json"]
+        sound, n_failed = self.run_faulty(merging, "nothing:1")[1], 0
+        self.assertIn("merged.completeness.json", sound)
+        for fault in self.faults(merging, ["memory", "open", "rename"]):
+            result, written, _ = self.run_faulty(merging, fault)
+            self.assertIn((result.returncode, written == sound), ((0, True), (1, False)), (fault, result.stderr))
+            self.assertEqual("merged.json" in written, "merged.completeness.json" in written, (fault, result.stderr))
+            n_failed += result.returncode
+        self.assertGreater(n_failed, 2)
 
     def test_map_that_changes(self):
         """Whichever of the files it is, and whenever."""
