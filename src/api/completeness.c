@@ -33,7 +33,9 @@ static enum srcfind_status injector_make(const struct options *options, const st
     struct fit_frame frame;
     const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
     injector->beam = beam_frame_moments(&frame);
-    injector->per_peak = (image->per_pixel ? metadata->beam_pixels : 1) *
+    const struct tensor *b = &injector->beam;
+    const double area = 2 * M_PI * sqrt(tensor_determinant(b)); /* pixels */
+    injector->per_peak = (image->per_pixel ? area : area / metadata->beam_pixels) *
                          (isfinite(image->jansky) ? image->jansky : 1);
     return status;
 }
@@ -91,6 +93,7 @@ static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end
 /* An injected source that is looked for among the rows of its trial. */
 struct wanted {
     const struct trials *trials;
+    const struct injection *source;
     struct gaussian gaussian;
 };
 
@@ -106,17 +109,22 @@ static const struct srcfind_source *row_before(const struct wanted *w,
                              row);
 }
 
-/* Whether a row is not one that was there before. */
+/* Whether a row is not one that was there before, but has half of the source or more. A wide source
+ * of low S/N has a peak so small that it lifts that of any row which lies on it by as much: of
+ * these it is the total flux that tells. */
 static bool is_new(const void *context, const struct srcfind_source *row) {
     const struct wanted *w = context;
     const struct srcfind_source *before = row_before(w, row);
-    return !before || row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
+    if (!before)
+        return true;
+    return w->source->width > 1 ? row->total_flux - before->total_flux >= w->source->flux / 2
+                                : row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
 }
 
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
     struct injection *source = &t->list->all[i];
     const struct injection_place *place = &t->places[i];
-    const struct wanted w = {t, gaussian_of(&t->image, source, place, measured_peak(t, i))};
+    const struct wanted w = {t, source, gaussian_of(&t->image, source, place, measured_peak(t, i))};
     const struct srcfind_source *row =
         row_index_nearest(rows, &w.gaussian.form, place->x, place->y, is_new, &w);
     if (!row)

@@ -95,7 +95,8 @@ def look_for(source, rows, before):
 
     def is_new(row):
         old = earlier(row)
-        return old is None or row["Peak_flux"] - old["Peak_flux"] >= source.peak / 2
+        flux, added = ("Total_flux", source.flux) if source.width > 1 else ("Peak_flux", source.peak)
+        return old is None or row[flux] - old[flux] >= added / 2
     source.row = nearest(source, rows, source.x, source.y, is_new)
     source.before = earlier(source.row) if source.row else None
 
