@@ -101,7 +101,8 @@ def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array
             continue
         (east, north), log = np.median(moved, axis=0), float(np.median(ratio))
         found.append(Overlap(i, j, len(ratio), float(east), float(north), math.exp(log)))
-        rest.append(np.column_stack([moved - (east, north), ratio - log]))
+        widening = math.sqrt(len(ratio) / (len(ratio) - 1))  # the medians are of the same few sources
+        rest.append(widening * np.column_stack([moved - (east, north), ratio - log]))
     residual = np.concatenate(rest)
     return Overlaps(found, few, scatter_of(residual[:, :2]), scatter_of(residual[:, 2]))
 

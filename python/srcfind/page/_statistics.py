@@ -1,8 +1,9 @@
 """Outliers among the tiles of a night: what stands out from its neighbours, or from all tiles, by a robust scatter.
 
 A night has gradients: the noise rises towards the edge of a survey or with the zenith angle. So each figure is compared with the
-plane through those of the nearest tiles, which a fit of least absolute deviations finds whatever a few of them do. The scatter of
-all tiles around such planes is the unit; it has a floor, below which nobody cares.
+plane through those of the nearest tiles, after the parabola through those of all tiles is taken out; fits of least absolute
+deviations find them whatever a few tiles do. The scatter of all tiles around such planes is the unit; it has a floor, below which
+nobody cares.
 """
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 LIMIT = 5.0       # scatters: of 200 tiles and ten figures less than one is beyond by chance, even if tails are wide
-NEIGHBOURS = 12
-_ENOUGH = 6       # neighbours that make a plane
+NEIGHBOURS = 12   # that are known of a tile
+_ENOUGH = 6       # that make a plane
+_MANY = 30        # tiles that make a parabola
 FEWEST = 8        # tiles that make a scatter
 _MAD = 1.4826     # standard deviations of a Gaussian in its median absolute deviation
 _ROUNDS = 12      # of the fit
@@ -86,6 +88,28 @@ def scatter_of(values: Array) -> float:
     return _MAD * float(np.median(finite)) if len(finite) else 0.0
 
 
+def _robust_fit(x: Array, y: Array, floor: float) -> Array:
+    """The coefficients of least absolute deviations of y from x times them, by weights; deviations below the floor count alike."""
+    weights = np.ones(len(y))
+    for _ in range(_ROUNDS):
+        fit = np.linalg.lstsq(x * weights[:, None], y * weights, rcond=None)[0]
+        weights = 1 / np.sqrt(np.maximum(np.abs(y - x @ fit), floor))
+    return np.asarray(fit)
+
+
+def _trend(values: Array, centres: Array, floor: float) -> Array:
+    """The parabola through the values of all tiles, at each of them: of a night whose noise rises towards all edges; 0 where there
+    are too few tiles."""
+    known = np.isfinite(values) & np.isfinite(centres[:, 0])
+    if known.sum() < _MANY:
+        return np.zeros(len(values))
+    middle = np.nansum(centres, axis=0)
+    east, north = np.nan_to_num(offsets(middle / max(float(np.linalg.norm(middle)), 1e-12), centres)).T
+    east, north = (axis / max(float(np.abs(axis).max()), 1e-12) for axis in (east, north))
+    x = np.column_stack([np.ones(len(values)), east, north, east ** 2, east * north, north ** 2])
+    return np.asarray(x @ _robust_fit(x[known], values[known], floor))
+
+
 def _planes(values: Array, centres: Array, neighbours: Array, floor: float) -> tuple[Array, Array]:
     """What the plane through the values of its neighbours has at each tile, and the variance of this relative to that of a
     tile. NaN where there are too few neighbours."""
@@ -117,7 +141,9 @@ def compare(values: Array, floor: float, centres: Array | None, neighbours: Arra
     expected, width = np.full(len(values), middle), np.full(len(values), math.nan)
     width[:] = max(floor, scatter_of(values - middle))
     if centres is not None and neighbours is not None:
-        at, variance = _planes(values, centres, neighbours, floor)
+        trend = _trend(values, centres, floor)
+        at, variance = _planes(values - trend, centres, neighbours, floor)
+        at = at + trend
         local, spread = np.isfinite(at), np.sqrt(1 + variance)
         expected[local] = at[local]
         width[local] = max(floor, scatter_of((values - at) / spread)) * spread[local]
