@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from srcfind.page._read import Cell
 
-_LISTED = 200  # odd tiles with their reasons above the table
+_LISTED = 100  # odd tiles and failed ones with their reasons above the table
 _USUAL, _SKIPPED = "#cfe3f2", "#ffffff"
 _BINS = 40
 
@@ -293,17 +293,19 @@ def _sheet(night: Night, links: list[str]) -> Sheet:
 
 # --- the page ---
 
-def _odd_tiles(night: Night, links: list[str]) -> list[dict[str, Any]]:
+def _odd_tiles(night: Night, links: list[str], status: str) -> list[dict[str, Any]]:
+    """The odd tiles of a status, the oddest first."""
     return [{"name": shown(night.tiles[i].name), "link": links[i], "reasons": [shown(reason) for reason in reasons], "number": i,
-             "is_mapped": night.tiles[i].corners is not None} for i, reasons in list(night.reasons.items())[:_LISTED]]
+             "is_mapped": night.tiles[i].corners is not None}
+            for i, reasons in night.reasons.items() if night.tiles[i].text("status") == status][:_LISTED]
 
 
 def write_night_page(report: Path, page: Path) -> int:
     """Writes the page of a report, and returns its size in bytes."""
     night = Night(read_report(report))
     links = _links(night, page)
-    odd = _odd_tiles(night, links)
+    odd, failed = (_odd_tiles(night, links, status) for status in ("done", "failed"))
     return write_page(page, render(
         "night.html", title=shown(f"The night of {report.name}"), subtitle=shown(str(report)), version=metadata.version("srcfind"), facts=_facts(night),
-        notes=_notes(night), odd=odd, n_more=len(night.reasons) - len(odd), map=_map(night, links), sheet=_sheet(night, links),
+        notes=_notes(night), odd=odd, failed=failed, n_more=len(night.reasons) - len(odd) - len(failed), map=_map(night, links), sheet=_sheet(night, links),
         sections=[_distributions(night), _overlap_section(night)]))

@@ -153,7 +153,7 @@ def jansky(text: str) -> float:
     from astropy import units
 
     try:
-        unit = units.Unit(text.replace("/beam", "").replace("/BEAM", "").replace("JY", "Jy").strip())
+        unit = units.Unit(text.replace(" ", "").replace("/beam", "").replace("/BEAM", "").replace("JY", "Jy"))
         return float(unit.to(units.Jy))
     except (TypeError, ValueError):
         return math.nan

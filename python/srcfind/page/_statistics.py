@@ -231,7 +231,7 @@ def _without_figures(tiles: list[Tile]) -> list[Outlier]:
     odd, unit = [], unit_of(tiles)
     for i, tile in enumerate(tiles):
         if tile.text("status") == "failed":
-            odd.append(Outlier(i, "status", math.inf, f"failed: {tile.text('message')}"))
+            odd.append(Outlier(i, "status", math.inf, tile.text("message") or "failed"))
         elif tile.is_done and tile.text("unit") != unit:
             odd.append(Outlier(i, "unit", math.inf, f"unit {tile.text('unit') or 'not known'}, where most tiles have {unit or 'none'}"))
         elif tile.is_done and tile.number("rms_median") == 0:
