@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +303,126 @@ def test_a_night_with_five_odd_tiles(tmp_path):
     found = Night(read_report(Path(program.search(t.COMMAND, str(tmp_path)))))
     names = {found.tiles[outlier.tile].name for outlier in found.outliers}
     assert names >= set(kinds.values()) and len(names) <= 6
+
+
+# --- in a browser ---
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window; no page may have an error of a script."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium.webdriver.chrome.service import Service
+
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        pytest.skip("chromium and chromium-driver are not installed")
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+def show(browser, directory, rows):
+    """Opens the page of a report, once its scripts ran."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    page_of(directory, rows)
+    browser.get("file://%s" % (directory / "report.html"))
+    WebDriverWait(browser, 30).until(lambda driver: driver.execute_script("return document.documentElement.dataset.ready") == "yes")
+
+
+def texts(browser, selector):
+    return browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())", selector)
+
+
+def column(browser, name):
+    """The cells of a column of the table, as numbers where they are numbers."""
+    index = [text.split(" ")[0] for text in texts(browser, "#tiles-sheet th button")].index(name)
+    cells = texts(browser, "#tiles-sheet tbody td:nth-child(%d)" % (index + 1))
+    return [float(cell) if re.fullmatch(r"[-+.\de]+", cell) else cell for cell in cells]
+
+
+def click(browser, selector):
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def no_errors(browser):
+    return [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_the_table_has_the_report(tmp_path, browser):
+    """Its numbers, sorted in both directions, and those that a filter leaves."""
+    from selenium.webdriver.common.by import By
+
+    rows = tiles()
+    rows[11].update(status="failed", message="no such file", **dict.fromkeys(COLUMNS[3:], ""))
+    show(browser, tmp_path, rows)
+    assert column(browser, "tile") == ["t%03d.fits" % i for i in range(80)]
+    for name in ("rms_median", "sources", "seconds"):
+        assert column(browser, name) == [float(row[name]) if row[name] else "" for row in rows]
+    header = next(button for button in browser.find_elements(By.CSS_SELECTOR, "#tiles-sheet th button") if button.text.startswith("rms_median"))
+    header.send_keys("\ue007")  # the enter key
+    expected = sorted(float(row["rms_median"]) for row in rows if row["rms_median"])
+    assert column(browser, "rms_median") == expected + [""]
+    field = browser.find_element(By.CSS_SELECTOR, "#tiles-sheet input[type=search]")
+    field.send_keys("status = failed")
+    assert column(browser, "tile") == ["t011.fits"] and column(browser, "message") == ["no such file"]
+    assert no_errors(browser)
+
+
+def test_the_map(tmp_path, browser):
+    """Colours follow the radio buttons, by keyboard; arrow keys walk from tile to tile, and tell its figures."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    rows = tiles()
+    rows[34]["rms_median"] = "0.001"
+    show(browser, tmp_path, rows)
+    fills = "return [...document.querySelectorAll('.tile')].map(tile => getComputedStyle(tile.querySelector('path')).fill)"
+    assert len(set(browser.execute_script(fills))) == 2
+    browser.find_element(By.ID, "by-status").send_keys(Keys.ARROW_RIGHT)
+    assert len(set(browser.execute_script(fills))) > 20
+    assert [element.is_displayed() for element in browser.find_elements(By.CSS_SELECTOR, ".colours")] == [False, True, False]
+    browser.execute_script("document.querySelector('#tile-33').focus()")
+    browser.switch_to.active_element.send_keys(Keys.ARROW_LEFT)  # east is at the left
+    assert texts(browser, ".chosen-tile")[0].startswith("t034.fits: done, %s sources, rms 0.001 Jy/beam" % rows[34]["sources"])
+    browser.switch_to.active_element.send_keys(Keys.ARROW_UP)
+    assert texts(browser, ".chosen-tile")[0].startswith("t044.fits: ")
+    assert browser.execute_script("return document.querySelectorAll('.tile[tabindex=\"0\"]').length") == 1
+    assert no_errors(browser)
+
+
+def test_hostile_texts_in_a_browser(tmp_path, browser):
+    """Texts of a report appear, and do nothing."""
+    rows = tiles()
+    for name in ("image", "message", "unit", "backend", "version", "options", "beam", "box"):
+        rows[0][name] = HOSTILE
+    rows[1].update(image="</script><img src=x onerror=alert(2)>.fits", status="failed", message=HOSTILE)
+    rows[2].update(image="javascript:alert(3)//", status=HOSTILE)
+    rows[3]["image"] = "a\udcff.fits"
+    path = tmp_path / "report.csv"
+    report(tmp_path, [dict(row, image=row["image"].replace("\udcff", "?")) for row in rows])
+    path.write_bytes(path.read_bytes().replace(b"a?.fits", b"a\xff.fits"))
+    write_night_page(path, tmp_path / "report.html")
+    browser.get("file://%s" % (tmp_path / "report.html"))
+    assert browser.execute_script("return document.querySelectorAll('img, iframe, object').length") == 0
+    assert browser.execute_script("return [...document.scripts].filter(s => !s.type).length") == 1
+    assert HOSTILE[:8] in browser.find_element("tag name", "body").text and "a\ufffd.fits" in browser.page_source
+    assert no_errors(browser)
+
+
+def test_links_to_the_pages_of_tiles(tmp_path, browser):
+    """Of those that are there, with a name that needs quoting."""
+    rows = tiles()
+    (tmp_path / "out").mkdir()
+    for name in ("a b#?.json", "c.json"):
+        (tmp_path / "out" / name).write_text("{}")
+    (tmp_path / "out" / "a b#?.html").write_text("the page of a tile")
+    rows[0]["catalogue"], rows[1]["catalogue"] = "out/a b#?.json", "out/c.json"
+    show(browser, tmp_path, rows)
+    links = browser.execute_script("return [...document.querySelectorAll('#tiles-sheet td a')].map(a => a.href)")
+    assert len(links) == 1
+    browser.get(links[0])
+    assert "the page of a tile" in browser.page_source
