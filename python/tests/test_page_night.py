@@ -129,6 +129,10 @@ def test_fast_tiles_are_not_odd(tmp_path):
     rows = tiles()
     rows[7]["seconds"] = "0.001"
     assert odd(tmp_path, rows) == {}
+    for row in rows:
+        row["seconds"] = "0.003"
+    rows[7]["seconds"] = "0.09"  # nobody waited for that
+    assert odd(tmp_path, rows) == {}
 
 
 def test_gradients_are_usual_and_steps_are_not(tmp_path):
@@ -151,7 +155,9 @@ def test_failed_tiles(tmp_path):
 def test_planes_are_compared_with_their_like(tmp_path):
     """Two planes of each tile, of which one has ten times the noise."""
     rows = [dict(row, plane=plane, rms_median=repr(float(row["rms_median"]) * noise)) for row in tiles() for plane, noise in (("1", 1), ("2", 10))]
-    assert odd(tmp_path, rows) == {}
+    assert len(night(tmp_path, rows).tiles) == 160 and odd(tmp_path, rows) == {}
+    rows[40]["rms_median"] = "0.0004"
+    assert odd(tmp_path, rows) == {40: {"rms"}}
 
 
 def test_without_footprints_all_tiles_are_neighbours(tmp_path):
@@ -216,8 +222,35 @@ def test_another_flux_scale(tmp_path):
     assert float(re.match(r"fluxes ([\d.]+) times", found[0].reason).group(1)) == pytest.approx(1.3, abs=0.05)
 
 
+def test_two_neighbours(tmp_path):
+    """In a strip each tile has two: one that is odd makes none of them so."""
+    rows = tiles(12, 1)
+    for i, row in enumerate(rows):
+        write_catalogue(tmp_path / ("t%d.json" % i), row, **({"north": 3} if i == 5 else {}))
+    assert [(outlier.tile, outlier.figure) for outlier in night(tmp_path, rows).outliers] == [(5, "positions")]
+
+
+@pytest.mark.parametrize("change", [{"Flags": 1}, {"SNR": 2.0}, {"Total_flux": None}, "double"])
+def test_sources_that_are_not_compared(tmp_path, change):
+    """Those with flags of uncertain rows, those below S/N 7, those without a flux, and those with a neighbour in one of the tiles."""
+    rows = tiles(10, 1)
+    for i, row in enumerate(rows):
+        write_catalogue(tmp_path / ("t%d.json" % i), row)
+    pairs = {(pair.first, pair.second): pair.n for pair in night(tmp_path, rows).overlaps.pairs}
+    path = tmp_path / "t4.json"
+    catalogue = json.loads(path.read_text())
+    for source in list(catalogue["sources"]):
+        if change == "double":
+            catalogue["sources"].append(dict(source, DEC=source["DEC"] + 15 / 3600))
+        else:
+            source.update(change)
+    path.write_text(json.dumps(catalogue))
+    found = {(pair.first, pair.second): pair.n for pair in night(tmp_path, rows).overlaps.pairs}
+    assert (3, 4) in pairs and found == {pair: n for pair, n in pairs.items() if 4 not in pair}
+
+
 def test_frames_are_not_mixed(tmp_path):
-    found = night(tmp_path, overlapping(tmp_path, frame="FK4", east=60))
+    found = night(tmp_path, overlapping(tmp_path, frame="FK4"))
     assert all(44 not in (pair.first, pair.second) for pair in found.overlaps.pairs) and found.outliers == []
 
 
@@ -380,6 +413,7 @@ def test_the_map(tmp_path, browser):
     rows = tiles()
     rows[34]["rms_median"] = "0.001"
     show(browser, tmp_path, rows)
+    assert texts(browser, ".tile.odd title") == texts(browser, ".tile title")[-1:]  # drawn above its neighbours
     fills = "return [...document.querySelectorAll('.tile')].map(tile => getComputedStyle(tile.querySelector('path')).fill)"
     assert len(set(browser.execute_script(fills))) == 2
     browser.find_element(By.ID, "by-status").send_keys(Keys.ARROW_RIGHT)

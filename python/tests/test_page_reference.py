@@ -101,8 +101,7 @@ def test_sexagesimal(tmp_path):
 
 def test_numbers_win_over_texts(tmp_path):
     """VizieR has RAJ2000 as text beside _RAJ2000 in degrees."""
-    table = reference(_RAJ2000="ra", _DEJ2000="dec")
-    table["RAJ2000"], table["DEJ2000"] = "nonsense", "nonsense"
+    table = reference(RAJ2000=["nonsense"] * N, DEJ2000=["nonsense"] * N, _RAJ2000="ra", _DEJ2000="dec")
     table.write(tmp_path / "r.csv")
     assert len(found(tmp_path, tmp_path / "r.csv").offset) > 300
 
@@ -131,10 +130,11 @@ def test_units_of_fluxes(tmp_path):
     """mJy of the column, of the option, and peaks in mJy/beam."""
     table = reference(RA="ra", DEC="dec", S="flux")
     table["S"] *= 1000
+    table["e_S"] = 0.1 * table["S"]  # the errors of fluxes are none
     table.write(tmp_path / "r.csv")
     assert ratio_median(found(tmp_path, tmp_path / "r.csv", flux="S:mJy")).value == pytest.approx(RATIO, rel=0.02)
     for unit in ("mJy", "mJy/beam"):
-        table["S"].unit = unit
+        table["S"].unit = table["e_S"].unit = unit
         table.write(tmp_path / "r.ecsv", overwrite=True)
         assert ratio_median(found(tmp_path, tmp_path / "r.ecsv")).value == pytest.approx(RATIO, rel=0.02)
 
