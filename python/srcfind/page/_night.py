@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +17,7 @@ from srcfind.page._catalogues import Sources, find_catalogue, read_sources
 from srcfind.page._overlaps import FEWEST, LEAST_SNR, Overlaps, find_overlaps, overlap_outliers
 from srcfind.page._page import Figure, Section, Sheet, render, short, write_page
 from srcfind.page._plots import VERMILLION, Axis, Frame, Layer, Points, Rule, Steps, axis_over, colour_text, counts_axis, draw
+from srcfind.page._read import PageError
 from srcfind.page._report import Report, Tile, read_report
 from srcfind.page._skymap import Place, draw_map
 from srcfind.page._statistics import FEWEST as FEWEST_TILES
@@ -88,6 +90,19 @@ def shown(text: str) -> str:
 def page_beside(catalogue: Path) -> Path | None:
     """The page of a catalogue; None for a format of which there is none."""
     return catalogue.with_suffix(".html") if catalogue.suffix == ".json" else None
+
+
+def _write_tiles(night: Night, tile_page: Callable[[Path, Path], Any]) -> list[str]:
+    """Writes the pages of all tiles with a catalogue as JSON, and returns the messages about those that failed."""
+    failures = []
+    for catalogue in night.catalogues.values():
+        beside = page_beside(catalogue)
+        try:
+            if beside is not None:
+                tile_page(catalogue, beside)
+        except PageError as error:
+            failures.append(str(error))
+    return failures
 
 
 def _links(night: Night, page: Path) -> list[str]:
@@ -300,12 +315,15 @@ def _odd_tiles(night: Night, links: list[str], status: str) -> list[dict[str, An
             for i, reasons in night.reasons.items() if night.tiles[i].text("status") == status][:_LISTED]
 
 
-def write_night_page(report: Path, page: Path) -> int:
-    """Writes the page of a report, and returns its size in bytes."""
+def write_night_page(report: Path, page: Path, tile_page: Callable[[Path, Path], Any] | None = None) -> list[str]:
+    """Writes the page of a report. tile_page is called with the catalogue of each tile and the page that stands beside it, and writes
+    that; returns what it could not write."""
     night = Night(read_report(report))
+    failures = _write_tiles(night, tile_page) if tile_page else []
     links = _links(night, page)
     odd, failed = (_odd_tiles(night, links, status) for status in ("done", "failed"))
-    return write_page(page, render(
+    write_page(page, render(
         "night.html", title=shown(f"The night of {report.name}"), subtitle=shown(str(report)), version=metadata.version("srcfind"), facts=_facts(night),
         notes=_notes(night), odd=odd, failed=failed, n_more=len(night.reasons) - len(odd) - len(failed), map=_map(night, links), sheet=_sheet(night, links),
         sections=[_distributions(night), _overlap_section(night)]))
+    return failures
