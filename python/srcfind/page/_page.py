@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import math
 import os
@@ -96,7 +97,8 @@ def render(template: str, **context: Any) -> str:
                                      trim_blocks=True, lstrip_blocks=True)
     environment.filters["in_script"] = _in_script
     style, script = (Markup((_FILES / name).read_text("utf-8")) for name in ("page.css", "page.js"))
-    return environment.get_template(template).render(style=style, script=script, **context)
+    script_hash = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return environment.get_template(template).render(style=style, script=script, script_hash=script_hash, **context)
 
 
 def _check_replaceable(path: Path) -> None:

@@ -305,11 +305,70 @@ function showCatalogue(sheet) {
     sheet.root.addEventListener("choose", event => show(event.detail));
 }
 
+// --- the map of a night ---
+
+// Where a footprint is, in pixels of the screen.
+function middle(tile) {
+    const box = tile.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+}
+
+// The next tile in a direction (one of the arrow keys), within 45 degrees of it; undefined where there is none.
+function neighbour(tiles, from, key) {
+    const [x, y] = middle(from), along = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[key];
+    let found, least = Infinity;
+    for (const tile of tiles) {
+        const [u, v] = middle(tile), ahead = (u - x) * along[0] + (v - y) * along[1], distance = Math.hypot(u - x, v - y);
+        if (tile !== from && ahead > 1 && distance < least && ahead >= 0.7 * distance)
+            [found, least] = [tile, distance];
+    }
+    return found;
+}
+
+// The tiles of the map: their figures below it, under the pointer and by the arrow keys. One tile at a time is a stop of the tab key.
+function showMap(map, sheet) {
+    const tiles = [...map.querySelectorAll(".tile")], output = document.querySelector(".chosen-tile");
+    const outline = drawing("path", {"class": "outline"}); // above all tiles, which overlap
+    tiles[0].parentNode.append(outline);
+    const show = tile => {
+        output.textContent = tile.querySelector("title").textContent;
+        outline.setAttribute("d", tile.querySelector("path").getAttribute("d"));
+    };
+    const choose = tile => {
+        for (const other of map.querySelectorAll(".tile[tabindex='0']"))
+            other.setAttribute("tabindex", "-1");
+        tile.setAttribute("tabindex", "0");
+        show(tile);
+    };
+    tiles[0].setAttribute("tabindex", "0");
+    for (const kind of ["pointerover", "focusin"]) {
+        map.addEventListener(kind, event => {
+            const tile = event.target.closest(".tile");
+            if (tile)
+                (kind === "focusin" ? choose : show)(tile);
+        });
+    }
+    map.addEventListener("keydown", event => {
+        const from = event.target.closest(".tile"), next = from && event.key.startsWith("Arrow") && neighbour(tiles, from, event.key);
+        if (next) {
+            event.preventDefault();
+            next.focus();
+        }
+    });
+    sheet.root.addEventListener("choose", event => {
+        const tile = document.getElementById(`tile-${event.detail}`);
+        if (tile)
+            choose(tile);
+    });
+}
+
 async function start() {
     for (const root of document.querySelectorAll(".sheet")) {
         const sheet = new Sheet(root, await unpack(root.querySelector("script").textContent));
         if (root.id === "sources-sheet")
             showCatalogue(sheet);
+        else if (document.querySelector(".skymap"))
+            showMap(document.querySelector(".skymap"), sheet);
     }
     document.documentElement.dataset.ready = "yes"; // for tests
 }
