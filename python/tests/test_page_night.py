@@ -17,7 +17,8 @@ pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
 
 from srcfind.page import _match as m  # noqa: E402
-from srcfind.page._night import Night, write_night_page  # noqa: E402
+from srcfind.page._night import write_night_page  # noqa: E402
+from srcfind.page._nights import Night  # noqa: E402
 from srcfind.page._read import PageError  # noqa: E402
 from srcfind.page._report import read_report  # noqa: E402
 
