@@ -182,7 +182,7 @@ SRCFIND_API enum srcfind_status srcfind_find_pixels(struct srcfind *finder,
 /* The same for pixels in the memory of a CUDA device: the device that the finder's options name, or
  * the first one for "auto" and "all". stream is a cudaStream_t; NULL is the default stream. The
  * pixels are read after the work that is in the stream now. Returns when the catalogue is complete.
- * The options mask, rms-map, background-map and detect-on are an error. */
+ * The options mask, rms-map, background-map, detect-on and completeness are an error. */
 SRCFIND_API enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
                                                            const struct srcfind_pixels *pixels,
                                                            void *stream,
@@ -277,6 +277,15 @@ srcfind_catalogue_planes(struct srcfind_catalogue *catalogue);
  */
 SRCFIND_API const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes,
                                                     int64_t i);
+
+/* How complete the catalogue is, with the option completeness, and how reliable, with the option
+ * negative: catalogues of the same image with a row for each bin; srcfind(1) describes their
+ * columns. As for the table of planes, rows are read by columns. NULL without the option, or where
+ * memory ran out. */
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue);
+SRCFIND_API const struct srcfind_catalogue *
+srcfind_catalogue_reliability(struct srcfind_catalogue *catalogue);
 
 /* What the cells of a column are: int64_t, double, or a text of less than SRCFIND_CELL characters.
  */
@@ -418,6 +427,7 @@ struct srcfind_timings {
     const char *clip_method; /* the method of the clip: "one read", "histogram", ... */
     double smooth;           /* with the option scales */
     double planes;           /* with the option measure-in */
+    double completeness;     /* with that option: all searches for added sources */
 };
 
 SRCFIND_API const struct srcfind_timings *

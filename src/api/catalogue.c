@@ -37,6 +37,16 @@ const struct srcfind_catalogue *srcfind_catalogue_gaussians(struct srcfind_catal
     return catalogue->gaussian_rows ? catalogue->gaussian_rows : catalogue_gaussians(catalogue);
 }
 
+const struct srcfind_catalogue *
+srcfind_catalogue_completeness(struct srcfind_catalogue *catalogue) {
+    return catalogue->options.completeness > 0 ? catalogue_bins(catalogue, BINS_COMPLETENESS)
+                                               : NULL;
+}
+
+const struct srcfind_catalogue *srcfind_catalogue_reliability(struct srcfind_catalogue *catalogue) {
+    return catalogue->options.negative ? catalogue_bins(catalogue, BINS_RELIABILITY) : NULL;
+}
+
 const struct srcfind_catalogue *srcfind_catalogue_planes(struct srcfind_catalogue *catalogue) {
     return *catalogue->options.measure_in ? catalogue_planes(catalogue) : NULL;
 }
@@ -85,15 +95,16 @@ static void copy_cell(const struct rows *rows, int64_t at, const struct column *
     }
 }
 
-/* The same for rows of the table of planes, which are put together one by one. */
-static void copy_plane_cells(const struct srcfind_catalogue *planes, const struct column *column,
-                             char *cells) {
+/* The same for rows of tables of planes and bins, which are put together one by one. */
+static void copy_stored_cells(const struct srcfind_catalogue *table, const struct column *column,
+                              char *cells) {
     const size_t size = column->shown.kind == SRCFIND_STRING ? SRCFIND_CELL : 8;
-    struct plane_row row;
+    union stored_row row;
     const struct row_image *image;
-    for (int64_t k = 0; k < planes->n_sources; k++) {
-        planes->store->read(planes->store->context, k, 1, &row, &image);
-        const struct rows rows = {.first = &row, .row_bytes = sizeof row, .images = &image, .n = 1};
+    for (int64_t k = 0; k < table->n_sources; k++) {
+        table->store->read(table->store->context, k, 1, &row, &image);
+        const struct rows rows = {
+            .first = &row, .row_bytes = table->store->row_bytes, .images = &image, .n = 1};
         copy_cell(&rows, 0, column, cells + (size_t)k * size);
     }
 }
@@ -101,7 +112,7 @@ static void copy_plane_cells(const struct srcfind_catalogue *planes, const struc
 void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, void *cells) {
     const struct rows rows = rows_of_sources(catalogue->sources, catalogue->n_sources);
     if (catalogue->store) {
-        copy_plane_cells(catalogue, &catalogue->columns[i], cells);
+        copy_stored_cells(catalogue, &catalogue->columns[i], cells);
         return;
     }
     for (int64_t k = 0; k < rows.n; k++)
@@ -109,12 +120,12 @@ void srcfind_catalogue_cells(const struct srcfind_catalogue *catalogue, int i, v
 }
 
 const char *srcfind_catalogue_row_image(const struct srcfind_catalogue *planes, int64_t i) {
-    struct plane_row row;
+    union stored_row row;
     const struct row_image *image;
     if (!planes->store)
         return "";
     planes->store->read(planes->store->context, i, 1, &row, &image);
-    return image->path;
+    return image->path ? image->path : "";
 }
 
 const struct srcfind_image *srcfind_catalogue_image(const struct srcfind_catalogue *catalogue) {
@@ -131,10 +142,7 @@ const struct srcfind_quality *srcfind_catalogue_quality(const struct srcfind_cat
 }
 
 const char *srcfind_catalogue_note(const struct srcfind_catalogue *catalogue, int i) {
-    const char *note = i < 0 ? NULL : catalogue->notes;
-    for (; note && *note && i > 0; i--)
-        note += strlen(note) + 1;
-    return note && *note ? note : NULL;
+    return catalogue_note(catalogue, i);
 }
 
 const struct srcfind_run *srcfind_catalogue_run(const struct srcfind_catalogue *catalogue) {

@@ -211,6 +211,7 @@ static enum srcfind_status find_labels(const struct wanted_maps *m, enum label_k
     struct srcfind finder = *m->finder;
     const struct search_input input = {.source = m->pixels, .image = m->image};
     finder.options = c->options;
+    finder.options.completeness = 0; /* the labels do not need it */
     finder.labels = 1U << kind;
     const enum srcfind_status status = search_image(&finder, &input, &again);
     m->finder->error = finder.error;

@@ -278,6 +278,20 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
                      "FREQ or RESTFRQ in their headers there is no spectral index");
 }
 
+/* Notes sources that were to be added, and had no room. */
+static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
+    const struct injections *list = &c->injections;
+    int64_t n = 0;
+    for (int64_t i = 0; i < list->n; i++)
+        n += list->all[i].is_added;
+    if (n < list->n)
+        note(stream,
+             "%lld of %lld sources of --completeness could be added: at most one in 400 times its "
+             "area at once, in 64 searches, and none on blank pixels; a larger image has room for "
+             "more",
+             (long long)n, (long long)list->n);
+}
+
 /* Each is a text with a NUL. */
 static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_sky(stream, &c->image);
@@ -297,6 +311,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_narrow(stream, c);
     note_residual(stream, c);
     note_planes(stream, c);
+    note_completeness(stream, c);
 }
 
 bool notes_make(struct srcfind_catalogue *catalogue) {

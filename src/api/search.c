@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/completeness.h"
 #include "api/elsewhere.h"
 #include "api/negative.h"
 #include "api/noise.h"
@@ -57,6 +58,7 @@ struct search {
     struct sources *sources;
     const struct grid *grid;     /* what the pixels are */
     struct elsewhere *elsewhere; /* NULL: sources are detected where they are measured */
+    unsigned labels;             /* to be kept, as those of a finder */
 };
 
 static struct search_work work_of(const struct search *s) {
@@ -142,7 +144,7 @@ static enum srcfind_status make_sources(struct search *s) {
         .detection = s->detection,
         .grid = s->grid,
         .fitter = {backend_fit, &s->calls},
-        .labels = f->labels};
+        .labels = s->labels};
     if (!sources_need_pixels(&f->options, &s->detection->maps) && !*f->options.at)
         give_context(s);
     return sources_make(&from, s->result, f->threads, s->sources, &s->finder->error);
@@ -353,6 +355,30 @@ static enum srcfind_status detect_and_measure(struct search *s) {
 
 /* --- searches --- */
 
+/* Finds the sources of other pixels than those of the image, whose noise is not kept. */
+static enum srcfind_status find_again(struct srcfind *finder, const struct search_input *input,
+                                      const struct detection *detection,
+                                      struct elsewhere *elsewhere, unsigned labels,
+                                      struct sources *sources,
+                                      struct srcfind_catalogue *catalogue) {
+    struct detection_result result = {0};
+    struct search search = {.finder = finder,
+                            .input = input,
+                            .detection = detection,
+                            .catalogue = catalogue,
+                            .calls = {NULL, finder->threads, &finder->error},
+                            .result = &result,
+                            .sources = sources,
+                            .grid = &GRID_OF_IMAGE,
+                            .elsewhere = elsewhere,
+                            .labels = labels};
+    const enum srcfind_status status = detect_and_measure(&search);
+    if (elsewhere)
+        elsewhere_clear(elsewhere);
+    detection_result_clear(&result);
+    return status;
+}
+
 /* Finds the sources of the negated image, and adds them to those that were found in the image. */
 static enum srcfind_status find_negative(struct srcfind *finder, const struct search_input *input,
                                          const struct detection *detection,
@@ -376,24 +402,62 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
         negated.source = &negative_elsewhere.source;
         negated.detection = &negative_elsewhere.detection;
     }
-    struct detection_result result = {0};
     struct sources sources = {0};
-    struct search search = {.finder = finder,
-                            .input = &negated_input,
-                            .detection = &negative.detection,
-                            .catalogue = catalogue,
-                            .calls = {NULL, finder->threads, &finder->error},
-                            .result = &result,
-                            .sources = &sources,
-                            .grid = &GRID_OF_IMAGE,
-                            .elsewhere = elsewhere ? &negated : NULL};
-    enum srcfind_status status = detect_and_measure(&search);
+    enum srcfind_status status =
+        find_again(finder, &negated_input, &negative.detection, elsewhere ? &negated : NULL,
+                   finder->labels, &sources, catalogue);
     if (status == SRCFIND_OK && !negative_add(found, &sources))
         status = error_memory(&finder->error, "adding negative sources");
     catalogue->n_negative = sources.n;
-    elsewhere_clear(&negated);
     sources_clear(&sources);
-    detection_result_clear(&result);
+    return status;
+}
+
+/* What is the same in all searches for sources that were added to the image. */
+struct searches {
+    struct srcfind *finder;
+    const struct image *image;
+    struct detection detection;
+    const struct elsewhere *elsewhere;
+    struct srcfind_catalogue catalogue; /* a copy: that of the image has the times of its search */
+};
+
+static enum srcfind_status find_added(void *context, const struct pixel_source *image,
+                                      const struct pixel_source *elsewhere, struct sources *found) {
+    struct searches *s = context;
+    const struct search_input input = {.source = image, .image = s->image};
+    struct elsewhere other = {0};
+    if (s->elsewhere)
+        other = *s->elsewhere;
+    other.source = elsewhere;
+    return find_again(s->finder, &input, &s->detection, elsewhere ? &other : NULL, 0, found,
+                      &s->catalogue);
+}
+
+/* Adds sources to the image, and finds out which of them the search finds. */
+static enum srcfind_status
+measure_completeness(struct srcfind *finder, const struct search_input *input,
+                     const struct detection *detection, const struct elsewhere *elsewhere,
+                     const struct sources *found, struct srcfind_catalogue *catalogue) {
+    const double start = clock_seconds();
+    struct searches searches = {finder, input->image, *detection, elsewhere, *catalogue};
+    searches.detection.keep_runs = sources_need_pixels(&finder->options, &detection->maps);
+    const struct run_source in_other = {.source = elsewhere ? elsewhere->source : NULL,
+                                        .noise = &catalogue->detection_noise};
+    const struct completeness_from from = {
+        .options = &finder->options,
+        .image = input->image,
+        .metadata = &catalogue->image,
+        .background = &catalogue->background,
+        .pixels = {.source = input->source, .noise = &catalogue->noise, .user = detection->maps},
+        .detected = elsewhere ? &in_other : NULL,
+        .elsewhere = elsewhere,
+        .before = found,
+        .again = {find_added, &searches},
+        .threads = finder->threads};
+    const enum srcfind_status status =
+        completeness_measure(&from, &catalogue->injections, &finder->error);
+    catalogue->timings.completeness = clock_seconds() - start;
     return status;
 }
 
@@ -417,7 +481,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
                             .result = &result,
                             .sources = found,
                             .grid = &GRID_OF_IMAGE,
-                            .elsewhere = elsewhere};
+                            .elsewhere = elsewhere,
+                            .labels = finder->labels};
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");
@@ -490,6 +555,8 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     catalogue->detection_noise = other.result.noise;
     other.result.noise = (struct noise_map){0};
     elsewhere_clear(&other);
+    if (status == SRCFIND_OK && finder->options.completeness > 0)
+        status = measure_completeness(finder, input, &detection, elsewhere, &found, catalogue);
     if (status == SRCFIND_OK && finder->options.negative)
         status = find_negative(finder, input, &detection, elsewhere, &found, catalogue);
     give_sources(&found, status == SRCFIND_OK ? finder->labels : 0, catalogue);

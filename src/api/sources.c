@@ -207,6 +207,9 @@ enum srcfind_status sources_frame(const struct options *options, const struct im
     if (options->scales.n > 0)
         return no_beam(metadata, SRCFIND_ERROR_INPUT, "--scales needs the beam",
                        "leave --scales out", error);
+    if (options->completeness > 0)
+        return no_beam(metadata, SRCFIND_ERROR_INPUT, "--completeness needs the beam",
+                       "leave --completeness out", error);
     return frame->shapes == FIT_SHAPES_BEAM
                ? no_beam(metadata, SRCFIND_ERROR_INPUT, "--shapes beam needs the beam",
                          "leave --shapes out", error)

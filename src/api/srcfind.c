@@ -211,8 +211,12 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
     return find_in_memory(finder, &input, &p, result);
 }
 
-/* Checks that the options have no maps, which are read with pixels on the host. */
-static enum srcfind_status check_no_maps(const struct options *o, struct error *error) {
+/* Checks that the options need no pixels on the host: maps are read there, and sources added. */
+static enum srcfind_status check_for_device(const struct options *o, struct error *error) {
+    if (o->completeness > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "pixels on a device: completeness is for images in files and in the "
+                         "memory of the host: search a copy there");
     if (!*o->mask && !*o->rms_map && !*o->background_map && !*o->detect_on)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_OPTIONS,
@@ -228,7 +232,7 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
     *result = NULL;
     enum srcfind_status status = pixels_read(pixels, &p, &finder->error);
     if (status == SRCFIND_OK)
-        status = check_no_maps(&finder->options, &finder->error);
+        status = check_for_device(&finder->options, &finder->error);
     if (status != SRCFIND_OK)
         return status;
     if (!finder->gpu)

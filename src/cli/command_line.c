@@ -353,6 +353,9 @@ static bool options_go_together(const struct cli *cli) {
         return complain("--%s", srcfind_options_message(cli->find));
     if (cli->bench && cli->compare_cpu)
         return complain("--bench and --compare-cpu: one at a time");
+    if (is_given(cli, "completeness") && (cli->bench || cli->compare_cpu))
+        return complain("--%s is of a search alone: leave --completeness out",
+                        cli->bench ? "bench" : "compare-cpu");
     if (cli->planes.n > 0 && (cli->bench || cli->compare_cpu))
         return complain("--%s searches one plane: give its number with --plane",
                         cli->bench ? "bench" : "compare-cpu");
@@ -435,9 +438,9 @@ static void add_names(const struct entry *e, const char *before, char *head) {
 
 /* Options that share the line of the one before. */
 static bool shares_line(const struct entry *e) {
-    static const char *const names[] = {"background-map", "detect-on", "fit",         "at-all",
-                                        "mask-fill",      "merge",     "compare-cpu", "gpu",
-                                        "verbose",        "help"};
+    static const char *const names[] = {
+        "background-map", "detect-on",   "fit", "at-all",  "seed", "mask-fill",
+        "merge",          "compare-cpu", "gpu", "verbose", "help"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(e->name, names[i]) == 0)
             return true;

@@ -65,12 +65,15 @@ static const char *name_beside(const struct targets *t) {
 
 static bool add_uses(struct uses *u, const struct cli *cli, const struct targets *t) {
     const char *at = cli->find->values.at;
-    bool ok = add_use(u, cli->files_from, NULL, "the list of images", false) &&
-              add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
-              add_use(u, cli->report, NULL, "report", true) &&
-              add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",
-                      true) &&
-              add_use(u, t->merged_gaussians, NULL, "merged table of Gaussians", true);
+    bool ok =
+        add_use(u, cli->files_from, NULL, "the list of images", false) &&
+        add_use(u, *at ? at : NULL, NULL, "the catalogue of --at", false) &&
+        add_use(u, cli->report, NULL, "report", true) &&
+        add_use(u, cli->merge ? merged_file_path(cli->merge) : NULL, NULL, "merged catalogue",
+                true) &&
+        add_use(u, t->merged_tables[TABLE_GAUSSIANS], NULL, "merged table of Gaussians", true) &&
+        add_use(u, t->merged_tables[TABLE_COMPLETENESS], NULL, "merged table of completeness",
+                true);
     for (int64_t i = 0; ok && i < t->n; i++) {
         const struct target *target = &t->target[i];
         ok = add_use(u, target->image, target->image, "an image", false) &&
@@ -237,7 +240,11 @@ int conflicts_check(const struct cli *cli, const struct targets *t) {
 }
 
 int conflicts_check_existing(const struct cli *cli, const struct targets *t) {
-    int status = cli->merge ? merged_file_check(cli->merge, t->merged_gaussians) : EXIT_OK;
+    int status = EXIT_OK;
+    if (cli->merge) {
+        const struct merge_options options = targets_merge_options(cli, t);
+        status = merged_file_check(&options);
+    }
     if (status == EXIT_OK)
         status = check_maps(t);
     return status == EXIT_OK ? check_catalogues(t) : status;

@@ -141,10 +141,10 @@ static bool names_table(const char *path, const char *part, const struct image_l
 
 /* What is left out of a list: it stands beside catalogues, and has their suffix. */
 struct left_out {
-    int64_t n_gaussians, n_planes, n_maps;
+    int64_t n_gaussians, n_planes, n_bins, n_maps;
 };
 
-/* Leaves out the tables of --save and --measure-in, and maps. */
+/* Leaves out the tables of --save, --measure-in and --completeness, and maps. */
 static struct left_out drop_what_is_beside(struct image_list *list) {
     const int64_t n_listed = list->n;
     struct left_out left_out = {0};
@@ -153,12 +153,16 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
         char *path = list->paths[i];
         const bool has_gaussians = names_table(path, ".gaussians", list, n_listed);
         const bool has_planes = names_table(path, ".planes", list, n_listed);
-        const bool is_map = !has_gaussians && !has_planes && is_srcfind_map(path);
+        const bool has_bins = names_table(path, ".completeness", list, n_listed) ||
+                              names_table(path, ".reliability", list, n_listed);
+        const bool is_table = has_gaussians || has_planes || has_bins;
+        const bool is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
-        n += !has_gaussians && !has_planes && !is_map;
+        n += !is_table && !is_map;
         left_out.n_gaussians += has_gaussians;
         left_out.n_planes += has_planes;
+        left_out.n_bins += has_bins;
         left_out.n_maps += is_map;
     }
     if (n == 0) /* the first one is refused, as no catalogue */
@@ -175,7 +179,7 @@ static bool have_gaussians(const struct image_list *list, const struct messages 
     const char *lacks = NULL;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        char *path = merge_gaussians_path(list->paths[i]);
+        char *path = merge_table_path(list->paths[i], "gaussians");
         const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
         n += has;
@@ -200,7 +204,7 @@ static int choose_gaussians(const struct arguments *a, struct image_list *list, 
     bool ok = true;
     *path = NULL;
     if (is_file && have_gaussians(list, &messages, &ok))
-        ok = (*path = merge_gaussians_path(a->output));
+        ok = (*path = merge_table_path(a->output, "gaussians"));
     if (!ok)
         return messages_no_memory("merging catalogues");
     const int64_t n = left_out.n_maps + (*path ? 0 : left_out.n_gaussians);
@@ -211,6 +215,10 @@ static int choose_gaussians(const struct arguments *a, struct image_list *list, 
         messages_note(&messages, "%lld table%s of planes (--measure-in) %s left out",
                       (long long)left_out.n_planes, plural(left_out.n_planes),
                       left_out.n_planes == 1 ? "is" : "are");
+    if (left_out.n_bins > 0)
+        messages_note(&messages, "%lld table%s of completeness and reliability %s left out",
+                      (long long)left_out.n_bins, plural(left_out.n_bins),
+                      left_out.n_bins == 1 ? "is" : "are");
     return EXIT_OK;
 }
 
@@ -230,7 +238,7 @@ static int check_output(const struct arguments *a, const struct image_list *list
     for (int64_t i = 0; status == EXIT_OK && i < list->n; i++)
         if (merge_check_input(path, list->paths[i], &error) != SRCFIND_OK)
             status = messages_usage("%s", error.text);
-    return status == EXIT_OK ? merged_file_check(a->output, options->gaussians) : status;
+    return status == EXIT_OK ? merged_file_check(options) : status;
 }
 
 /* --- merging --- */

@@ -18,11 +18,10 @@ int merged_file_check_path(const char *path, const char *made) {
     return merged_file_path(path) ? directory_check_for(path, "merged catalogue", made) : EXIT_OK;
 }
 
-int merged_file_check(const char *path, const char *gaussians) {
+int merged_file_check(const struct merge_options *options) {
     struct error error;
-    return merge_check_output(merged_file_path(path), gaussians, &error) == SRCFIND_OK
-               ? EXIT_OK
-               : messages_usage("%s", error.text);
+    return merge_check_output(options, &error) == SRCFIND_OK ? EXIT_OK
+                                                             : messages_usage("%s", error.text);
 }
 
 void merged_file_say(const struct messages *messages, const char *path,

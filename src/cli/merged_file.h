@@ -13,9 +13,8 @@ int merged_file_check_path(const char *path, const char *made);
 /* The path for struct merge_options and signals_hold_for: NULL for `-`. */
 const char *merged_file_path(const char *path);
 
-/* Refuses to replace a FITS file that is no catalogue of srcfind. gaussians: the merged table of
- * Gaussians; NULL: none. Returns the exit status. */
-int merged_file_check(const char *path, const char *gaussians);
+/* Refuses to replace a FITS file that is no catalogue of srcfind. Returns the exit status. */
+int merged_file_check(const struct merge_options *options);
 
 /* Says how many rows the file has. of: what was merged, "image" or "catalogue"; radius_option: the
  * one that helps where there is no beam, "--beam". */

@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/merged_file.h"
 #include "cli/signals.h"
+#include "common/plural.h"
 #include "input/image.h"
 #include "merge/read_catalogue.h"
 
@@ -16,6 +17,7 @@ struct merging {
     const struct cli *cli;
     const struct targets *targets;
     struct merge *merge;
+    _Atomic int64_t n_existing; /* catalogues that were there already */
     atomic_bool has_failed;
     enum srcfind_status status; /* of the first call that failed */
     struct error error;
@@ -30,10 +32,7 @@ int merging_begin(const struct cli *cli, const struct targets *targets, struct m
         return messages_no_memory("merging catalogues");
     m->cli = cli;
     m->targets = targets;
-    const struct merge_options options = {.path = merged_file_path(cli->merge),
-                                          .gaussians = targets->merged_gaussians,
-                                          .keep_duplicates =
-                                              cli->merge_duplicates == DUPLICATES_KEEP};
+    const struct merge_options options = targets_merge_options(cli, targets);
     const enum srcfind_status status = merge_create(&options, &m->merge, &m->error);
     if (status != SRCFIND_OK)
         messages_usage("%s", m->error.text);
@@ -113,6 +112,7 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
                                       .knows_options = read.knows_options};
     if (status == SRCFIND_OK)
         add(m, i, &input);
+    m->n_existing++;
     read_catalogue_clear(&read);
     return status == SRCFIND_OK;
 }
@@ -121,6 +121,12 @@ static void say_counts(const struct merging *m, const struct srcfind_merge_count
                        struct messages *messages) {
     merged_file_say(messages, m->cli->merge, counts, m->cli->merge_duplicates == DUPLICATES_KEEP,
                     "image", "--beam");
+    const char *completeness = m->targets->merged_tables[TABLE_COMPLETENESS];
+    if (completeness && m->n_existing > 0)
+        messages_note(messages,
+                      "%s: not written, since %lld catalogue%s there already, and added "
+                      "sources are not kept: search all again, without --skip-existing",
+                      completeness, (long long)m->n_existing, m->n_existing == 1 ? " was" : "s were");
     if (m->cli->shard.n > 1)
         messages_note(messages,
                       "%s: it has the images of shard %lld of %lld alone: once all shards are "

@@ -1,6 +1,7 @@
 #include "cli/outputs.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "api/finder.h"
@@ -8,6 +9,8 @@
 #include "cli/signals.h"
 #include "common/path.h"
 #include "output/save.h"
+
+enum { NAME_TEXT = 32 }; /* for the name of a column */
 
 /* Holds signals back while a file is saved, so that no temporary file stays. */
 static enum srcfind_status save_catalogue(struct srcfind *finder,
@@ -42,9 +45,12 @@ static const char *table_format(const struct targets *targets) {
 
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                        const struct targets *targets, int table, const char *path) {
-    const struct srcfind_catalogue *rows = table == TABLE_GAUSSIANS
-                                               ? srcfind_catalogue_gaussians(catalogue)
-                                               : srcfind_catalogue_planes(catalogue);
+    const struct srcfind_catalogue *(*const make[TABLES])(struct srcfind_catalogue *) = {
+        [TABLE_GAUSSIANS] = srcfind_catalogue_gaussians,
+        [TABLE_PLANES] = srcfind_catalogue_planes,
+        [TABLE_COMPLETENESS] = srcfind_catalogue_completeness,
+        [TABLE_RELIABILITY] = srcfind_catalogue_reliability};
+    const struct srcfind_catalogue *rows = make[table](catalogue);
     return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");
 }
@@ -134,11 +140,21 @@ bool outputs_version(const struct target *target, struct stat *info) {
     return any;
 }
 
+/* A CSV file begins with its first column. */
+static bool table_is_whole(const struct targets *targets, int table, const char *path) {
+    struct writer writer = *writer_named(table_format(targets));
+    char first[NAME_TEXT];
+    if (strcmp(writer.format.name, csv_writer.format.name) == 0) {
+        snprintf(first, sizeof first, "%s,", target_tables[table].first);
+        writer.first = first;
+    }
+    return save_is_whole(&writer, path);
+}
+
 bool outputs_exist(const struct targets *targets, const struct target *target,
                    const struct srcfind_options *options) {
     for (int i = 0; i < TABLES; i++)
-        if (target->tables[i] &&
-            !save_is_whole(writer_named(table_format(targets)), target->tables[i]))
+        if (target->tables[i] && !table_is_whole(targets, i, target->tables[i]))
             return false;
     if (target->beside && !path_has_bytes(target->beside, -1, SEEK_END, "\n", 1))
         return false;

@@ -12,11 +12,12 @@ static void write_stages(const struct messages *messages, const struct srcfind_c
     fprintf(messages->stream,
             "srcfind: %s: open %.2f ms, start %.2f ms, transfer %.2f ms, scan %.2f ms, clip %.2f "
             "ms (%s, %d round%s, %lld of %lld "
-            "pixels kept), islands %.2f ms, measure %.2f ms, smooth %.2f ms, planes %.2f ms\n",
+            "pixels kept), islands %.2f ms, measure %.2f ms, smooth %.2f ms, planes %.2f ms, "
+            "completeness %.2f ms\n",
             messages_clean(messages->image).text, 1e3 * t->open, 1e3 * t->start, 1e3 * t->transfer,
             1e3 * t->scan, 1e3 * t->clip, t->clip_method, b->rounds, plural(b->rounds),
             (long long)b->n_kept, (long long)(b->n_pixels - b->n_blank), 1e3 * t->islands,
-            1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes);
+            1e3 * t->measure, 1e3 * t->smooth, 1e3 * t->planes, 1e3 * t->completeness);
 }
 
 /* Writes the shape of the image, and its HDU and plane where the file has several. */

@@ -30,8 +30,10 @@ static const char NAMING[] = "naming the catalogues";
 enum { PLANE_TEXT = 20 * SRCFIND_MAX_AXES + 1 };
 
 const struct table_name target_tables[TABLES] = {
-    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians"},
-    [TABLE_PLANES] = {"planes", "table of planes"},
+    [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians", "Source_id"},
+    [TABLE_PLANES] = {"planes", "table of planes", "Source_id"},
+    [TABLE_COMPLETENESS] = {"completeness", "table of completeness", "Kind"},
+    [TABLE_RELIABILITY] = {"reliability", "table of reliability", "Low"},
 };
 
 static void clear_target(struct target *target) {
@@ -284,9 +286,12 @@ static int name_maps(const struct cli *cli, struct targets *t) {
 
 /* Whether a table is saved. */
 static bool is_saved(const struct cli *cli, int table) {
+    const struct options *o = &cli->find->values;
     if (table == TABLE_GAUSSIANS)
         return cli->save & SAVE_GAUSSIANS;
-    return *cli->find->values.measure_in && !cli->compare_cpu && !cli->bench;
+    if (table == TABLE_PLANES)
+        return *o->measure_in && !cli->compare_cpu && !cli->bench;
+    return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
 /* Names tables, which have the format and the suffix of catalogues. */
@@ -304,16 +309,17 @@ static int name_table(const struct cli *cli, int table, struct targets *t) {
     return EXIT_OK;
 }
 
-/* Names the table of the Gaussians of the merged catalogue. */
-static int name_merged_gaussians(const struct cli *cli, struct targets *t) {
-    if (!cli->merge || !(cli->save & SAVE_GAUSSIANS))
+/* Names a table beside the merged catalogue. option: by which it is wanted. */
+static int name_merged_table(const struct cli *cli, int table, const char *option,
+                             struct targets *t) {
+    if (!cli->merge || !is_saved(cli, table))
         return EXIT_OK;
     if (!merged_file_path(cli->merge) || path_is_stream(cli->merge))
-        return messages_usage("--merge %s with --save gaussians: their merged table is to stand "
-                              "beside a file: name one",
-                              cli->merge);
-    t->merged_gaussians = merge_gaussians_path(cli->merge);
-    return t->merged_gaussians ? EXIT_OK : messages_no_memory(NAMING);
+        return messages_usage("--merge %s with %s: the merged %s is to stand beside a file: name "
+                              "one",
+                              cli->merge, option, target_tables[table].what);
+    t->merged_tables[table] = merge_table_path(cli->merge, target_tables[table].part);
+    return t->merged_tables[table] ? EXIT_OK : messages_no_memory(NAMING);
 }
 
 /* --- mask, maps of the noise, image for detection --- */
@@ -553,7 +559,9 @@ static int name_outputs(const struct cli *cli, struct targets *t) {
     for (int table = 0; status == EXIT_OK && table < TABLES; table++)
         status = name_table(cli, table, t);
     if (status == EXIT_OK)
-        status = name_merged_gaussians(cli, t);
+        status = name_merged_table(cli, TABLE_GAUSSIANS, "--save gaussians", t);
+    if (status == EXIT_OK)
+        status = name_merged_table(cli, TABLE_COMPLETENESS, "--completeness", t);
     if (status == EXIT_OK)
         status = name_user_maps(cli, t);
     if (status == EXIT_OK)
@@ -575,10 +583,18 @@ int targets_make(const struct cli *cli, struct targets *t) {
     return status == EXIT_OK ? check_positions(cli) : status;
 }
 
+struct merge_options targets_merge_options(const struct cli *cli, const struct targets *t) {
+    return (struct merge_options){.path = merged_file_path(cli->merge),
+                                  .gaussians = t->merged_tables[TABLE_GAUSSIANS],
+                                  .completeness = t->merged_tables[TABLE_COMPLETENESS],
+                                  .keep_duplicates = cli->merge_duplicates == DUPLICATES_KEEP};
+}
+
 void targets_free(struct targets *t) {
     for (int64_t i = 0; i < t->n; i++)
         clear_target(&t->target[i]);
     free(t->target);
-    free(t->merged_gaussians);
+    for (int table = 0; table < TABLES; table++)
+        free(t->merged_tables[table]);
     *t = (struct targets){0};
 }

@@ -4,13 +4,15 @@
 
 #include "cli/command_line.h"
 #include "input/user_maps.h"
+#include "merge/merge.h"
 
 enum { MOST_MAPS = 9 };
 
 /* The tables beside a catalogue, whose names are target_tables. */
-enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLES };
+enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLE_COMPLETENESS, TABLE_RELIABILITY, TABLES };
 extern const struct table_name {
     const char *part, *what; /* of STEM.part.csv; what messages call it */
+    const char *first;       /* column */
 } target_tables[TABLES];
 
 /* A plane that ranges of --plane give. */
@@ -40,10 +42,11 @@ struct target {
 struct targets {
     struct target *target;
     int64_t n, capacity;
-    int64_t n_listed;       /* with the images that other shards take */
-    bool several;           /* or there may be several: outputs need a directory */
-    bool several_files;     /* the same, where planes of one file count as one */
-    char *merged_gaussians; /* the table of Gaussians beside the merged catalogue; else NULL */
+    int64_t n_listed;   /* with the images that other shards take */
+    bool several;       /* or there may be several: outputs need a directory */
+    bool several_files; /* the same, where planes of one file count as one */
+    /* Tables beside the merged catalogue, of Gaussians and of completeness; else NULL. */
+    char *merged_tables[TABLES];
     const struct srcfind_format *format;
     const char *columns; /* of catalogues; NULL: all that there are */
     bool to_stdout;      /* the catalogue goes to standard output */
@@ -57,6 +60,9 @@ int targets_make(const struct cli *cli, struct targets *targets);
 
 /* Makes the directories of catalogues and maps. Returns the exit status, as above. */
 int targets_make_directories(const struct cli *cli, const struct targets *targets);
+
+/* Those of the merged catalogue, whose texts belong to these. */
+struct merge_options targets_merge_options(const struct cli *cli, const struct targets *targets);
 
 void targets_free(struct targets *targets);
 

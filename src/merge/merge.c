@@ -70,20 +70,24 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
 
 /* --- files that should stay --- */
 
-char *merge_gaussians_path(const char *catalogue) {
+char *merge_table_path(const char *catalogue, const char *part) {
     const int stem = path_before_suffix(catalogue);
     const char *suffix = catalogue[stem] ? catalogue + stem : ".csv";
     char *path;
-    return asprintf(&path, "%.*s.gaussians%s", stem, catalogue, suffix) < 0 ? NULL : path;
+    return asprintf(&path, "%.*s.%s%s", stem, catalogue, part, suffix) < 0 ? NULL : path;
 }
 
-enum srcfind_status merge_check_output(const char *path, const char *gaussians,
-                                       struct error *error) {
-    const enum srcfind_status status =
-        path ? save_check(path, "merged catalogue", error) : SRCFIND_OK;
-    return status == SRCFIND_OK && gaussians
-               ? save_check(gaussians, "merged table of Gaussians", error)
-               : status;
+enum srcfind_status merge_check_output(const struct merge_options *o, struct error *error) {
+    const struct {
+        const char *path, *what;
+    } outputs[] = {{o->path, "merged catalogue"},
+                   {o->gaussians, "merged table of Gaussians"},
+                   {o->completeness, "merged table of completeness"}};
+    enum srcfind_status status = SRCFIND_OK;
+    for (size_t i = 0; status == SRCFIND_OK && i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i].path)
+            status = save_check(outputs[i].path, outputs[i].what, error);
+    return status;
 }
 
 enum srcfind_status merge_check_input(const char *path, const char *catalogue,
@@ -113,7 +117,7 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
         .options = *options, .spool = {.descriptor = -1}, .metadata = {.path = options->path}};
     enum srcfind_status status = merge_choose_writer(options->path, &m->writer, error);
     if (status == SRCFIND_OK)
-        status = merge_check_output(options->path, options->gaussians, error);
+        status = merge_check_output(options, error);
     if (status != SRCFIND_OK)
         return status;
     m->has_lock = mtx_init(&m->lock, mtx_plain) == thrd_success;
@@ -212,7 +216,8 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
-    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image))
+    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image) ||
+        (m->options.completeness && !merged_injections_keep(&m->spool, c, &image.injections)))
         status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
@@ -229,7 +234,7 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
                                           struct read_catalogue *read, struct error *error) {
     if (!m->options.gaussians)
         return SRCFIND_OK;
-    char *beside = merge_gaussians_path(path);
+    char *beside = merge_table_path(path, "gaussians");
     if (!beside)
         return error_memory(error, MERGING);
     enum srcfind_status status = merge_check_input(m->options.gaussians, beside, error);
@@ -334,12 +339,38 @@ static enum srcfind_status write_gaussians(const struct merge *m, const struct m
     return status;
 }
 
-/* A table of Gaussians goes where the catalogue cannot be written, as beside those of images. */
+/* Writes how complete all images together are, if this is known of each of them: a table of some
+ * would be taken for that of all. */
+static enum srcfind_status write_completeness(const struct merge *m, struct srcfind_catalogue *of,
+                                              struct threads *threads, struct error *error) {
+    const struct merged_injections **kept = malloc((size_t)m->n_images * sizeof *kept + 1);
+    enum srcfind_status status = SRCFIND_OK;
+    if (!kept)
+        return error_memory(error, MERGING);
+    int64_t n = 0;
+    bool all_known = true;
+    for (int64_t i = 0; i < m->n_images; i++)
+        if (m->images[i].shown.path) {
+            kept[n++] = &m->images[i].injections;
+            all_known = all_known && m->images[i].injections.n_widths > 0;
+        }
+    if (all_known && !merged_injections_list(&m->spool, kept, n, &of->injections))
+        status = spool_error(m, error);
+    if (status == SRCFIND_OK && all_known) {
+        const struct srcfind_catalogue *bins = catalogue_bins(of, BINS_COMPLETENESS);
+        status = bins ? save_file(bins, m->writer, threads, m->options.completeness, error)
+                      : error_memory(error, MERGING);
+    }
+    free(kept);
+    return status;
+}
+
+/* Tables go where the catalogue cannot be written, as beside those of images. */
 static enum srcfind_status write_rows(const struct merge *m, struct merged_rows *rows,
                                       struct threads *threads, struct error *error) {
     struct srcfind_catalogue *c = calloc(1, sizeof *c);
     const struct row_store store = merged_rows_store(rows);
-    const char *gaussians = m->options.gaussians;
+    const char *gaussians = m->options.gaussians, *completeness = m->options.completeness;
     enum srcfind_status status = SRCFIND_OK;
     if (!c)
         return error_memory(error, MERGING);
@@ -352,12 +383,19 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     if (gaussians)
         status = write_gaussians(m, rows, c, threads, error);
     const bool has_gaussians = gaussians && status == SRCFIND_OK;
+    if (status == SRCFIND_OK && completeness)
+        status = write_completeness(m, c, threads, error);
+    const bool has_completeness = completeness && status == SRCFIND_OK;
     if (status == SRCFIND_OK)
         status = m->options.path
                      ? save_file(c, m->writer, threads, m->options.path, error)
                      : save_stream(c, m->writer, threads, stdout, "standard output", error);
     if (status != SRCFIND_OK && has_gaussians)
         unlink(gaussians);
+    if (status != SRCFIND_OK && has_completeness)
+        unlink(completeness);
+    bin_rows_free(c->bins[BINS_COMPLETENESS]);
+    free(c->injections.all);
     free(c);
     return status;
 }

@@ -9,10 +9,11 @@
 #include "output/writer.h"
 
 struct merge_options {
-    const char *path;      /* of the merged catalogue, which outlives it; NULL: standard output */
-    const char *gaussians; /* of the merged table of Gaussians, which outlives it; NULL: none */
-    double radius;         /* degrees, within which rows are one source; 0: half a beam */
-    bool keep_duplicates;  /* they get flag 256, and stay */
+    const char *path; /* of the merged catalogue, which outlives it; NULL: standard output */
+    /* Of the merged tables of Gaussians and of completeness, which outlive it; NULL: none. */
+    const char *gaussians, *completeness;
+    double radius;        /* degrees, within which rows are one source; 0: half a beam */
+    bool keep_duplicates; /* they get flag 256, and stay */
 };
 
 struct merge;
@@ -22,15 +23,16 @@ struct merge;
 enum srcfind_status merge_choose_writer(const char *path, const struct writer **writer,
                                         struct error *error);
 
-/* The table of Gaussians of a catalogue, single or merged: STEM.gaussians.EXT beside STEM.EXT; to
- * be freed. NULL where memory ran out. */
-char *merge_gaussians_path(const char *catalogue);
+/* A table beside a catalogue, single or merged: STEM.PART.EXT beside STEM.EXT, of the Gaussians
+ * STEM.gaussians.EXT; to be freed. NULL where memory ran out. */
+char *merge_table_path(const char *catalogue, const char *part);
 
-/* Checks that a merged catalogue at this path, and the table of its Gaussians, replace no FITS file
- * but a catalogue of srcfind, and that it is not the file of a catalogue that it is made of. NULL:
- * standard output, and no table. */
-enum srcfind_status merge_check_output(const char *path, const char *gaussians,
-                                       struct error *error);
+/* Checks that a merged catalogue and its tables, at the paths that the options have, replace no
+ * FITS file but a catalogue of srcfind, */
+enum srcfind_status merge_check_output(const struct merge_options *options, struct error *error);
+
+/* and that the one at this path is not the file of a catalogue that it is made of. NULL: standard
+ * output. */
 enum srcfind_status merge_check_input(const char *path, const char *catalogue, struct error *error);
 
 /* Begins a merged catalogue. *merge is to be destroyed, also after an error. */
@@ -40,7 +42,7 @@ void merge_destroy(struct merge *merge);
 
 /* A catalogue that is added as that of an image. */
 struct merge_input {
-    /* With its gaussian_rows, if they are merged, too. */
+    /* With its gaussian_rows and injections, if they are merged, too. */
     const struct srcfind_catalogue *catalogue;
     const char *name;       /* what stands in the column Image, */
     const char *other_name; /* or this, if two images have that name; NULL: the same */

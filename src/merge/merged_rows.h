@@ -2,8 +2,7 @@
 #ifndef MERGED_ROWS_H
 #define MERGED_ROWS_H
 
-#include "merge/spool.h"
-#include "output/catalogue.h"
+#include "merge/merged_completeness.h"
 
 /* An image whose catalogue was added. */
 struct merged_image {
@@ -18,6 +17,7 @@ struct merged_image {
     int64_t entry;          /* of its JSON in the spool */
     size_t entry_bytes;
     int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
+    struct merged_injections injections;
 };
 
 /* Rows of images, in their order. A set bit of `duplicates` is that of a row that goes or, if they

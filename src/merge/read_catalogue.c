@@ -187,6 +187,11 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
                            "%s: a table of planes, which goes with the catalogue of its sources: "
                            "name that one",
                            path);
+    if (status == SRCFIND_OK && table_file_column(&table, "Low"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of completeness or reliability, which goes with the "
+                           "catalogue of its sources: name that one",
+                           path);
     if (status == SRCFIND_OK && table_file_column(&table, "Gaus_id"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: a table of Gaussians, which goes with the catalogue of their "

@@ -44,6 +44,20 @@ static bool parse_count(void *member, const char *text) {
     return read_integer(text, 1, INT64_MAX, member);
 }
 
+/* 0 is not set. */
+static void print_set(const void *member, char *text) {
+    const int64_t *number = member;
+    if (*number > 0)
+        format_integer(*number, text);
+}
+
+/* A number of sources; without a text 2000. */
+static bool parse_injected(void *member, const char *text) {
+    int64_t *n = member;
+    *n = !text || strcmp(text, "yes") == 0 ? 2000 : 0;
+    return *n > 0 || strcmp(text, "no") == 0 || read_integer(text, 1, 1000000, n);
+}
+
 static void print_count(const void *member, char *text) {
     format_integer(*(const int64_t *)member, text);
 }
@@ -51,12 +65,6 @@ static void print_count(const void *member, char *text) {
 /* 0 stands for an option that is not given, too. */
 static bool parse_pixels(void *member, const char *text) {
     return read_integer(text, 0, 1000, member);
-}
-
-static void print_pixels(const void *member, char *text) {
-    const int64_t *pixels = member;
-    if (*pixels > 0)
-        format_integer(*pixels, text);
 }
 
 int options_choice(const char *values, const char *value) {
@@ -334,6 +342,8 @@ enum type {
     TOLERANCE,
     SCALES,
     COUNT,
+    INJECTED,
+    SEED,
     PIXELS,
     CHOICE,
     BACKGROUND,
@@ -363,7 +373,9 @@ static const struct {
     [TOLERANCE] = {"a number from 0 to 5", parse_tolerance, print_real},
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
-    [PIXELS] = {"a whole number of pixels from 0 to 1000", parse_pixels, print_pixels},
+    [INJECTED] = {"a whole number of sources from 1 to 1000000", parse_injected, print_set},
+    [SEED] = {"a whole number above 0", parse_count, print_set},
+    [PIXELS] = {"a whole number of pixels from 0 to 1000", parse_pixels, print_set},
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
     [FLAG] = {"yes or no", parse_flag, print_flag},
@@ -483,6 +495,10 @@ double options_group(const struct options *options) {
     return isnan(options->group) ? 1 : options->group;
 }
 
+int64_t options_seed(const struct options *options) {
+    return options->seed > 0 ? options->seed : 1;
+}
+
 double options_spectral_index(const struct options *options) {
     return isnan(options->spectral_index) ? -0.8 : options->spectral_index;
 }
@@ -492,6 +508,10 @@ static enum srcfind_status check_at(const struct options *options, struct error 
     if (options->negative)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: fluxes at given positions have either sign: leave --negative out");
+    if (options->completeness > 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "at: nothing is detected, and so nothing is missed: leave --completeness "
+                         "out");
     if (!isnan(options->group))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: each position is a source of its own: leave --group out");
@@ -533,6 +553,10 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (options->at_all && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-all: it goes with --at, which gives the positions: leave it out");
+    if (options->seed > 0 && options->completeness == 0)
+        return error_set(error, SRCFIND_ERROR_OPTIONS,
+                         "seed: it goes with --completeness, which draws random numbers: leave it "
+                         "out");
     const bool has_patches = options->patches != PATCHES_NOT_GIVEN;
     if ((has_patches || !isnan(options->spectral_index)) && !options_fit(options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,

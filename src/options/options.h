@@ -55,11 +55,13 @@ struct options {
     char measure_in[OPTIONS_TEXT]; /* a list of paths: see path_list.h; "": not given */
     int connectivity;              /* enum connectivity_choice */
     int64_t min_pixels;
-    bool negative;     /* sources of the negated image, too */
-    bool deblend, fit; /* see options_deblend() and options_fit() */
-    double contrast;   /* 0: not given; options_contrast() has the default */
-    double group;      /* NAN: not given; options_group() has the default */
-    int shapes;        /* enum shapes_choice; not given: auto */
+    bool negative;        /* sources of the negated image, too */
+    int64_t completeness; /* so many sources of each width are added and searched; 0: not given */
+    int64_t seed;         /* 0: not given; options_seed() has the default */
+    bool deblend, fit;    /* see options_deblend() and options_fit() */
+    double contrast;      /* 0: not given; options_contrast() has the default */
+    double group;         /* NAN: not given; options_group() has the default */
+    int shapes;           /* enum shapes_choice; not given: auto */
     struct scales_option scales;
     char at[OPTIONS_TEXT]; /* catalogue of the positions to measure; "": not given */
     int64_t mask_dilate;   /* radius of the discs that widen the map `mask`, in pixels */
@@ -93,6 +95,9 @@ double options_contrast(const struct options *options);
 /* Whether Gaussians are fitted, and how far apart those of a source may be: see group.h. */
 bool options_fit(const struct options *options);
 double options_group(const struct options *options);
+
+/* The seed of random numbers. */
+int64_t options_seed(const struct options *options);
 
 /* The spectral index of sources in sky models, where none was measured. */
 double options_spectral_index(const struct options *options);

@@ -128,8 +128,7 @@ bool catalogue_is_merged(const struct srcfind_catalogue *catalogue) {
 }
 
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue) {
-    const bool has_planes = catalogue->store && !catalogue_is_merged(catalogue);
-    return has_planes ? "planes" : catalogue->of_sources ? "gaussians" : "sources";
+    return catalogue->kind ? catalogue->kind : catalogue->of_sources ? "gaussians" : "sources";
 }
 
 /* Positions that are given (--at) are in no island, which could be divided. */
@@ -249,6 +248,15 @@ int catalogue_cell(const struct rows *rows, int64_t row, const struct column *co
     return 0;
 }
 
+/* --- notes --- */
+
+const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i) {
+    const char *note = i < 0 ? NULL : catalogue->notes;
+    for (; note && *note && i > 0; i--)
+        note += strlen(note) + 1;
+    return note && *note ? note : NULL;
+}
+
 /* --- Gaussians --- */
 
 /* Puts the Gaussians of a source at row n; parts: those of sources that have several, from the next
@@ -306,8 +314,11 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
         free(catalogue->gaussian_rows->sources);
     free(catalogue->gaussian_rows);
     plane_rows_free(catalogue->plane_rows);
+    for (int table = 0; table < BIN_TABLES; table++)
+        bin_rows_free(catalogue->bins[table]);
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
+    free(catalogue->injections.all);
     free(catalogue->header);
     free(catalogue->notes);
     free(catalogue->parts);

@@ -5,8 +5,10 @@
 #include "backend/gaussian.h"
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
+#include "measure/injection.h"
 #include "measure/labels.h"
 #include "options/options.h"
+#include "output/bin_table.h"
 #include "output/plane_table.h"
 
 struct selected;
@@ -43,7 +45,7 @@ struct row_image {
 
 /* Rows of a catalogue, as writers take them. */
 struct rows {
-    const void *first; /* struct srcfind_source; of a table of planes struct plane_row */
+    const void *first; /* struct srcfind_source; of tables of planes and bins, their own */
     size_t row_bytes;  /* of one of these */
     const struct row_image *const *images; /* of each row; NULL if they have none */
     int64_t n;
@@ -74,6 +76,12 @@ struct row_store {
     bool (*write_images)(void *context, FILE *stream);
 };
 
+/* Room for a row of a table of planes or bins. */
+union stored_row {
+    int64_t aligned;
+    char bytes[256];
+};
+
 /* What the pixels of an image can be labelled by. */
 enum label_kind { LABEL_ISLANDS, LABEL_SOURCES, LABEL_KINDS };
 
@@ -101,11 +109,14 @@ struct srcfind_catalogue {
     struct srcfind_source *parts; /* rows of the Gaussians of sources that have several */
     int64_t n_parts;
     struct srcfind_catalogue *gaussian_rows;    /* see catalogue_gaussians; NULL: not made yet */
-    const struct srcfind_catalogue *of_sources; /* of such a catalogue: this one; else NULL */
+    const struct srcfind_catalogue *of_sources; /* of a table: the catalogue it is of; else NULL */
+    const char *kind; /* of a table but that of Gaussians; else NULL: see catalogue_kind */
+    struct injections injections; /* with the option completeness */
     struct plane_table planes;
-    struct plane_rows *plane_rows; /* see catalogue_planes; NULL: not made yet */
-    struct selected *selected;     /* see srcfind_catalogue_select; NULL: none is made */
-    bool has_chosen_columns;       /* it is the table of such a call */
+    struct plane_rows *plane_rows;     /* see catalogue_planes; NULL: not made yet */
+    struct bin_rows *bins[BIN_TABLES]; /* see catalogue_bins; NULL: not made yet */
+    struct selected *selected;         /* see srcfind_catalogue_select; NULL: none is made */
+    bool has_chosen_columns;           /* it is the table of such a call */
     struct labels labels[LABEL_KINDS];
     unsigned has_labels; /* 1 << kind for those that were kept */
     struct srcfind_timings timings;
@@ -124,7 +135,11 @@ struct srcfind_source *catalogue_list_gaussians(const struct srcfind_catalogue *
  * members are this one's, which must outlive it. NULL where memory ran out. */
 const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *catalogue);
 
-/* What its rows are: "sources", "gaussians" or "planes". */
+/* Note i (from 0) on what looks wrong; NULL after the last one. */
+const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i);
+
+/* What its rows are: "sources", "gaussians", "planes", "completeness_bins" or "reliability_bins".
+ */
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
 
 /* Whether it is one of many images. */

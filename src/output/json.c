@@ -8,6 +8,7 @@
 #include "common/format_double.h"
 #include "common/json_tree.h"
 #include "options/options_json.h"
+#include "output/completeness.h"
 #include "output/json.h"
 #include "output/reliability.h"
 #include "output/writer.h"
@@ -190,6 +191,49 @@ static cJSON *reliability_json(const struct srcfind_catalogue *catalogue) {
     return json_end(&array);
 }
 
+static cJSON *completeness_bins_json(const struct completeness_bin *bins, int n) {
+    struct json_tree array = json_array();
+    for (int i = 0; i < n; i++) {
+        struct json_tree bin = json_object();
+        add_real(&bin, "width", bins[i].width);
+        add_real(&bin, "low", bins[i].low);
+        add_real(&bin, "high", bins[i].high);
+        add_integer(&bin, "injected", bins[i].injected);
+        add_integer(&bin, "found", bins[i].found);
+        add_real(&bin, "completeness", bins[i].completeness);
+        add_real(&bin, "error", bins[i].error);
+        add_real(&bin, "flux_ratio", bins[i].flux_ratio);
+        add_real(&bin, "flux_scatter", bins[i].flux_scatter);
+        add_real(&bin, "position_scatter", bins[i].position_scatter);
+        json_add(&array, NULL, json_end(&bin));
+    }
+    return json_end(&array);
+}
+
+/* NULL where memory ran out. */
+static cJSON *completeness_json(const struct srcfind_catalogue *catalogue) {
+    struct completeness c;
+    struct json_tree object = json_object();
+    if (!completeness_count(&catalogue->injections, &c)) {
+        completeness_clear(&c);
+        cJSON_Delete(json_end(&object));
+        return NULL;
+    }
+    json_add(&object, "snr", completeness_bins_json(c.snr, c.n_snr));
+    json_add(&object, "flux", completeness_bins_json(c.flux, c.n_flux));
+    completeness_clear(&c);
+    return json_end(&object);
+}
+
+/* The notes on the image and its sources. */
+static cJSON *notes_json(const struct srcfind_catalogue *catalogue) {
+    struct json_tree array = json_array();
+    const char *note;
+    for (int i = 0; (note = catalogue_note(catalogue, i)); i++)
+        json_add(&array, NULL, json_string(note));
+    return json_end(&array);
+}
+
 static cJSON *column_json(const struct srcfind_column *column) {
     struct json_tree object = json_object();
     add_text(&object, "name", column->name);
@@ -220,7 +264,10 @@ static bool write_image(const struct srcfind_catalogue *catalogue, FILE *stream)
            write_member("detection", detection_json(catalogue), stream) &&
            write_member("quality", quality_json(catalogue), stream) &&
            (!catalogue->options.negative ||
-            write_member("reliability", reliability_json(catalogue), stream));
+            write_member("reliability", reliability_json(catalogue), stream)) &&
+           (catalogue->options.completeness == 0 ||
+            write_member("completeness", completeness_json(catalogue), stream)) &&
+           write_member("notes", notes_json(catalogue), stream);
 }
 
 /* The same for a merged catalogue. */

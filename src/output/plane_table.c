@@ -48,6 +48,8 @@ static size_t width_of(const struct entry *e, const struct row_store *store) {
     return e->offset == offsetof(struct row_image, path) ? store->path_bytes : store->date_bytes;
 }
 
+_Static_assert(sizeof(struct plane_row) <= sizeof(union stored_row), "there is room for a row");
+
 static void name_columns(struct srcfind_catalogue *c) {
     c->n_columns = sizeof entries / sizeof *entries;
     for (int i = 0; i < c->n_columns; i++) {
@@ -129,6 +131,7 @@ const struct srcfind_catalogue *catalogue_planes(struct srcfind_catalogue *catal
         return NULL;
     }
     r->catalogue.of_sources = catalogue;
+    r->catalogue.kind = "planes";
     r->catalogue.sources = NULL;
     r->catalogue.n_sources = t->n * t->n_sources;
     r->catalogue.n_negative = 0;

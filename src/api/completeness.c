@@ -1,0 +1,238 @@
+#include "api/completeness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/injections.h"
+#include "common/arrays.h"
+#include "measure/beam_frame.h"
+#include "measure/injected.h"
+#include "measure/row_index.h"
+
+/* What sources are made of in an image. */
+struct injector {
+    struct tensor beam; /* second moments */
+    double per_peak;    /* total flux / peak of a point source */
+};
+
+struct trials {
+    const struct completeness_from *from;
+    struct injections *list;
+    const struct injection_place *places;
+    struct injector image, elsewhere;
+    struct row_index before;
+    struct error *error;
+};
+
+/* --- the sources of a trial --- */
+
+static enum srcfind_status injector_make(const struct options *options, const struct image *image,
+                                         const struct srcfind_image *metadata,
+                                         struct injector *injector, struct error *error) {
+    struct fit_frame frame;
+    const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
+    injector->beam = beam_frame_moments(&frame);
+    injector->per_peak = (image->per_pixel ? metadata->beam_pixels : 1) *
+                         (isfinite(image->jansky) ? image->jansky : 1);
+    return status;
+}
+
+/* A source in an image, at its place. */
+static struct gaussian gaussian_of(const struct injector *injector, const struct injection *source,
+                                   const struct injection_place *place, double peak) {
+    const struct tensor form = tensor_inverse(&injector->beam);
+    const double square = source->width * source->width;
+    return (struct gaussian){
+        peak, place->x, place->y, {form.xx / square, form.yy / square, form.xy / square}};
+}
+
+/* The peak in the image where sources are detected, whose noise the S/N is of. */
+static double detected_peak(const struct injection *source, const struct injection_place *place) {
+    return source->snr * place->rms_elsewhere / source->width;
+}
+
+/* The peak in the image: the same, if both have one unit, else of the same S/N. */
+static double measured_peak(const struct trials *t, int64_t i) {
+    const struct elsewhere *e = t->from->elsewhere;
+    const bool is_same = !e || strcmp(e->metadata->unit, t->from->metadata->unit) == 0;
+    const struct injection_place *place = &t->places[i];
+    return detected_peak(&t->list->all[i], place) *
+           (is_same ? 1 : place->rms / place->rms_elsewhere);
+}
+
+/* Sets the true fluxes of all sources. */
+static void set_fluxes(const struct trials *t) {
+    for (int64_t i = 0; i < t->list->n; i++) {
+        struct injection *source = &t->list->all[i];
+        if (source->is_added)
+            source->flux = measured_peak(t, i) * source->width * source->width * t->image.per_peak;
+    }
+}
+
+/* Lists the Gaussians of the sources [first, end) that are added, in both images. Returns their
+ * number. */
+static int64_t list_gaussians(const struct trials *t, int64_t first, int64_t end,
+                              struct gaussian *image, struct gaussian *elsewhere) {
+    int64_t n = 0;
+    for (int64_t i = first; i < end; i++) {
+        const struct injection *source = &t->list->all[i];
+        const struct injection_place *place = &t->places[i];
+        if (!source->is_added)
+            continue;
+        image[n] = gaussian_of(&t->image, source, place, measured_peak(t, i));
+        elsewhere[n++] = gaussian_of(&t->elsewhere, source, place, detected_peak(source, place));
+    }
+    return n;
+}
+
+/* --- what was found --- */
+
+/* An injected source that is looked for among the rows of its trial. */
+struct wanted {
+    const struct trials *trials;
+    struct gaussian gaussian;
+};
+
+static bool has_same_scale(const void *context, const struct srcfind_source *row) {
+    const struct srcfind_source *other = context;
+    return row->scale == other->scale;
+}
+
+/* The row that was there before at the place of a row; NULL: there was none. */
+static const struct srcfind_source *row_before(const struct wanted *w,
+                                               const struct srcfind_source *row) {
+    return row_index_nearest(&w->trials->before, &w->gaussian.form, row->x, row->y, has_same_scale,
+                             row);
+}
+
+/* Whether a row is not one that was there before. */
+static bool is_new(const void *context, const struct srcfind_source *row) {
+    const struct wanted *w = context;
+    const struct srcfind_source *before = row_before(w, row);
+    return !before || row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
+}
+
+static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
+    struct injection *source = &t->list->all[i];
+    const struct injection_place *place = &t->places[i];
+    const struct wanted w = {t, gaussian_of(&t->image, source, place, measured_peak(t, i))};
+    const struct srcfind_source *row =
+        row_index_nearest(rows, &w.gaussian.form, place->x, place->y, is_new, &w);
+    if (!row)
+        return;
+    const struct srcfind_source *before = row_before(&w, row);
+    source->is_found = true;
+    source->ratio = (row->total_flux - (before ? before->total_flux : 0)) / source->flux;
+    source->dx = row->x - place->x;
+    source->dy = row->y - place->y;
+}
+
+/* --- trials --- */
+
+/* Searches the image with n Gaussians in it. */
+static enum srcfind_status search_with(const struct trials *t, const struct gaussian *image,
+                                       const struct gaussian *elsewhere, int64_t n,
+                                       struct sources *found) {
+    const struct completeness_from *from = t->from;
+    struct injected in_image = {0}, in_elsewhere = {0};
+    struct pixel_source source, other;
+    enum srcfind_status status = SRCFIND_OK;
+    if (!injected_source(&in_image, from->pixels.source, image, n, &source) ||
+        (from->detected &&
+         !injected_source(&in_elsewhere, from->detected->source, elsewhere, n, &other)))
+        status = error_memory(t->error, "adding sources to an image");
+    if (status == SRCFIND_OK)
+        status =
+            from->again.search(from->again.context, &source, from->detected ? &other : NULL, found);
+    injected_clear(&in_image);
+    injected_clear(&in_elsewhere);
+    return status;
+}
+
+/* Carries out the trial of the sources [first, end). */
+static enum srcfind_status run_trial(const struct trials *t, int64_t first, int64_t end) {
+    struct gaussian *image = arrays_allocate(end - first, sizeof *image);
+    struct gaussian *elsewhere = arrays_allocate(end - first, sizeof *elsewhere);
+    struct sources found = {0};
+    struct row_index rows = {0};
+    enum srcfind_status status = SRCFIND_OK;
+    if (image && elsewhere) {
+        const int64_t n = list_gaussians(t, first, end, image, elsewhere);
+        status = n > 0 ? search_with(t, image, elsewhere, n, &found) : SRCFIND_OK;
+    } else {
+        status = error_memory(t->error, "adding sources to an image");
+    }
+    if (status == SRCFIND_OK && !row_index_make(&rows, found.rows, found.n))
+        status = error_memory(t->error, "looking for added sources");
+    for (int64_t i = first; status == SRCFIND_OK && i < end; i++)
+        if (t->list->all[i].is_added)
+            find_source(t, &rows, i);
+    row_index_clear(&rows);
+    sources_clear(&found);
+    free(image);
+    free(elsewhere);
+    return status;
+}
+
+/* Carries out the trials of all widths. */
+static enum srcfind_status run_trials(const struct trials *t, const struct injection_plan *plans) {
+    enum srcfind_status status = SRCFIND_OK;
+    for (int k = 0; k < t->list->n_widths; k++) {
+        const struct injection_plan *plan = &plans[k];
+        const int64_t first = k * t->list->n_a_width;
+        for (int64_t i = 0; status == SRCFIND_OK && i < plan->n; i += plan->n_a_trial) {
+            const int64_t end = i + plan->n_a_trial < plan->n ? i + plan->n_a_trial : plan->n;
+            status = run_trial(t, first + i, first + end);
+        }
+    }
+    return status;
+}
+
+/* Points, and as many of the width of each scale. */
+static struct injections empty_list(const struct options *o) {
+    struct injections list = {.n_a_width = o->completeness, .widths = {1}, .n_widths = 1};
+    for (int i = 0; i < o->scales.n; i++)
+        if (o->scales.fwhm[i] > 1)
+            list.widths[list.n_widths++] = o->scales.fwhm[i];
+    return list;
+}
+
+static enum srcfind_status make_injectors(struct trials *t) {
+    const struct completeness_from *from = t->from;
+    const struct elsewhere *e = from->elsewhere;
+    enum srcfind_status status =
+        injector_make(from->options, from->image, from->metadata, &t->image, t->error);
+    t->elsewhere = t->image;
+    if (status == SRCFIND_OK && e)
+        status = injector_make(from->options, e->image, e->metadata, &t->elsewhere, t->error);
+    return status;
+}
+
+enum srcfind_status completeness_measure(const struct completeness_from *from,
+                                         struct injections *list, struct error *error) {
+    struct injection_plan plans[SCALES_MOST + 1];
+    struct injection_place *places = NULL;
+    struct trials t = {.from = from, .list = list, .error = error};
+    const struct injection_field field = {.image = &from->pixels,
+                                          .elsewhere = from->detected,
+                                          .width = from->metadata->width,
+                                          .height = from->metadata->height,
+                                          .seed = (uint64_t)options_seed(from->options)};
+    *list = empty_list(from->options);
+    injections_plan(list, (double)(from->background->n_pixels - from->background->n_blank),
+                    from->metadata->beam_pixels, plans);
+    enum srcfind_status status = make_injectors(&t);
+    if (status == SRCFIND_OK)
+        status = injections_draw(list, plans, &field, from->threads, &places, error);
+    t.places = places;
+    if (status == SRCFIND_OK && !row_index_make(&t.before, from->before->rows, from->before->n))
+        status = error_memory(error, "looking for added sources");
+    if (status == SRCFIND_OK)
+        set_fluxes(&t);
+    if (status == SRCFIND_OK)
+        status = run_trials(&t, plans);
+    row_index_clear(&t.before);
+    free(places);
+    return status;
+}

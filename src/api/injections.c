@@ -1,0 +1,198 @@
+#include "api/injections.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/arrays.h"
+#include "common/random.h"
+
+enum { AREAS_A_SOURCE = 400, MOST_TRIALS = 64 };
+
+/* Tries at a place of a source. Each round of tries reads the image: the first one has a few for
+ * each source, the others as many as all before, but for what memory allows. */
+enum { FIRST_TRIES = 4, MOST_TRIES = 512, MOST_A_ROUND = 1 << 20 };
+
+/* What a random number is for. */
+enum { RANDOM_SNR, RANDOM_X, RANDOM_Y };
+
+/* Numbers of sources of different widths, which do not depend on how many there are. */
+static const uint64_t NUMBERS_A_WIDTH = (uint64_t)1 << 32;
+
+void injections_plan(const struct injections *list, double n_pixels, double beam_pixels,
+                     struct injection_plan *plans) {
+    int64_t n_left = MOST_TRIALS;
+    for (int i = 0; i < list->n_widths; i++) {
+        const double area = list->widths[i] * list->widths[i] * beam_pixels;
+        const double room = floor(n_pixels / (AREAS_A_SOURCE * area));
+        const int64_t n_a_trial = (int64_t)fmin(fmax(room, 1), (double)list->n_a_width);
+        const int64_t n_wanted = (list->n_a_width + n_a_trial - 1) / n_a_trial;
+        const int64_t n_share = n_left / (list->n_widths - i);
+        const int64_t n_trials = n_wanted < n_share ? n_wanted : n_share;
+        const int64_t n = n_trials * n_a_trial;
+        plans[i] =
+            (struct injection_plan){n_trials, n_a_trial, n < list->n_a_width ? n : list->n_a_width};
+        n_left -= n_trials;
+    }
+}
+
+/* --- places --- */
+
+/* A place that is tried for a source. */
+struct try_at {
+    int64_t source;
+    struct injection_place place;
+};
+
+struct drawing {
+    const struct injection_field *field;
+    struct injections *list;
+    struct injection_place *places;
+    struct threads *threads;
+    struct error *error;
+    int64_t *waiting; /* sources that have no place yet */
+    int64_t n_waiting;
+};
+
+static uint64_t number_of(const struct injections *list, int64_t source) {
+    return (uint64_t)(source / list->n_a_width) * NUMBERS_A_WIDTH +
+           (uint64_t)(source % list->n_a_width);
+}
+
+/* A position along an axis of n pixels, by a random number. */
+static double position(double random, int64_t n) {
+    return random * (double)n - 0.5;
+}
+
+static int32_t pixel_of(double x, int64_t n) {
+    const int64_t pixel = (int64_t)floor(x + 0.5);
+    return (int32_t)(pixel < n ? pixel : n - 1);
+}
+
+static struct injection_place draw_place(const struct drawing *d, int64_t source, int64_t try) {
+    const struct injection_field *f = d->field;
+    const uint64_t number = number_of(d->list, source);
+    const double x = random_number(f->seed, number, (uint64_t)try, RANDOM_X);
+    const double y = random_number(f->seed, number, (uint64_t)try, RANDOM_Y);
+    return (struct injection_place){.x = position(x, f->width), .y = position(y, f->height)};
+}
+
+/* Reads the pixels of n tries in an image. */
+static enum srcfind_status read_places(const struct drawing *d, const struct run_source *from,
+                                       const struct try_at *tries, int64_t n,
+                                       struct run_pixels *pixels) {
+    struct run *runs = arrays_allocate(n, sizeof *runs);
+    struct run_set *sets = arrays_allocate(n, sizeof *sets);
+    enum srcfind_status status = SRCFIND_OK;
+    *pixels = (struct run_pixels){0};
+    for (int64_t i = 0; runs && sets && i < n; i++) {
+        const int32_t x = pixel_of(tries[i].place.x, d->field->width);
+        runs[i] = (struct run){pixel_of(tries[i].place.y, d->field->height), x, x};
+        sets[i] = (struct run_set){&runs[i], 1, i};
+    }
+    if (runs && sets)
+        status = run_pixels_read(from, sets, n, n, d->threads, pixels, d->error);
+    else
+        status = error_memory(d->error, "adding sources to an image");
+    free(runs);
+    free(sets);
+    return status;
+}
+
+static bool is_usable(const struct run_pixels *pixels, int64_t i) {
+    return isfinite(pixels->value[i]) && isfinite(pixels->rms[i]) && pixels->rms[i] > 0;
+}
+
+/* Gives each waiting source the first of its n_each tries that is usable. */
+static void take_places(struct drawing *d, const struct try_at *tries, int64_t n_each,
+                        const struct run_pixels *image, const struct run_pixels *elsewhere) {
+    int64_t n_waiting = 0;
+    for (int64_t k = 0; k < d->n_waiting; k++) {
+        const int64_t first = k * n_each;
+        int64_t i = first;
+        while (i < first + n_each && !(is_usable(image, i) && is_usable(elsewhere, i)))
+            i++;
+        if (i == first + n_each) {
+            d->waiting[n_waiting++] = d->waiting[k];
+            continue;
+        }
+        struct injection_place *place = &d->places[tries[i].source];
+        *place = tries[i].place;
+        place->rms = image->rms[i];
+        place->rms_elsewhere = elsewhere->rms[i];
+        d->list->all[tries[i].source].is_added = true;
+    }
+    d->n_waiting = n_waiting;
+}
+
+/* Tries n_each places for each waiting source, from number `first` on. */
+static enum srcfind_status try_places(struct drawing *d, int64_t first, int64_t n_each) {
+    const struct run_source *elsewhere = d->field->elsewhere;
+    const int64_t n = d->n_waiting * n_each;
+    struct run_pixels of_image = {0}, of_elsewhere = {0};
+    struct try_at *tries = arrays_allocate(n, sizeof *tries);
+    if (!tries)
+        return error_memory(d->error, "adding sources to an image");
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t source = d->waiting[i / n_each];
+        tries[i] = (struct try_at){source, draw_place(d, source, first + i % n_each)};
+    }
+    enum srcfind_status status = read_places(d, d->field->image, tries, n, &of_image);
+    if (status == SRCFIND_OK && elsewhere)
+        status = read_places(d, elsewhere, tries, n, &of_elsewhere);
+    if (status == SRCFIND_OK)
+        take_places(d, tries, n_each, &of_image, elsewhere ? &of_elsewhere : &of_image);
+    run_pixels_clear(&of_image);
+    run_pixels_clear(&of_elsewhere);
+    free(tries);
+    return status;
+}
+
+/* The tries of a round, after so many for each source. */
+static int64_t count_tries(int64_t n_before, int64_t n_waiting) {
+    const int64_t n = n_before < FIRST_TRIES ? FIRST_TRIES : n_before;
+    const int64_t most = MOST_A_ROUND / n_waiting;
+    return n < most ? n : most < 1 ? 1 : most;
+}
+
+/* --- all sources --- */
+
+/* Draws the S/N of the sources that are planned, and lets them wait for a place. */
+static void begin_sources(struct drawing *d, const struct injection_plan *plans) {
+    struct injections *list = d->list;
+    const double range = log(INJECTION_MOST / INJECTION_LEAST);
+    for (int64_t i = 0; i < list->n; i++) {
+        const int64_t width = i / list->n_a_width;
+        const double random = random_number(d->field->seed, number_of(list, i), 0, RANDOM_SNR);
+        list->all[i] = (struct injection){.width = list->widths[width],
+                                          .snr = INJECTION_LEAST * exp(range * random),
+                                          .weight = 1};
+        if (i % list->n_a_width < plans[width].n)
+            d->waiting[d->n_waiting++] = i;
+    }
+}
+
+enum srcfind_status injections_draw(struct injections *list, const struct injection_plan *plans,
+                                    const struct injection_field *field, struct threads *threads,
+                                    struct injection_place **places, struct error *error) {
+    list->n = list->n_a_width * list->n_widths;
+    list->all = arrays_allocate(list->n, sizeof *list->all);
+    *places = arrays_allocate(list->n, sizeof **places);
+    struct drawing d = {.field = field,
+                        .list = list,
+                        .places = *places,
+                        .threads = threads,
+                        .error = error,
+                        .waiting = arrays_allocate(list->n, sizeof *d.waiting)};
+    enum srcfind_status status = SRCFIND_OK;
+    if (list->all && *places && d.waiting)
+        begin_sources(&d, plans);
+    else
+        status = error_memory(error, "adding sources to an image");
+    for (int64_t n_before = 0; status == SRCFIND_OK && d.n_waiting > 0 && n_before < MOST_TRIES;) {
+        const int64_t n = count_tries(n_before, d.n_waiting);
+        status = try_places(&d, n_before, n);
+        n_before += n;
+    }
+    free(d.waiting);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* Rows by their place in the image: the nearest one to a point. */
+#ifndef ROW_INDEX_H
+#define ROW_INDEX_H
+
+#include "backend/gaussian.h"
+#include "srcfind.h"
+
+/* Rows in the order of y, and of x where this is the same. */
+struct row_index {
+    const struct srcfind_source **rows;
+    int64_t n;
+};
+
+/* The rows must outlive the index. False where memory ran out; clear it also then. */
+bool row_index_make(struct row_index *index, const struct srcfind_source *rows, int64_t n);
+void row_index_clear(struct row_index *index);
+
+/* The nearest of the rows within half of the FWHM of a Gaussian of this form around (x, y), that
+ * `accepts` accepts; NULL: there is none. Distances are those of the form. */
+const struct srcfind_source *
+row_index_nearest(const struct row_index *index, const struct tensor *form, double x, double y,
+                  bool (*accepts)(const void *context, const struct srcfind_source *row),
+                  const void *context);
+
+#endif

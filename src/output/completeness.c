@@ -1,0 +1,213 @@
+#include "output/completeness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/arrays.h"
+
+/* --- weighted quantiles --- */
+
+struct weighted {
+    double value, weight;
+};
+
+static int compare(const void *a, const void *b) {
+    const struct weighted *p = a, *q = b;
+    return (p->value > q->value) - (p->value < q->value);
+}
+
+static void sort(struct weighted *values, int64_t n) {
+    qsort(values, (size_t)n, sizeof *values, compare);
+}
+
+/* The value below which a share of the weight is, of values in rising order: the mean of two, where
+ * it is just between them. NaN for none. */
+static double quantile(const struct weighted *values, int64_t n, double share) {
+    double all = 0, below = 0;
+    for (int64_t i = 0; i < n; i++)
+        all += values[i].weight;
+    for (int64_t i = 0; i < n; i++) {
+        below += values[i].weight;
+        if (below == share * all && i + 1 < n)
+            return (values[i].value + values[i + 1].value) / 2;
+        if (below >= share * all)
+            return values[i].value;
+    }
+    return n > 0 ? values[n - 1].value : (double)NAN;
+}
+
+/* The median, and 1.4826 times the median absolute deviation. */
+struct robust {
+    double median, scatter;
+};
+
+static struct robust robust_of(struct weighted *values, int64_t n) {
+    struct robust robust;
+    sort(values, n);
+    robust.median = quantile(values, n, 0.5);
+    for (int64_t i = 0; i < n; i++)
+        values[i].value = fabs(values[i].value - robust.median);
+    sort(values, n);
+    robust.scatter = 1.4826 * quantile(values, n, 0.5);
+    return robust;
+}
+
+/* --- a bin --- */
+
+/* The sources of a width, and room for twice as many values. */
+struct group {
+    const struct injection *sources;
+    int64_t n;
+    bool by_flux;
+    struct weighted *room;
+};
+
+static bool is_in(const struct group *g, const struct completeness_bin *bin,
+                  const struct injection *source) {
+    const double value = g->by_flux ? source->flux : source->snr;
+    return source->is_added && value >= bin->low && value < bin->high;
+}
+
+/* Sets the share that is found: of n sources, if all have the same weight. */
+static void set_share(const struct group *g, struct completeness_bin *bin) {
+    double all = 0, squares = 0, found = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        const struct injection *source = &g->sources[i];
+        if (!is_in(g, bin, source))
+            continue;
+        bin->injected++;
+        bin->found += source->is_found;
+        all += source->weight;
+        squares += source->weight * source->weight;
+        found += source->is_found ? source->weight : 0;
+    }
+    const double n = all * all / squares, share = found / all;
+    bin->completeness = share;
+    bin->error = sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n);
+}
+
+static void set_scatter(const struct group *g, struct completeness_bin *bin) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        if (g->sources[i].is_found && is_in(g, bin, &g->sources[i]))
+            g->room[n++] = (struct weighted){g->sources[i].ratio, g->sources[i].weight};
+    const struct robust ratio = robust_of(g->room, n);
+    bin->flux_ratio = ratio.median;
+    bin->flux_scatter = ratio.scatter;
+    n = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        const struct injection *source = &g->sources[i];
+        if (!source->is_found || !is_in(g, bin, source))
+            continue;
+        g->room[n++] = (struct weighted){source->dx, source->weight};
+        g->room[n++] = (struct weighted){source->dy, source->weight};
+    }
+    bin->position_scatter = robust_of(g->room, n).scatter;
+}
+
+static void fill_bin(const struct group *g, struct completeness_bin *bin) {
+    set_share(g, bin);
+    set_scatter(g, bin);
+}
+
+/* --- bins of flux --- */
+
+/* How much of a bin is below the S/N that were injected, and above them. */
+struct shares {
+    double below, above;
+};
+
+static struct shares shares_of(const struct group *g, const struct completeness_bin *bin) {
+    const double low = log(bin->low), width = log(bin->high) - low;
+    struct shares shares = {0, 0};
+    double all = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        const struct injection *source = &g->sources[i];
+        if (!source->is_added)
+            continue;
+        const double of_one = log(source->flux / source->snr);
+        const double least = (of_one + log(INJECTION_LEAST) - low) / width;
+        const double most = (of_one + log(INJECTION_MOST) - low) / width;
+        shares.below += source->weight * fmin(fmax(least, 0), 1);
+        shares.above += source->weight * (1 - fmin(fmax(most, 0), 1));
+        all += source->weight;
+    }
+    return (struct shares){shares.below / all, shares.above / all};
+}
+
+/* Sets the edges of bins of flux. */
+static void set_edges(const struct group *g, struct completeness_bin *bins) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        if (g->sources[i].is_added)
+            g->room[n++] =
+                (struct weighted){g->sources[i].flux / g->sources[i].snr, g->sources[i].weight};
+    sort(g->room, n);
+    const double low = log(3 * quantile(g->room, n, 0.1));
+    const double high = log(20 * quantile(g->room, n, 0.9));
+    const double step = (high - low) / COMPLETENESS_FLUX_BINS;
+    for (int i = 0; i < COMPLETENESS_FLUX_BINS; i++) {
+        bins[i].low = exp(low + i * step);
+        bins[i].high = exp(low + (i + 1) * step);
+    }
+}
+
+/* bright: the share that is found of sources with the largest S/N. */
+static void fill_flux_bins(const struct group *g, double bright, struct completeness_bin *bins) {
+    set_edges(g, bins);
+    for (int i = 0; i < COMPLETENESS_FLUX_BINS; i++) {
+        fill_bin(g, &bins[i]);
+        const struct shares shares = shares_of(g, &bins[i]);
+        const double injected = 1 - shares.below - shares.above;
+        bins[i].completeness =
+            injected * bins[i].completeness + (shares.above > 0 ? shares.above * bright : 0);
+        bins[i].error *= injected;
+    }
+}
+
+/* --- all bins --- */
+
+/* Fills the bins of a width, all of which have that width. */
+static void fill_width(struct group *g, struct completeness_bin *snr,
+                       struct completeness_bin *flux) {
+    static const double edges[COMPLETENESS_SNR_BINS + 1] = {3, 4, 5, 6, 8, 10, 20, 60};
+    g->by_flux = false;
+    for (int i = 0; i < COMPLETENESS_SNR_BINS; i++) {
+        snr[i].low = edges[i];
+        snr[i].high = edges[i + 1];
+        fill_bin(g, &snr[i]);
+    }
+    g->by_flux = true;
+    fill_flux_bins(g, snr[COMPLETENESS_SNR_BINS - 1].completeness, flux);
+}
+
+bool completeness_count(const struct injections *injections, struct completeness *c) {
+    const int n = injections->n_widths;
+    *c = (struct completeness){.snr = calloc((size_t)n * COMPLETENESS_SNR_BINS + 1, sizeof *c->snr),
+                               .flux =
+                                   calloc((size_t)n * COMPLETENESS_FLUX_BINS + 1, sizeof *c->flux),
+                               .n_snr = n * COMPLETENESS_SNR_BINS,
+                               .n_flux = n * COMPLETENESS_FLUX_BINS};
+    struct weighted *room = arrays_allocate(2 * injections->n_a_width, sizeof *room);
+    const bool ok = c->snr && c->flux && room;
+    for (int i = 0; ok && i < n; i++) {
+        struct group group = {.sources = injections->all + i * injections->n_a_width,
+                              .n = injections->n_a_width,
+                              .room = room};
+        struct completeness_bin *snr = c->snr + (ptrdiff_t)i * COMPLETENESS_SNR_BINS;
+        struct completeness_bin *flux = c->flux + (ptrdiff_t)i * COMPLETENESS_FLUX_BINS;
+        for (int k = 0; k < COMPLETENESS_SNR_BINS; k++)
+            snr[k].width = injections->widths[i];
+        for (int k = 0; k < COMPLETENESS_FLUX_BINS; k++)
+            flux[k].width = injections->widths[i];
+        fill_width(&group, snr, flux);
+    }
+    free(room);
+    return ok;
+}
+
+void completeness_clear(struct completeness *c) {
+    free(c->snr);
+    free(c->flux);
+    *c = (struct completeness){0};
+}

@@ -1,0 +1,403 @@
+"""--completeness: sources that are added to an image, and which of them the same search finds. Against a program of its own that draws
+the same places, adds the same Gaussians with NumPy, searches files, and counts; the tables and the JSON; the same bytes however the
+work is done; odd images; merged tables."""
+import csv
+import json
+import math
+import os
+import subprocess
+
+import numpy as np
+from astropy.io import fits
+from astropy.table import Table
+from scipy import ndimage
+
+import srcfind_test as t
+import sky  # which that finds
+
+FAKE = os.environ.get("FAKE_CUDA", "")
+MERGE = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+BEAM = (5.0, 4.0, 30.0)  # pixels, degrees
+AREA = math.pi * BEAM[0] * BEAM[1] / (4 * math.log(2))
+LEAST, MOST = 3, 60      # S/N
+EDGES = (3, 4, 5, 6, 8, 10, 20, 60)
+COLUMNS = {"Kind": None, "Width": "width", "Low": "low", "High": "high", "Injected": "injected", "Found": "found",
+           "Completeness": "completeness", "E_Completeness": "error", "Flux_ratio": "flux_ratio", "Flux_scatter": "flux_scatter",
+           "Position_scatter": "position_scatter"}
+BITS = (1 << 64) - 1
+
+
+# --- the same sources, by a program of its own ---
+
+def mix(z):
+    z = (z + 0x9e3779b97f4a7c15) & BITS
+    z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & BITS
+    z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & BITS
+    return z ^ (z >> 31)
+
+
+def number(seed, item, attempt, which):
+    return (mix(mix(mix(mix(seed) ^ item) ^ attempt) ^ which) >> 11) * 2.0 ** -53
+
+
+class Source:
+    """An added source; peaks in the image and in the one where sources are detected."""
+
+    def __init__(self, width, snr, x, y, rms, elsewhere):
+        self.width, self.snr, self.x, self.y = width, snr, x, y
+        self.detected = snr * elsewhere / width
+        self.peak = self.detected
+        self.flux = self.peak * width ** 2
+        self.row = self.before = None
+
+
+def draw(images, seed, item, width):
+    """A source of which all images, pairs of pixels and rms, have a pixel; None: after many tries there was none."""
+    height, wide = images[0][0].shape
+    snr = LEAST * math.exp(math.log(MOST / LEAST) * number(seed, item, 0, 0))
+    for attempt in range(5000):
+        x, y = number(seed, item, attempt, 1) * wide - 0.5, number(seed, item, attempt, 2) * height - 0.5
+        at = min(math.floor(y + 0.5), height - 1), min(math.floor(x + 0.5), wide - 1)
+        if all(np.isfinite(pixels[at]) and rms[at] > 0 for pixels, rms in images):
+            return Source(width, snr, x, y, images[0][1][at], images[-1][1][at])
+    return None
+
+
+def form():
+    """The beam: exp(-(xx dx^2 + 2 xy dx dy + yy dy^2) / 2) of pixels."""
+    xx, xy, yy = sky.covariance(BEAM)
+    return np.linalg.inv(np.array([[xx, xy], [xy, yy]]))
+
+
+def square(source, x, y):
+    dx, dy, f = x - source.x, y - source.y, form() / source.width ** 2
+    return f[0][0] * dx ** 2 + 2 * f[0][1] * dx * dy + f[1][1] * dy ** 2
+
+
+def with_sources(pixels, sources, peak):
+    y, x = np.indices(pixels.shape)
+    added = sum(getattr(source, peak) * np.where((s := square(source, x, y)) < 36, np.exp(-s / 2), 0) for source in sources)
+    return (pixels.astype(np.float64) + added).astype(np.float32)
+
+
+def nearest(source, rows, x, y, accepts):
+    """The nearest row within half of the FWHM."""
+    def distance(row):
+        moved = Source(source.width, 1, x, y, 1, 1)
+        return square(moved, row["Xposn"], row["Yposn"])
+    near = [row for row in rows if distance(row) <= 2 * math.log(2) and accepts(row)]
+    return min(near, key=distance, default=None)
+
+
+def look_for(source, rows, before):
+    def earlier(row):
+        return nearest(source, before, row["Xposn"], row["Yposn"], lambda other: other.get("Scale") == row.get("Scale"))
+
+    def is_new(row):
+        old = earlier(row)
+        return old is None or row["Peak_flux"] - old["Peak_flux"] >= source.peak / 2
+    source.row = nearest(source, rows, source.x, source.y, is_new)
+    source.before = earlier(source.row) if source.row else None
+
+
+# --- bins ---
+
+def spread(values):
+    return 1.4826 * np.median(np.abs(values - np.median(values))) if len(values) else None
+
+
+def of_bin(chosen):
+    """What a bin says of its sources."""
+    found = [source for source in chosen if source.row]
+    ratio = [(s.row["Total_flux"] - (s.before["Total_flux"] if s.before else 0)) / s.flux for s in found]
+    off = [s.row[c] - getattr(s, a) for s in found for c, a in (("Xposn", "x"), ("Yposn", "y"))]
+    n, share = len(chosen), len(found) / len(chosen) if chosen else None
+    return {"injected": n, "found": len(found), "completeness": share,
+            "error": math.sqrt(share * (1 - share) / n + 0.25 / n ** 2) / (1 + 1 / n) if n else None,
+            "flux_ratio": np.median(ratio) if found else None, "flux_scatter": spread(ratio), "position_scatter": spread(off)}
+
+
+def weighted_quantile(values, weights, share):
+    order = np.argsort(values, kind="stable")
+    values, sums = np.array(values)[order], np.cumsum(np.array(weights)[order])
+    i = np.searchsorted(sums, share * sums[-1])
+    return (values[i] + values[i + 1]) / 2 if sums[i] == share * sums[-1] and i + 1 < len(values) else values[i]
+
+
+def flux_completeness(sources, weights):
+    """(low, high, completeness) of the ten bins of flux."""
+    one = np.array([source.flux / source.snr for source in sources])
+    is_found, flux, weights = np.array([bool(s.row) for s in sources]), np.array([s.flux for s in sources]), np.array(weights, float)
+    snr = flux / one
+    edges = np.geomspace(3 * weighted_quantile(one, weights, 0.1), 20 * weighted_quantile(one, weights, 0.9), 11)
+    bright = (snr >= 20) & (snr < 60)
+    for low, high in zip(edges, edges[1:]):
+        below = np.clip(np.log(LEAST * one / low) / math.log(high / low), 0, 1) @ weights / weights.sum()
+        above = 1 - np.clip(np.log(MOST * one / low) / math.log(high / low), 0, 1) @ weights / weights.sum()
+        here = (flux >= low) & (flux < high)
+        share = (weights * is_found)[here].sum() / weights[here].sum() if here.any() else math.nan
+        most = (weights * is_found)[bright].sum() / weights[bright].sum()
+        yield low, high, (1 - below - above) * share + (above * most if above > 0 else 0)
+
+
+# --- tests ---
+
+class Completeness(t.Case):
+
+    def sky(self, name="sky.fits", shape=(240, 260), seed=1, rise=1.0, **cards):
+        """Noise as wide as the beam, which rises to the right, with sources, and blank pixels in a corner."""
+        random = np.random.default_rng(seed)
+        noise = ndimage.gaussian_filter(random.normal(0, 1, shape), math.sqrt(BEAM[0] * BEAM[1]) / sky.FWHM / math.sqrt(2))
+        noise *= 1e-3 / noise.std() * np.linspace(1, 1 + rise, shape[1])
+        sources = [Source(1, random.uniform(5, 40), random.uniform(0, shape[1]), random.uniform(0, shape[0]), 1e-3, 1e-3)
+                   for _ in range(25)]
+        image = with_sources(noise, sources, "peak")
+        image[:20, :30] = np.nan
+        return self.write(name, image, self.header(**cards))
+
+    def header(self, **cards):
+        return t.sky_header(**{"BMAJ": BEAM[0] * 5e-4, "BMIN": BEAM[1] * 5e-4, "BPA": BEAM[2], **cards})
+
+    def catalogue(self, path, *options):
+        return t.find(path, *options)
+
+    def injected(self, path, *options, n, seed=1, widths=(1,), detected=None, more=()):
+        """The sources that are added to an image, and what a search of files finds of them; more: options of images, which
+        are no files for the changed ones."""
+        images = []
+        for image in filter(None, (path, detected)):
+            noise = self.path("noise.csv")
+            t.run(image, "-q", *options, *more, "--save", "rms", "-o", noise, check=True)
+            images.append((fits.getdata(image), fits.getdata(self.path("noise.rms.fits"))))
+        before = self.catalogue(path, *options, *more, *(["--detect-on", detected] if detected else []))["sources"]
+        sources = []
+        left = 64
+        for i, width in enumerate(widths):
+            n_pixels = np.isfinite(images[0][0]).sum()
+            each = int(min(max(n_pixels // (400 * width ** 2 * AREA), 1), n))
+            trials = min(-(-n // each), left // (len(widths) - i))
+            left -= trials
+            its = [draw(images, seed, (i << 32) + k, width) for k in range(min(n, trials * each))]
+            for first in range(0, len(its), each):
+                trial = [source for source in its[first:first + each] if source]
+                self.search(images, trial, before, path, detected, options, more)
+                sources += trial
+        return sources
+
+    def search(self, images, trial, before, path, detected, options, more):
+        header = fits.getheader(path)
+        changed = self.write("changed.fits", with_sources(images[0][0], trial, "peak"), header)
+        if detected:
+            more = [*more, "--detect-on", self.write("other.fits", with_sources(images[1][0], trial, "detected"), fits.getheader(detected))]
+        rows = self.catalogue(changed, *options, *more)["sources"]
+        for source in trial:
+            look_for(source, rows, before)
+
+    def check_bins(self, path, *options, n, seed=1, widths=(1,), detected=None, more=()):
+        """The JSON has what a program of its own finds. Returns the JSON."""
+        sources = self.injected(path, *options, n=n, seed=seed, widths=widths, detected=detected, more=more)
+        asked = [*options, *more, *(["--detect-on", detected] if detected else []), "--completeness=%d" % n, "--seed", seed]
+        found = json.loads(t.run(path, "-f", "json", *asked, check=True).stdout)["completeness"]
+        snr = iter(found["snr"])
+        flux = iter(found["flux"])
+        for width in widths:
+            its = [source for source in sources if source.width == width]
+            self.assertGreater(sum(bool(source.row) for source in its), len(its) / 4)
+            for low, high in zip(EDGES, EDGES[1:]):
+                self.check_bin(next(snr), width, low, high, of_bin([s for s in its if low <= s.snr < high]))
+            for low, high, share in flux_completeness(its, np.ones(len(its))):
+                bin_, expected = next(flux), of_bin([s for s in its if low <= s.flux < high])
+                expected.update(completeness=None if math.isnan(share) else share, error=bin_["error"])
+                self.check_bin(bin_, width, low, high, expected)
+        self.assertEqual([next(snr, None), next(flux, None)], [None, None])
+        return found
+
+    def check_bin(self, found, width, low, high, expected):
+        expected = {"width": width, "low": low, "high": high, **expected}
+        self.assertEqual(list(found), list(expected))
+        for name, value in expected.items():
+            with self.subTest(low=low, name=name):
+                if value is None:
+                    self.assertIsNone(found[name])
+                else:
+                    self.assertLessEqual(abs(found[name] - value), 2e-4 * abs(value), (found[name], value))
+
+    def test_against_a_program(self):
+        image = self.sky()
+        mask = np.ones((240, 260), np.float32)
+        mask[150:, 200:] = 0
+        for options, more in ((("--local", "-i", "3", "--fit"), ()), ((), ()), (("--deblend", "-i", "2.5", "--negative"), ()),
+                              (("--local", "--fit"), ("--mask", self.write("mask.fits", mask, self.header())))):
+            with self.subTest(options=options):
+                self.check_bins(image, *options, n=150, more=more)
+        self.assertNotEqual(self.check_bins(image, n=40, seed=2), self.check_bins(image, n=40, seed=3))
+
+    def test_scales(self):
+        """Also sources of each scale, whose rows are of any scale."""
+        self.check_bins(self.sky(shape=(400, 420)), "--local", "-i", "3", "--scales=2,3.5", n=60, widths=(1, 2, 3.5))
+
+    def test_detect_on(self):
+        """Sources of one flux are added to both images; S/N is that of the image where they are detected."""
+        image, deep = self.sky(), self.sky("deep.fits", seed=5, rise=0.2)
+        found = self.check_bins(image, "--local", "-i", "3", "--fit", n=100, detected=deep)
+        alone = self.check_bins(image, "--local", "-i", "3", "--fit", n=100)
+        self.assertNotEqual(found, alone)
+
+    def test_the_catalogue_stays(self):
+        """Rows, maps and tables are those without the option."""
+        image = self.sky()
+        options = ["--local", "-i", "3", "--fit", "--negative", "--save", "islands,sources,model,gaussians"]
+        for name, more in (("without", []), ("with", ["--completeness=50"])):
+            t.run(image, "-q", *options, *more, "-o", self.path(name + ".csv"), check=True)
+        for end in (".csv", ".gaussians.csv"):
+            self.assertEqual(*(self.text(name + end) for name in ("with", "without")))
+        for end in (".islands.fits", ".sources.fits", ".model.fits"):
+            np.testing.assert_array_equal(*(fits.getdata(self.path(name + end)) for name in ("with", "without")))
+        self.assertFalse(os.path.exists(self.path("without.completeness.csv")))
+
+    def text(self, name):
+        with open(self.path(name)) as stream:
+            return stream.read()
+
+    def test_tables(self):
+        """Tables in all formats have what the JSON has; what is no table has CSV beside it."""
+        image = self.sky()
+        for end in ("json", "csv", "vot", "fits", "ecsv", "csv.gz", "reg", "crtf"):
+            options = ["--local", "--fit", "--completeness=60"]
+            t.run(image, "-q", *options, "--negative", "-o", self.path("c." + end), check=True)
+        catalogue = json.loads(self.text("c.json"))
+        expected = {"completeness": [("snr", row) for row in catalogue["completeness"]["snr"]]
+                    + [("flux", row) for row in catalogue["completeness"]["flux"]],
+                    "reliability": catalogue["reliability"]}
+        self.assertEqual([len(rows) for rows in expected.values()], [17, 8])
+        for table, rows in expected.items():
+            names = COLUMNS if table == "completeness" else {name.capitalize(): name for name in rows[0]}
+            rows = [{name: row[0] if name == "Kind" else (row[1] if table == "completeness" else row)[member]
+                     for name, member in names.items()} for row in rows]
+            self.assertEqual(json.loads(self.text("c.%s.json" % table))[table + "_bins"], rows)
+            for end in ("csv", "vot", "fits", "ecsv", "csv.gz"):
+                read = Table.read(self.path("c.%s.%s" % (table, end)), **({"format": "ascii.csv"} if "csv" in end and end != "ecsv" else {}))
+                self.assertEqual(read.colnames, list(names))
+                for row, found in zip(rows, read, strict=True):
+                    for name, value in row.items():
+                        cell = found[name]
+                        if value is None:
+                            self.assertTrue(np.ma.is_masked(cell) or np.isnan(cell))
+                        else:
+                            self.assertEqual(cell.strip() if name == "Kind" else float(cell), value)
+        self.assertFalse(os.path.exists(self.path("c.reliability.reg")))
+        with open(self.path("c.completeness.csv")) as stream:
+            self.assertEqual(len(list(csv.DictReader(stream))), 17)
+
+    def test_reliability_needs_both(self):
+        """Its table stands beside a catalogue with --negative and --completeness."""
+        image = self.sky()
+        for options, tables in ((["--negative"], []), (["--completeness=5"], ["completeness"]),
+                                (["--completeness=5", "--negative"], ["completeness", "reliability"])):
+            t.run(image, "-q", *options, "-o", self.path("c.csv"), check=True)
+            found = [table for table in ("completeness", "reliability") if os.path.exists(self.path("c.%s.csv" % table))]
+            self.assertEqual(found, tables)
+
+    def test_same_bytes(self):
+        """For threads, a GPU (whose work another program does here), and a compressed image."""
+        image = self.sky(shape=(400, 420))
+        options = ["-f", "json", "-q", "--local", "-i", "3", "--fit", "--completeness=70", "--seed=9"]
+        expected = t.run(image, *options, "-j1", "--cpu", check=True).stdout
+        self.assertIn('"found":', expected)
+        for threads in (2, 3, 8):
+            self.assertEqual(t.run(image, *options, "-j", threads, "--cpu", check=True).stdout, expected)
+        if FAKE:
+            env = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
+            self.assertEqual(t.run(image, *options, "--gpu", env=env, check=True).stdout, expected)
+        pixels, header = fits.getdata(image), fits.getheader(image)
+        packed = self.path("packed.fits")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(pixels, "GZIP_2", (64, 50), header, quantize_level=0)]).writeto(packed)
+        counts = [[json.loads(text)["completeness"]] for text in (t.run(packed, *options, check=True).stdout, expected)]
+        self.assertEqual(*counts)
+
+    def test_no_place(self):
+        """Images of which no pixel has noise have no sources added; those of few pixels have few, which a note says."""
+        blank = np.full((60, 50), np.nan, np.float32)
+        blank[20:40, 20:40] = np.random.default_rng(1).normal(0, 1, (20, 20))
+        small = self.write("small.fits", blank, self.header())
+        found = json.loads(t.run(small, "-f", "json", "--completeness=100", check=True).stdout)
+        self.assertEqual(sum(bin_["injected"] for bin_ in found["completeness"]["snr"]), 64)
+        self.assertEqual([note for note in found["notes"] if "--completeness" in note],
+                         ["64 of 100 sources of --completeness could be added: at most one in 400 times its area at once, in 64 "
+                          "searches, and none on blank pixels; a larger image has room for more"])
+        constant = self.write("constant.fits", np.full((60, 50), 7, np.float32), self.header())
+        result = t.run(constant, "-f", "json", "--completeness=100", check=True)
+        self.assertIn("0 of 100 sources of --completeness could be added", result.stderr)
+        for bins in json.loads(result.stdout)["completeness"].values():
+            for bin_ in bins:
+                self.assertEqual([bin_["injected"], bin_["found"]], [0, 0])
+                self.assertEqual([bin_[name] for name in ("completeness", "error", "flux_ratio")], [None] * 3)
+        t.run(constant, "-q", "--completeness=100", "--scales", "--negative", "-o", self.path("constant.fits.csv"), check=True)
+
+    def test_errors(self):
+        image, no_beam = self.sky(), self.sky("no-beam.fits", BMAJ=None, BMIN=None, BPA=None)
+        self.assert_error(1, "no-beam.fits: --completeness needs the beam, and no beam is known: give --beam MAJ,MIN,PA, or leave "
+                          "--completeness out", no_beam, "--completeness")
+        t.run(no_beam, "-q", "--completeness=5", "--beam", "9", "-o", self.path("c.csv"), check=True)
+        at = self.path("c.csv")
+        for message, *options in (
+                ("--completeness: '0' is not a whole number of sources from 1 to 1000000", "--completeness=0"),
+                ("--completeness: '1000001' is not a whole number", "--completeness=1000001"),
+                ("--completeness: '' is not a whole number", "--completeness="),
+                ("--completeness 200: its value stands behind `=`: --completeness=200", "--completeness", "200"),
+                ("--seed: '0' is not a whole number above 0", "--completeness", "--seed=0"),
+                ("--seed: it goes with --completeness", "--seed=3"),
+                ("--at: nothing is detected, and so nothing is missed: leave --completeness out", "--at", at, "--completeness"),
+                ("--bench is of a search alone: leave --completeness out", "--bench", "--completeness"),
+                ("--compare-cpu is of a search alone: leave --completeness out", "--compare-cpu", "--completeness"),
+                ("--merge - with --completeness: the merged table of completeness is to stand beside a file: name one",
+                 "--completeness", "--merge", "-")):
+            with self.subTest(options):
+                self.assert_error(2, message, image, *options)
+
+    def test_merged(self):
+        """By flux, weighted by area: of two images, one of which is larger and noisier."""
+        images = self.sky("a.fits"), self.sky("b.fits", shape=(300, 350), seed=4, rise=3)
+        options = ["--local", "-i", "3", "--fit"]
+        merged = self.path("m.csv")
+        t.run(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, check=True)
+        rows = t.read_csv(self.path("m.completeness.csv"))
+        lists = [self.injected(image, *options, n=150) for image in images]
+        areas = [np.isfinite(fits.getdata(image)).sum() for image in images]
+        sources = [source for its in lists for source in its]
+        weights = [area / len(its) for area, its in zip(areas, lists) for _ in its]
+        self.assertEqual([row["Kind"] for row in rows], 10 * ["flux"])
+        for row, (low, high, share) in zip(rows, flux_completeness(sources, weights), strict=True):
+            for name, value in (("Low", low), ("High", high), ("Completeness", share)):
+                self.assertLess(abs(row[name] - value), 2e-4 * value, name)
+            self.assertEqual(row["Injected"], sum(low <= source.flux < high for source in sources))
+        for end in ("json", "fits", "vot", "ecsv"):
+            t.run(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", self.path("m." + end), check=True)
+        table = json.loads(self.text("m.completeness.json"))
+        self.assertEqual([{**row, "Kind": "flux"} for row in table["completeness_bins"]], rows)
+        self.assertEqual([entry["image"]["path"] for entry in table["images"]], list(images))
+        self.assertEqual(len(Table.read(self.path("m.completeness.fits"))), 10)
+        self.check_beside_others(images, options, merged)
+
+    def check_beside_others(self, images, options, merged):
+        """Catalogues that are there already do not tell which sources were found; merging files leaves the tables out."""
+        before = self.text("m.completeness.csv")
+        os.remove(self.path(os.path.join("out", "a.completeness.csv")))
+        again = t.run(*images, *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, "--skip-existing", check=True)
+        self.assertIn("2 images: ", again.stderr)
+        self.assertIn("0 failed, 1 skipped", again.stderr)
+        self.assertIn("m.completeness.csv: not written, since 1 catalogue was there already, and added sources are not kept: search all "
+                      "again, without --skip-existing\n", again.stderr)
+        self.assertEqual(self.text("m.completeness.csv"), before)
+        out = self.path("out")
+        files = subprocess.run([MERGE, *sorted(os.path.join(out, name) for name in os.listdir(out) if name.endswith(".csv")), "-o",
+                                self.path("n.csv"), "--radius", "5"], capture_output=True, text=True)
+        self.assertEqual(files.returncode, 0, files.stderr)
+        self.assertIn("2 tables of completeness and reliability are left out\n", files.stderr)
+        alone = subprocess.run([MERGE, os.path.join(out, "a.completeness.csv"), "-o", self.path("n.csv")], capture_output=True, text=True)
+        self.assertEqual(alone.returncode, 1)
+        self.assertIn("a table of completeness or reliability, which goes with the catalogue of its sources: name that one", alone.stderr)
+
+
+if __name__ == "__main__":
+    t.main()
