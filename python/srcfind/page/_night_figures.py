@@ -52,7 +52,7 @@ def distributions(night: Night) -> Section:
 
 
 def _offsets_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
-    east, north = (np.array([getattr(pair, name) for pair in night.overlaps.pairs]) for name in ("east", "north"))
+    east, north = (np.array([getattr(pair, name) for pair in night.overlaps.sure]) for name in ("east", "north"))
     reach = max(float(np.abs([east, north]).max()) * 1.1, 1e-3)
     frame = Frame(Axis("offset to the east (arcsec)", reach, -reach), Axis("offset to the north (arcsec)", -reach, reach), 340, 340)
     layers: list[Layer] = [Points(east[~is_odd], north[~is_odd], "pair of tiles"), Points(east[is_odd], north[is_odd], "with an odd tile", VERMILLION, "cross"),
@@ -63,7 +63,7 @@ def _offsets_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
 
 
 def _ratio_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
-    n, ratio = (np.array([getattr(pair, name) for pair in night.overlaps.pairs], float) for name in ("n", "ratio"))
+    n, ratio = (np.array([getattr(pair, name) for pair in night.overlaps.sure], float) for name in ("n", "ratio"))
     frame = Frame(axis_over("sources in common", n, log=True), axis_over("flux ratio", np.append(ratio, [0.9, 1.1]), log=True), 420, 340)
     layers: list[Layer] = [Points(n[~is_odd], ratio[~is_odd], "pair of tiles"), Points(n[is_odd], ratio[is_odd], "with an odd tile", VERMILLION, "cross"),
               Rule(1, vertical=False)]
@@ -73,15 +73,13 @@ def _ratio_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
 
 
 def overlap_section(night: Night) -> Section:
-    overlaps = night.overlaps
+    overlaps, sure = night.overlaps, night.overlaps.sure
     rule = (f"Sources of two neighbours are the same if they are within a beam of each other and have no other source within two beams; their S/N (geometric mean) "
-            f"is at least {LEAST_SNR:g}. Pairs of tiles with at least {FEWEST} such sources count.")
-    if not overlaps.pairs:
-        return Section("overlaps", "Overlaps", [rule, "No pair of tiles has that many."])
-    logs = np.log([pair.ratio for pair in overlaps.pairs])
-    found = (f"{len(overlaps.pairs)} pairs with {sum(pair.n for pair in overlaps.pairs)} sources ({overlaps.n_few} pairs have fewer). One source scatters by "
-             f"{overlaps.position_scatter:.2g} arcsec in each coordinate and by {100 * overlaps.flux_scatter:.2g}% in flux; the medians of the pairs by "
-             f"{100 * 1.4826 * float(np.median(np.abs(logs - np.median(logs)))):.2g}% in flux.")
+            f"is at least {LEAST_SNR:g}. The plots have the pairs of tiles with at least {FEWEST} such sources.")
+    if not sure:
+        return Section("overlaps", "Overlaps", [rule, "No pair has that many."])
+    found = (f"{len(sure)} of {len(overlaps.pairs)} pairs have that many. One source scatters by {overlaps.position_scatter:.2g} arcsec in each coordinate and by "
+             f"{100 * overlaps.flux_scatter:.2g}% in flux.")
     odd = {outlier.tile for outlier in night.outliers if outlier.figure in ("positions", "fluxes")}
-    is_odd = np.array([pair.first in odd or pair.second in odd for pair in overlaps.pairs])
+    is_odd = np.array([pair.first in odd or pair.second in odd for pair in sure])
     return Section("overlaps", "Overlaps", [rule, found], [_offsets_plot(night, is_odd), _ratio_plot(night, is_odd)])
