@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from srcfind.page._read import OtherTable, PageError
+
 if TYPE_CHECKING:
     from srcfind.page._reference import ReferenceOptions
 

@@ -156,7 +156,8 @@ def _images(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:
 def read_catalogue(path: Path) -> CatalogueFile:
     """Reads a catalogue, or a merged one."""
     members = _read_json(path)
-    for name, what in (("gaussians", "Gaussians"), ("planes", "planes")):
+    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability"),
+                       ("merged_completeness_bins", "completeness")):
         if name in members:
             raise OtherTable(f"{path}: this is a table of {what}: give the catalogue beside it")
     sources = members.pop("sources", None)
