@@ -393,7 +393,9 @@ def show(browser, directory, rows):
 
 
 def texts(browser, selector):
-    return browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.trim())", selector)
+    """Texts of elements; of a number that is rounded for reading, all digits."""
+    return browser.execute_script("return [...document.querySelectorAll(arguments[0])]"
+                                  ".map(e => (e.querySelector('data')?.value ?? e.textContent).trim())", selector)
 
 
 def column(browser, name):

@@ -87,8 +87,7 @@ def _provenance(catalogue: CatalogueFile) -> Section:
     if len(catalogue.images) > len(files):
         facts.append(("image", f"and {len(catalogue.images) - len(files)} more"))
     facts += [(label, _value(image[name])) for label, name in (("HDU", "hdu"), ("plane", "plane"), ("unit", "unit")) if image.get(name) not in (None, [])]
-    return Section("options", "Options and versions", ["The options that were given, or that are not off by default."],
-                   table=Table(("", ""), [("srcfind", _value(members["srcfind"])), *facts, *rows]))
+    return Section("options", "Options and versions", table=Table((), [("srcfind", members["srcfind"]), *facts, *rows]))
 
 
 # --- the page ---

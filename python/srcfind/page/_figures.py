@@ -16,12 +16,14 @@ Array = NDArray[Any]
 _NEGATIVE = 32  # in Flags
 _LEAST_COMPLETE = 0.6  # below it, a correction is as large as what is corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
+_MANY = 1000  # points are small
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
 
 
 def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
     """Which sources are those of the negated image."""
-    return (np.nan_to_num(catalogue.reals("Flags")).astype(np.int64) & _NEGATIVE) != 0
+    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
+    return np.asarray((flags & _NEGATIVE) != 0)
 
 
 def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
@@ -40,7 +42,7 @@ def _cell(value: Any) -> str:
 def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
     snr, negative = np.abs(catalogue.reals(name)), is_negative(catalogue)
     axis = axis_over(f"|{name}|", snr, log=True, margin=0.01)
-    edges = np.geomspace(axis.low, axis.high, 31)
+    edges = np.geomspace(axis.low, axis.high, max(9, min(31, int(2 * math.sqrt(len(snr))))))
     above, below = (np.histogram(snr[which], edges)[0] for which in (~negative, negative))
     layers: list[Layer] = [Steps(edges, above, f"positive: {int((~negative).sum())}"),
                            Steps(edges, below, f"negative: {int(negative.sum())}", VERMILLION, filled=False, dashed=True)]
@@ -185,8 +187,8 @@ def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure |
         error = np.sqrt(np.bincount(index, each ** 2, len(middles))) * scale
         layers += [Errors(middles, count - error, count + error, colour), Points(middles, count, name, colour, mark, 6)]
         shown = np.append(shown, [count, count + error])
-    frame = Frame(axis_over("Total_flux (Jy)", edges, log=True), axis_over("S^2.5 dN/dS (Jy^1.5/sr)", shown, log=True))
-    return Figure(draw(frame, layers, "Euclidean counts"), "Counts in bins, times S^2.5, as papers show them; bars are Poisson errors. One field of few sources scatters "
+    frame = Frame(axis_over("Total_flux (Jy)", edges, log=True), axis_over("S²·⁵ dN/dS (Jy¹·⁵ sr⁻¹)", shown, log=True))
+    return Figure(draw(frame, layers, "Euclidean counts"), "Counts in bins, times S²·⁵, as papers show them; bars are Poisson errors. One field of few sources scatters "
                   "more than they say.")
 
 
@@ -224,7 +226,8 @@ def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
 
 def _points(catalogue: CatalogueFile, x: Array, y: Array) -> list[Layer]:
     there = np.isfinite(x) & np.isfinite(y)
-    return [Points(x[which], y[which], label, colour, mark)
+    size = 5 if len(x) < _MANY else 3
+    return [Points(x[which], y[which], label, colour, mark, size)
             for (label, which), (colour, mark) in zip(_classes(catalogue), _LOOKS) if (which & there).any()]
 
 

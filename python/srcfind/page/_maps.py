@@ -79,10 +79,11 @@ def read_picture(catalogue: CatalogueFile) -> tuple[Picture | None, str]:
         with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
             if picture.size != size or max(size) > _MOST_SIDE:
                 return None, f"{path.name} is not the picture of this image: search again with --save picture."
+            picture.load()
             return Picture(_small_enough(content, picture), *size, view), ""
     except FileNotFoundError:
         return None, f"A picture of the image with its sources would be here: search with --save picture ({path.name})."
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return None, f"{path.name} cannot be read ({error}): search again with --save picture."
 
 

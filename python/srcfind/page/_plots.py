@@ -24,6 +24,7 @@ BLACK, GREY = "#000000", "#767676"
 BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_ABSURD = 1e100  # values that no axis shows
 _CHARACTER = 6.4  # mean width of one in a label, in pixels
 
 
@@ -52,7 +53,7 @@ class Axis:
 def axis_over(label: str, values: ArrayLike, log: bool = False, margin: float = 0.05) -> Axis:
     """An axis that holds all values, with a margin on both sides. Without a value it is from 0 (or 1) to 1 (or 10)."""
     at = np.ravel(np.asarray(values, float))
-    at = at[np.isfinite(at) & ((at > 0) | (not log))]
+    at = at[(np.abs(at) < _ABSURD) & ((at > 1 / _ABSURD) | (not log))]
     if len(at) == 0:
         return Axis(label, 1, 10, log) if log else Axis(label, 0, 1)
     low, high = float(at.min()), float(at.max())
@@ -124,7 +125,7 @@ def colour_text(fraction: float) -> str:
 
 # --- frames and layers ---
 
-_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 64, 14, 46, 84, 18
+_LEFT, _RIGHT, _BOTTOM, _BAR, _LINE = 64, 14, 46, 110, 18
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ class Frame:
 
     def at(self, x: ArrayLike, y: ArrayLike) -> tuple[Reals, Reals]:
         """Values in pixels from the upper left corner, two equally long arrays."""
-        return np.broadcast_arrays(self.x.place(x) * self.width, (1 - self.y.place(y)) * self.height)
+        across, down = np.broadcast_arrays(self.x.place(x) * self.width, (1 - self.y.place(y)) * self.height)
+        return across, down
 
 
 class Layer(Protocol):
@@ -368,7 +370,7 @@ def _bar(frame: Frame, bar: Axis, top: float) -> str:
     for tick in ticks(bar, most=max(2, int(frame.height / 40))):
         at = top + (1 - float(bar.place(tick))) * frame.height
         parts.append(f'<path d="M{_number(left + 14)},{_number(at)}h4" stroke="{BLACK}"/>' + _text(left + 21, at + 4, number_text(tick), "start"))
-    return "".join(parts) + _text(left + 64, top + frame.height / 2, bar.label, kind="label", turned=True)
+    return "".join(parts) + _text(left + 92, top + frame.height / 2, bar.label, kind="label", turned=True)
 
 
 def _legend(layers: Sequence[Layer], width: float) -> tuple[str, float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Cell = Union[str, int, float, None]
 _LARGEST = 2 ** 63
+_ABSURD = 1e100  # no flux, no frequency: beyond it, sums and products overflow
 
 
 class PageError(Exception):
@@ -74,7 +75,7 @@ class CatalogueFile:
         if index is None:
             return np.full(len(self.rows), np.nan)
         cells = (row[index] for row in self.rows)
-        return np.array([cell if is_number(cell) else math.nan for cell in cells], float)
+        return np.array([cell if is_number(cell) and abs(cell) < _ABSURD else math.nan for cell in cells], float)
 
 
 def is_number(value: Any) -> bool:
@@ -86,7 +87,7 @@ def number(members: Any, *names: str) -> float:
     """A number inside objects of JSON, by the names that lead there; NaN where there is none."""
     for name in names:
         members = members.get(name) if isinstance(members, dict) else None
-    return float(members) if is_number(members) else math.nan
+    return float(members) if is_number(members) and abs(members) < _ABSURD else math.nan
 
 
 def text(members: Any, *names: str) -> str:
@@ -99,7 +100,7 @@ def text(members: Any, *names: str) -> str:
 def objects(members: Any, name: str, *numbers: str) -> list[dict[str, Any]]:
     """A list of objects of JSON, such as `reliability`, without those in which one of these numbers is missing."""
     items = members.get(name) if isinstance(members, dict) else None
-    return [item for item in items if isinstance(item, dict) and all(is_number(item.get(each)) for each in numbers)] \
+    return [item for item in items if isinstance(item, dict) and all(math.isfinite(number(item, each)) for each in numbers)] \
         if isinstance(items, list) else []
 
 
@@ -141,7 +142,7 @@ def _row(path: Path, source: Any, names: Iterable[str]) -> list[Cell]:
     cells = [source.get(name) for name in names] if isinstance(source, dict) else [[]]
     if not all(cell is None or isinstance(cell, (str, int, float)) for cell in cells):
         raise PageError(f"{path}: a source is not an object of numbers and texts: search the image again")
-    return cells
+    return [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in cells]
 
 
 def _images(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 // others: they become text nodes, and never markup.
 
 const ROWS = 100; // in a page of a table
+const DIGITS = 5, DIGITS_OF_DEGREES = 8; // of numbers in a table, unless all are wanted
 const NEAR = 14; // pixels on the screen from the pointer to a source
 const CUTOUT = 60; // pixels of the picture from a chosen source to the edge of its cutout
 const SVG = "http://www.w3.org/2000/svg";
@@ -33,6 +34,13 @@ async function unpack(packed) {
 
 function shown(cell) {
     return cell === null ? "" : String(cell);
+}
+
+// A number with fewer digits for reading; its element has the number of the catalogue.
+function rounded(number, unit) {
+    const digits = unit === "deg" && Math.abs(number) >= 1 ? DIGITS_OF_DEGREES : DIGITS;
+    const text = Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(digits)));
+    return text === String(number) ? text : element("data", {value: String(number), title: String(number), textContent: text});
 }
 
 // Numbers by value, texts by letters, and what is missing at the end in both directions.
@@ -88,7 +96,7 @@ function conditions(text, columns) {
 
 class Sheet {
     constructor(root, {columns, rows, links}) {
-        Object.assign(this, {root, columns, rows, links, page: 0, sorted: null, direction: 1, chosen: null});
+        Object.assign(this, {root, columns, rows, links, page: 0, sorted: null, direction: 1, chosen: null, allDigits: false});
         this.order = rows.map((_, index) => index);
         this.isText = columns.map((_, i) => rows.some(row => typeof row[i] === "string"));
         this.head = element("tr");
@@ -128,7 +136,14 @@ class Sheet {
             });
             return element("label", {title: column.description}, box, " ", column.name);
         });
-        return element("details", {}, element("summary", {textContent: "Columns"}), element("div", {className: "choices"}, ...boxes));
+        const digits = element("input", {type: "checkbox"});
+        digits.addEventListener("change", () => {
+            this.allDigits = digits.checked;
+            this.showRows();
+        });
+        return element("details", {}, element("summary", {textContent: "Columns and digits"}),
+            element("p", {}, element("label", {}, digits, " All digits of the catalogue")),
+            element("div", {className: "choices"}, ...boxes));
     }
 
     get shownColumns() {
@@ -193,8 +208,9 @@ class Sheet {
 
     row(index) {
         const made = element("tr", {className: index === this.chosen ? "chosen" : ""}, ...this.shownColumns.map((i, place) => {
-            const text = shown(this.rows[index][i]);
-            return element("td", {className: this.isText[i] ? "text" : ""}, place === 0 ? this.handle(index, text) : text);
+            const cell = this.rows[index][i];
+            const content = typeof cell === "number" && !this.allDigits ? rounded(cell, this.columns[i].unit) : shown(cell);
+            return element("td", {className: this.isText[i] ? "text" : ""}, place === 0 ? this.handle(index, shown(cell)) : content);
         }));
         made.addEventListener("click", () => this.choose(index));
         return made;
