@@ -228,6 +228,18 @@ def test_one_frequency(tmp_path):
     assert result.ratio_factor == 1
 
 
+def test_numbers_in_bins(tmp_path):
+    """The plots have their medians as numbers: the offset to the east and the ratio are the same in all bins."""
+    section = reference_section(catalogue(tmp_path / "c.json"), ReferenceOptions(usual(tmp_path / "r.fits")))
+    tables = [figure.table for figure in section.figures if figure.table]
+    assert [len(table.rows) for table in tables] == [6] * 5
+    for table, column, expected in (*((table, 1, EAST) for table in tables[:3]), *((table, 1, RATIO) for table in tables[3:])):
+        values = [tuple(map(float, row[column].split(" ± "))) for row in table.rows]
+        assert all(abs(value - expected) < 5 * error for value, error in values)
+        along = [float(row[0]) for row in table.rows]
+        assert along == sorted(along)
+
+
 def test_a_catalogue_without_a_frequency(tmp_path):
     own = catalogue(tmp_path / "c.json", frequency_hz=None)
     with pytest.raises(PageError, match="--frequency"):

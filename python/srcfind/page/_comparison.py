@@ -199,6 +199,14 @@ def _in_bins(x: Array, y: Array) -> tuple[Array, Array, Array]:
     return (np.array([at for at, _ in parts]), np.array([of.value for _, of in parts]), np.array([of.error for _, of in parts]))
 
 
+def _table(label: str, along: Array, values: list[tuple[str, Array]]) -> Table:
+    """The medians of the bins as numbers."""
+    columns = [_in_bins(along, of) for _, of in values]
+    rows = [(short(float(at), 3), *(f"{short(float(middle[i]), 3)} ± {short(float(error[i]), 2)}" for _, middle, error in columns))
+            for i, at in enumerate(columns[0][0])]
+    return Table((label, *(name for name, _ in values)), rows)
+
+
 def _medians(x: Array, y: Array, colour: str, label: str, mark: str = "square") -> list[Any]:
     at, middle, error = _in_bins(x, y)
     return [Errors(at, middle - error, middle + error, colour), Points(at, middle, label, colour, mark, 7)]
@@ -224,14 +232,15 @@ def _offset_by(found: Matches, along: Array, label: str, log: bool, caption: str
     frame = Frame(axis_over(label, along, log=log), Axis("offset (arcsec)", -reach, reach))
     layers = [Points(along, found.offset[:, 0], "", "#a9cfe6", size=3), Points(along, found.offset[:, 1], "", "#f2c9ab", size=3), Rule(0, vertical=False),
               *_medians(along, found.offset[:, 0], BLUE, "east"), *_medians(along, found.offset[:, 1], VERMILLION, "north", "cross")]
-    return Figure(draw(frame, layers, f"Offsets against {label}"), caption)
+    return Figure(draw(frame, layers, f"Offsets against {label}"), caption,
+                  _table(label, along, [("east (arcsec)", found.offset[:, 0]), ("north (arcsec)", found.offset[:, 1])]))
 
 
 def _ratio_by(ratio: Array, along: Array, label: str, log: bool, caption: str) -> Figure:
     fit = np.isfinite(ratio) & (ratio > 0)
     frame = Frame(axis_over(label, along, log=log), axis_over("flux ratio", np.append(np.percentile(ratio[fit], (1, 99)), (0.8, 1.25)), log=True))
     layers = [Points(along[fit], ratio[fit], "source", "#a9cfe6", size=3), Rule(1, vertical=False), *_medians(along[fit], ratio[fit], VERMILLION, "median")]
-    return Figure(draw(frame, layers, f"Flux ratio against {label}"), caption)
+    return Figure(draw(frame, layers, f"Flux ratio against {label}"), caption, _table(label, along[fit], [("median ratio", ratio[fit])]))
 
 
 def _figures(found: Matches) -> list[Figure]:
