@@ -1,4 +1,5 @@
 """srcfind-page of a report: matches on the sky, which tiles are odd, and the page."""
+import base64
 import csv
 import importlib.machinery
 import importlib.util
@@ -7,6 +8,7 @@ import math
 import os
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,8 @@ pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
 
 from srcfind.page import _match as m  # noqa: E402
-from srcfind.page._night import Night, write_night_page  # noqa: E402
+from srcfind.page._night import write_night_page  # noqa: E402
+from srcfind.page._nights import Night  # noqa: E402
 from srcfind.page._read import PageError  # noqa: E402
 from srcfind.page._report import read_report  # noqa: E402
 
@@ -98,6 +101,12 @@ def page_of(directory, rows, columns=COLUMNS):
     """The text of the page."""
     write_night_page(report(directory, rows, columns), directory / "report.html")
     return (directory / "report.html").read_text("utf-8")
+
+
+def links_of(page):
+    """The links of the table, as JSON."""
+    packed = re.search(r'<script type="text/plain">([^<]+)</script>', page.read_text("utf-8")).group(1)
+    return json.dumps(json.loads(zlib.decompress(base64.b64decode(packed)))["links"])
 
 
 def odd(directory, rows):
@@ -213,7 +222,7 @@ def test_a_shifted_tile(tmp_path):
     found = night(tmp_path, overlapping(tmp_path, east=2, north=-1.5)).outliers
     assert [(outlier.tile, outlier.figure) for outlier in found] == [(44, "positions")]
     east, north, agree, of = re.search(r"\(([\d.]+) arcsec east, ([\d.]+) south\) relative to (\d+) of (\d+) neighbours", found[0].reason).groups()
-    assert float(east) == pytest.approx(2, abs=0.2) and float(north) == pytest.approx(1.5, abs=0.2) and agree == of == "6"
+    assert float(east) == pytest.approx(2, abs=0.2) and float(north) == pytest.approx(1.5, abs=0.2) and agree == of == "8"
 
 
 def test_another_flux_scale(tmp_path):
@@ -316,6 +325,23 @@ def test_no_tiles(tmp_path):
 def test_all_failed(tmp_path):
     rows = [dict(dict.fromkeys(COLUMNS, ""), image="i%d" % i, status="failed", message="no file") for i in range(300)]
     assert "200 more are in the table" in page_of(tmp_path, rows)
+
+
+def test_pages_of_tiles(tmp_path):
+    """--tiles writes a page for each catalogue as JSON, and tells which one it cannot."""
+    rows = tiles(10, 1)
+    for i, row in enumerate(rows):
+        row["catalogue"] = str(tmp_path / ("t%d.json" % i))
+        Path(row["catalogue"]).write_text("{}")
+    written = []
+    def tile_page(catalogue, page):
+        if catalogue.name == "t3.json":
+            raise PageError("t3.json: broken")
+        page.write_text("a page")
+        written.append(page.name)
+    assert write_night_page(report(tmp_path, rows), tmp_path / "report.html", tile_page) == ["t3.json: broken"]
+    assert written == ["t%d.html" % i for i in range(10) if i != 3]
+    assert all('"t%d.html"' % i in "".join(links_of(tmp_path / "report.html")) for i in range(10) if i != 3)
 
 
 # --- a night of images ---

@@ -1,9 +1,14 @@
 """srcfind-page --reference: tables of all kinds, what is matched, and the figures and plots about offsets and flux ratios."""
 import json
 import math
+import os
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import srcfind_test as t
 
 pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
@@ -12,6 +17,7 @@ from astropy import units  # noqa: E402
 from astropy.coordinates import SkyCoord  # noqa: E402
 from astropy.table import Table  # noqa: E402
 
+from srcfind.page._command import _frequency  # noqa: E402
 from srcfind.page._comparison import match, median, ratio_median, reference_section  # noqa: E402
 from srcfind.page._read import PageError, read_catalogue  # noqa: E402
 from srcfind.page._reference import ReferenceOptions, read_reference  # noqa: E402
@@ -222,6 +228,18 @@ def test_one_frequency(tmp_path):
     assert result.ratio_factor == 1
 
 
+def test_numbers_in_bins(tmp_path):
+    """The plots have their medians as numbers: the offset to the east and the ratio are the same in all bins."""
+    section = reference_section(catalogue(tmp_path / "c.json"), ReferenceOptions(usual(tmp_path / "r.fits")))
+    tables = [figure.table for figure in section.figures if figure.table]
+    assert [len(table.rows) for table in tables] == [6] * 5
+    for table, column, expected in (*((table, 1, EAST) for table in tables[:3]), *((table, 1, RATIO) for table in tables[3:])):
+        values = [tuple(map(float, row[column].split(" ± "))) for row in table.rows]
+        assert all(abs(value - expected) < 5 * error for value, error in values)
+        along = [float(row[0]) for row in table.rows]
+        assert along == sorted(along)
+
+
 def test_a_catalogue_without_a_frequency(tmp_path):
     own = catalogue(tmp_path / "c.json", frequency_hz=None)
     with pytest.raises(PageError, match="--frequency"):
@@ -273,3 +291,47 @@ def test_hostile_names(tmp_path):
     table.write(tmp_path / "r.ecsv")
     section = reference_section(catalogue(tmp_path / "c.json"), ReferenceOptions(tmp_path / "r.ecsv"))
     assert name in " ".join(section.paragraphs) and not any(name in figure.plot for figure in section.figures)
+
+
+# --- the command ---
+
+def command(*arguments):
+    program = "import sys; from srcfind.page._command import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_command(tmp_path):
+    """A catalogue of srcfind beside the true sources of the sample image, at another frequency, whose fluxes are in mJy."""
+    image, own = os.path.join(t.SOURCE_ROOT, "data", "sample.fits"), tmp_path / "c.json"
+    subprocess.run([t.COMMAND, "-q", "--local", "-i", "3", "--fit", image, "-o", own], check=True)
+    truth = Table.read(os.path.join(t.SOURCE_ROOT, "data", "sample.truth.csv"))
+    name = "S <script>alert(1)</script>"
+    truth[name] = 1000 * truth["flux"] * 0.5 ** -0.7
+    truth.write(tmp_path / "r.csv")
+    result = command(own, "--reference", tmp_path / "r.csv", "--reference-flux", name + ":mJy", "--reference-frequency", "0.7GHz", "--spectral-index", "-0.7")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "c.html").read_text("utf-8")
+    assert "Beside r.csv" in page and name not in page and "S &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    ratio, error = re.search(r"flux ratio, catalogue / reference</td><td>([\d.]+) ± ([\d.]+)<", page).groups()
+    assert float(error) < 0.05 and abs(float(ratio) - 1) < 4 * float(error)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["c.json", "--radius", "3"], "--radius needs --reference"), (["c.json", "--reference", "x", "--radius", "0"], "--radius"), (["c.json", "--reference", "x", "--radius", "nan"], "--radius"),
+    (["c.json", "--reference", "x", "--reference-frequency", "1.4GHz"], "go together"), (["c.json", "--reference", "x", "--spectral-index", "-0.7"], "go together"),
+    (["c.json", "--reference", "x", "--reference-frequency", "1.4 parsec", "--spectral-index", "-0.7"], "frequency"), (["r.csv", "--reference", "x"], "for catalogues")])
+def test_wrong_usage(tmp_path, arguments, words):
+    """Exit status 2 and a line that says why, before any file is read."""
+    result = command(*arguments)
+    assert result.returncode == 2 and words in result.stderr.splitlines()[-1]
+
+
+def test_a_reference_that_is_missing(tmp_path):
+    catalogue(tmp_path / "c.json")
+    result = command(tmp_path / "c.json", "--reference", tmp_path / "no.vot")
+    assert result.returncode == 1 and result.stderr.count("\n") == 1 and "no.vot" in result.stderr and not (tmp_path / "c.html").exists()
+
+
+@pytest.mark.parametrize("text, hertz", [("1.4GHz", 1.4e9), ("1400 MHz", 1.4e9), ("1.4e9", 1.4e9), ("888kHz", 8.88e5)])
+def test_frequencies(text, hertz):
+    assert _frequency(text) == pytest.approx(hertz)

@@ -50,7 +50,7 @@ class Matches:
     the reference (None without), S/N, and the place relative to the middle of the catalogue (degrees east, north).
 
     by_chance: how many matches the positions would have without any connection. ratio_factor: by which fluxes of the reference
-    were multiplied to be those at the catalogue's frequency."""
+    were multiplied to be those at the catalogue's frequency (Hz)."""
 
     n_sources: int
     n_reference: int
@@ -59,6 +59,7 @@ class Matches:
     offset: Array
     ratio: Array | None
     ratio_factor: float
+    frequency: float
     snr: Array
     place: Array
 
@@ -75,13 +76,20 @@ def _radius(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
     return 3600 * max(beams)
 
 
-def _ratio_factor(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
-    """By which a flux of the reference is multiplied; 1 where no frequency is given."""
-    if options.frequency is None or options.spectral_index is None:
-        return 1.0
+def _frequency(options: ReferenceOptions, catalogue: CatalogueFile) -> float:
+    """That of the catalogue, in Hz; NaN where it is not needed."""
+    if options.frequency is None:
+        return math.nan
     own = options.own_frequency or number(catalogue.image, "frequency_hz")
     if not own > 0:
         raise PageError(f"{catalogue.path}: the catalogue does not tell its frequency: give it, as --frequency 1.4GHz")
+    return own
+
+
+def _ratio_factor(options: ReferenceOptions, own: float) -> float:
+    """By which a flux of the reference is multiplied; 1 where no frequency is given."""
+    if options.frequency is None or options.spectral_index is None:
+        return 1.0
     return float((own / options.frequency) ** options.spectral_index)
 
 
@@ -117,7 +125,8 @@ def _own_fluxes(catalogue: CatalogueFile, rows: Array) -> Array | None:
 def match(catalogue: CatalogueFile, reference: Reference, options: ReferenceOptions) -> Matches:
     """Finds the sources that both have, and no doubt about which is which."""
     positions, rows = _sources(catalogue)
-    radius, factor = _radius(options, catalogue), _ratio_factor(options, catalogue)
+    radius, frequency = _radius(options, catalogue), _frequency(options, catalogue)
+    factor = _ratio_factor(options, frequency)
     centre = positions.sum(0) / max(float(np.linalg.norm(positions.sum(0))), 1e-12)
     reach = np.linalg.norm(positions - centre, axis=1).max() + 0.01 * radius
     near = np.linalg.norm(reference.positions - centre, axis=1) <= reach
@@ -126,7 +135,7 @@ def match(catalogue: CatalogueFile, reference: Reference, options: ReferenceOpti
     own, flux = _own_fluxes(catalogue, rows), reference.flux
     ratio = None if own is None or flux is None else own[i] / (flux[near][j] * factor)
     return Matches(len(rows), len(others), radius, _by_chance(positions, others, radius / 3600), 3600 * offsets(others[j], positions[i]), ratio,
-                   factor, catalogue.reals("SNR")[rows][i], offsets(np.broadcast_to(centre, (len(i), 3)), positions[i]))
+                   factor, frequency, catalogue.reals("SNR")[rows][i], offsets(np.broadcast_to(centre, (len(i), 3)), positions[i]))
 
 
 # --- numbers ---
@@ -190,6 +199,14 @@ def _in_bins(x: Array, y: Array) -> tuple[Array, Array, Array]:
     return (np.array([at for at, _ in parts]), np.array([of.value for _, of in parts]), np.array([of.error for _, of in parts]))
 
 
+def _table(label: str, along: Array, values: list[tuple[str, Array]]) -> Table:
+    """The medians of the bins as numbers."""
+    columns = [_in_bins(along, of) for _, of in values]
+    rows = [(short(float(at), 3), *(f"{short(float(middle[i]), 3)} ± {short(float(error[i]), 2)}" for _, middle, error in columns))
+            for i, at in enumerate(columns[0][0])]
+    return Table((label, *(name for name, _ in values)), rows)
+
+
 def _medians(x: Array, y: Array, colour: str, label: str, mark: str = "square") -> list[Any]:
     at, middle, error = _in_bins(x, y)
     return [Errors(at, middle - error, middle + error, colour), Points(at, middle, label, colour, mark, 7)]
@@ -215,14 +232,15 @@ def _offset_by(found: Matches, along: Array, label: str, log: bool, caption: str
     frame = Frame(axis_over(label, along, log=log), Axis("offset (arcsec)", -reach, reach))
     layers = [Points(along, found.offset[:, 0], "", "#a9cfe6", size=3), Points(along, found.offset[:, 1], "", "#f2c9ab", size=3), Rule(0, vertical=False),
               *_medians(along, found.offset[:, 0], BLUE, "east"), *_medians(along, found.offset[:, 1], VERMILLION, "north", "cross")]
-    return Figure(draw(frame, layers, f"Offsets against {label}"), caption)
+    return Figure(draw(frame, layers, f"Offsets against {label}"), caption,
+                  _table(label, along, [("east (arcsec)", found.offset[:, 0]), ("north (arcsec)", found.offset[:, 1])]))
 
 
 def _ratio_by(ratio: Array, along: Array, label: str, log: bool, caption: str) -> Figure:
     fit = np.isfinite(ratio) & (ratio > 0)
     frame = Frame(axis_over(label, along, log=log), axis_over("flux ratio", np.append(np.percentile(ratio[fit], (1, 99)), (0.8, 1.25)), log=True))
     layers = [Points(along[fit], ratio[fit], "source", "#a9cfe6", size=3), Rule(1, vertical=False), *_medians(along[fit], ratio[fit], VERMILLION, "median")]
-    return Figure(draw(frame, layers, f"Flux ratio against {label}"), caption)
+    return Figure(draw(frame, layers, f"Flux ratio against {label}"), caption, _table(label, along[fit], [("median ratio", ratio[fit])]))
 
 
 def _figures(found: Matches) -> list[Figure]:
@@ -247,10 +265,10 @@ def _about_fluxes(found: Matches, reference: Reference, options: ReferenceOption
         if reference.flux is None:
             return ["Fluxes are not compared: no column of the reference has a unit of fluxes. Name one with its unit, as --reference-flux S1.4:mJy."]
         return ["Fluxes are not compared: those of the catalogue are not in Jy."]
-    if found.ratio_factor == 1 and options.frequency is None:
+    if options.frequency is None:
         return [f"Fluxes: Total_flux over {reference.flux_name}, as they are; at different frequencies the ratio has the spectral index in it."]
-    return [f"Fluxes: Total_flux over {reference.flux_name} times {short(found.ratio_factor)}, which a spectral index of {options.spectral_index} makes of "
-            f"{short((options.frequency or 0) / 1e6, 6)} MHz."]
+    return [f"Fluxes: Total_flux over {reference.flux_name}, which was multiplied by {short(found.ratio_factor)}: from {short(options.frequency / 1e6, 6)} to "
+            f"{short(found.frequency / 1e6, 6)} MHz with a spectral index of {options.spectral_index}."]
 
 
 def reference_section(catalogue: CatalogueFile, options: ReferenceOptions) -> Section:

@@ -5,7 +5,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +12,14 @@ from urllib.parse import quote
 
 import numpy as np
 
-from srcfind.page._catalogues import Sources, find_catalogue, read_sources
-from srcfind.page._overlaps import FEWEST, LEAST_SNR, Overlaps, find_overlaps, overlap_outliers
-from srcfind.page._page import Figure, Section, Sheet, render, short, write_page
-from srcfind.page._plots import VERMILLION, Axis, Frame, Layer, Points, Rule, Steps, axis_over, colour_text, counts_axis, draw
+from srcfind.page._night_figures import distributions, overlap_section
+from srcfind.page._nights import Night, shown
+from srcfind.page._page import Sheet, render, short, write_page
+from srcfind.page._plots import VERMILLION, colour_text
 from srcfind.page._read import PageError
-from srcfind.page._report import Report, Tile, read_report
+from srcfind.page._report import read_report
 from srcfind.page._skymap import Place, draw_map
 from srcfind.page._statistics import FEWEST as FEWEST_TILES
-from srcfind.page._statistics import Outlier, centres_of, groups_of, neighbours_of, outliers, unit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,59 +28,6 @@ if TYPE_CHECKING:
 
 _LISTED = 100  # odd tiles and failed ones with their reasons above the table
 _USUAL, _SKIPPED = "#cfe3f2", "#ffffff"
-_BINS = 40
-
-
-class Night:
-    """What is known of the tiles of a report, from it and from their catalogues."""
-
-    def __init__(self, report: Report) -> None:
-        self.report, self.tiles = report, report.tiles
-        self.centres = centres_of(self.tiles)
-        self.neighbours = neighbours_of(self.centres, groups_of(self.tiles))
-        self.catalogues = {i: path for i, tile in enumerate(self.tiles)
-                           for path in [find_catalogue(report, tile)] if tile.is_done and path is not None}
-
-    @cached_property
-    def sources(self) -> dict[int, Sources]:
-        """Those of each tile whose catalogue can be read."""
-        found = {i: read_sources(path) for i, path in self.catalogues.items()}
-        return {i: sources for i, sources in found.items() if sources is not None}
-
-    @cached_property
-    def blank(self) -> NDArray[Any]:
-        """The share of blank pixels; NaN where it is not known."""
-        return np.array([self.sources[i].blank if i in self.sources else np.nan for i in range(len(self.tiles))], float)
-
-    @cached_property
-    def overlaps(self) -> Overlaps:
-        return find_overlaps(self.tiles, self.sources, self.centres, self.neighbours)
-
-    @cached_property
-    def outliers(self) -> list[Outlier]:
-        """The odd ones with their reasons, the oddest tile first."""
-        found = outliers(self.tiles, self.blank, self.centres, self.neighbours) + overlap_outliers(self.tiles, self.overlaps)
-        most: dict[int, float] = {}
-        for outlier in found:
-            most[outlier.tile] = max(most.get(outlier.tile, 0), outlier.significance)
-        return sorted(found, key=lambda outlier: (-most[outlier.tile], outlier.tile, -outlier.significance))
-
-    @cached_property
-    def reasons(self) -> dict[int, list[str]]:
-        """Of each odd tile, the oddest one first."""
-        reasons: dict[int, list[str]] = {}
-        for outlier in self.outliers:
-            reasons.setdefault(outlier.tile, []).append(outlier.reason)
-        return reasons
-
-    def numbers(self, column: str) -> NDArray[Any]:
-        """A column of the report, of the tiles that were searched."""
-        return np.array([tile.number(column) if tile.is_done else np.nan for tile in self.tiles], float)
-
-
-def shown(text: str) -> str:
-    """A text of a report for people: bytes that are no UTF-8 become question marks in diamonds."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 # --- links to the pages of tiles ---
@@ -125,7 +70,7 @@ def _facts(night: Night) -> list[tuple[str, str]]:
     if np.isfinite(sources).any():
         facts.append(("Sources", f"{np.nansum(sources):.0f}, {np.nanmedian(sources):.0f} in a usual tile"))
     if np.isfinite(rms).any():
-        facts.append(("Median rms", f"{short(float(np.nanmedian(rms)))} {shown(unit_of(night.tiles))}"))
+        facts.append(("Median rms", f"{short(float(np.nanmedian(rms)))} {night.unit}"))
     if np.isfinite(seconds).any():
         facts.append(("Time", f"{short(float(np.nansum(seconds)))} s in all, {short(float(np.nanmedian(seconds)))} s for a usual tile"))
     versions = sorted({tile.text("version") for tile in night.tiles if tile.text("version")})
@@ -197,80 +142,8 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
         assert corners is not None
         places.append(Place(corners, _describe(night, i), links[i], i in night.reasons,
                             {"status": _status_colour(night, i), "rms": _colour(rms[i]), "sources": _colour(counts[i])}))
-    return {"svg": draw_map(places, there, "Map of the tiles"), "rms": (short(rms_low, 3), short(rms_high, 3), shown(unit_of(night.tiles))),
+    return {"svg": draw_map(places, there, "Map of the tiles"), "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
             "sources": (short(least, 3), short(most, 3)), "ramp": [colour_text(i / 12) for i in range(13)]}
-
-
-# --- plots ---
-
-def _edges(values: NDArray[Any], log: bool) -> NDArray[Any]:
-    """Edges of bins; of whole numbers each bin has as many."""
-    if not log and (values == np.round(values)).all():
-        step = max(1, math.ceil((values.max() - values.min() + 1) / _BINS))
-        return np.arange(values.min() - 0.5, values.max() + step + 0.5, step)
-    axis = axis_over("", values, log=log)
-    return np.geomspace(axis.low, axis.high, _BINS + 1) if log else np.linspace(axis.low, axis.high, _BINS + 1)
-
-
-def _histogram(values: NDArray[Any], label: str, log: bool, caption: str) -> Figure | None:
-    """Tiles by a figure; None where fewer than two have it."""
-    values = values[np.isfinite(values) & ((values > 0) | (not log))]
-    if len(values) < 2:
-        return None
-    edges = _edges(values, log)
-    counts, _ = np.histogram(values, edges)
-    frame = Frame(Axis(label, float(edges[0]), float(edges[-1]), log), counts_axis("tiles", counts))
-    layers: list[Layer] = [Steps(edges, counts), Rule(float(np.median(values)), "median")]
-    return Figure(draw(frame, layers, f"Histogram: {label}"), caption)
-
-
-def _distributions(night: Night) -> Section:
-    unit = shown(unit_of(night.tiles))
-    figures = [
-        _histogram(night.numbers("rms_median"), f"rms ({unit})" if unit else "rms", True,
-                   "The noise of the tiles. A tail to the right is usual at the edge of a survey; a second peak is not."),
-        _histogram(night.numbers("sources"), "sources in a tile", False,
-                   "Fewer sources are found where noise is high or pixels are blank; many more where there are artefacts, or a plane of the Galaxy."),
-        _histogram(night.numbers("seconds"), "seconds for a tile", True,
-                   "From the file to the catalogue. Slow tiles are large, or full of sources; or a disk was slow."),
-        _histogram(100 * night.blank, "blank pixels (%)", False, "Blank pixels, from the catalogues.") if np.nanmax(night.blank, initial=0) > 0 else None]
-    return Section("distributions", "Distributions", figures=[figure for figure in figures if figure])
-
-
-def _offsets_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
-    east, north = (np.array([getattr(pair, name) for pair in night.overlaps.pairs]) for name in ("east", "north"))
-    reach = max(float(np.abs([east, north]).max()) * 1.1, 1e-3)
-    frame = Frame(Axis("offset to the east (arcsec)", reach, -reach), Axis("offset to the north (arcsec)", -reach, reach), 340, 340)
-    layers: list[Layer] = [Points(east[~is_odd], north[~is_odd], "pair of tiles"), Points(east[is_odd], north[is_odd], "with an odd tile", VERMILLION, "cross"),
-              Rule(0), Rule(0, vertical=False)]
-    return Figure(draw(frame, layers, "Offsets of positions in overlaps"),
-                  "A point for each pair of tiles that overlap: the median offset of the positions in one from those in the other. They should be around 0; "
-                  "a tile with a wrong astrometry is a group of points away from it.")
-
-
-def _ratio_plot(night: Night, is_odd: NDArray[Any]) -> Figure:
-    n, ratio = (np.array([getattr(pair, name) for pair in night.overlaps.pairs], float) for name in ("n", "ratio"))
-    frame = Frame(axis_over("sources in common", n, log=True), axis_over("flux ratio", np.append(ratio, [0.9, 1.1]), log=True), 420, 340)
-    layers: list[Layer] = [Points(n[~is_odd], ratio[~is_odd], "pair of tiles"), Points(n[is_odd], ratio[is_odd], "with an odd tile", VERMILLION, "cross"),
-              Rule(1, vertical=False)]
-    return Figure(draw(frame, layers, "Flux ratios in overlaps"),
-                  "The median ratio of Total_flux in two tiles that overlap. It comes nearer to 1 the more sources tell; a pair with many sources and another ratio "
-                  "has a tile whose flux scale is off, or which has no correction for the primary beam.")
-
-
-def _overlap_section(night: Night) -> Section:
-    overlaps = night.overlaps
-    rule = (f"Sources of two neighbours are the same if they are within a beam of each other and have no other source within two beams; their S/N (geometric mean) "
-            f"is at least {LEAST_SNR:g}. Pairs of tiles with at least {FEWEST} such sources count.")
-    if not overlaps.pairs:
-        return Section("overlaps", "Overlaps", [rule, "No pair of tiles has that many."])
-    logs = np.log([pair.ratio for pair in overlaps.pairs])
-    found = (f"{len(overlaps.pairs)} pairs with {sum(pair.n for pair in overlaps.pairs)} sources ({overlaps.n_few} pairs have fewer). One source scatters by "
-             f"{overlaps.position_scatter:.2g} arcsec in each coordinate and by {100 * overlaps.flux_scatter:.2g}% in flux; the medians of the pairs by "
-             f"{100 * 1.4826 * float(np.median(np.abs(logs - np.median(logs)))):.2g}% in flux.")
-    odd = {outlier.tile for outlier in night.outliers if outlier.figure in ("positions", "fluxes")}
-    is_odd = np.array([pair.first in odd or pair.second in odd for pair in overlaps.pairs])
-    return Section("overlaps", "Overlaps", [rule, found], [_offsets_plot(night, is_odd), _ratio_plot(night, is_odd)])
 
 
 # --- the table ---
@@ -325,5 +198,5 @@ def write_night_page(report: Path, page: Path, tile_page: Callable[[Path, Path],
     write_page(page, render(
         "night.html", title=shown(f"The night of {report.name}"), subtitle=shown(str(report)), version=metadata.version("srcfind"), facts=_facts(night),
         notes=_notes(night), odd=odd, failed=failed, n_more=len(night.reasons) - len(odd) - len(failed), map=_map(night, links), sheet=_sheet(night, links),
-        sections=[_distributions(night), _overlap_section(night)]))
+        sections=[distributions(night), overlap_section(night)]))
     return failures

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 LEAST_SNR = 7.0     # of the sources that are compared: the geometric mean of both, so that neither tile is preferred
-FEWEST = 3          # sources that a pair of tiles has in common
+FEWEST = 3          # sources that a tile has in common with its neighbours, or of a pair that counts by itself
 _MEDIAN = 1.2533    # error of a median, in errors of a mean
 _RAYLEIGH = 1.1774  # median length of offsets, in standard deviations of each coordinate
 _POSITION_FLOOR, _FLUX_FLOOR = 0.02, 0.03  # beams; share of the flux
@@ -40,13 +40,16 @@ class Overlap:
 
 @dataclass
 class Overlaps:
-    """The pairs with enough sources in common, and how many overlap with fewer; the robust scatter of a source's offsets (arcsec)
-    and of the logarithm of its flux ratio."""
+    """The pairs with sources in common, and the robust scatter of a source's offsets (arcsec) and of the logarithm of its flux ratio."""
 
     pairs: list[Overlap]
-    n_few: int
     position_scatter: float
     flux_scatter: float
+
+    @property
+    def sure(self) -> list[Overlap]:
+        """The pairs whose medians have some meaning by themselves."""
+        return [pair for pair in self.pairs if pair.n >= FEWEST]
 
 
 class _Field:
@@ -89,31 +92,33 @@ def _fields(tiles: list[Tile], sources: dict[int, Sources], centres: Array) -> d
 def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array) -> Overlaps:
     """Compares each tile with those of its neighbours that are of the same frame and plane, and near enough to overlap."""
     fields = _fields(tiles, sources, centres)
-    found, few, rest = [], 0, [np.zeros((0, 3))]
+    found, rest = [], [np.zeros((0, 3))]
     for i, j in sorted({(min(i, int(j)), max(i, int(j))) for i in fields for j in neighbours[i] if int(j) in fields}):
         a, b = fields[i], fields[j]
         if (a.frame != b.frame or tiles[i].text("plane") != tiles[j].text("plane")
                 or np.linalg.norm(a.centre - b.centre) > a.reach + b.reach):
             continue
         moved, ratio = _compare(a, b)
-        if len(ratio) < FEWEST:
-            few += len(ratio) > 0
+        if not len(ratio):
             continue
         (east, north), log = np.median(moved, axis=0), float(np.median(ratio))
         found.append(Overlap(i, j, len(ratio), float(east), float(north), math.exp(log)))
-        widening = math.sqrt(len(ratio) / (len(ratio) - 1))  # the medians are of the same few sources
-        rest.append(widening * np.column_stack([moved - (east, north), ratio - log]))
+        if len(ratio) >= FEWEST:
+            widening = math.sqrt(len(ratio) / (len(ratio) - 1))  # the medians are of the same few sources
+            rest.append(widening * np.column_stack([moved - (east, north), ratio - log]))
     residual = np.concatenate(rest)
-    return Overlaps(found, few, scatter_of(residual[:, :2]), scatter_of(residual[:, 2]))
+    return Overlaps(found, scatter_of(residual[:, :2]), scatter_of(residual[:, 2]))
 
 
 # --- which tile is odd ---
 
-def _steady(values: Array) -> float:
-    """The median; of an even number of values the one of the middle two that is nearer to 0, so that one odd neighbour of two
-    makes no tile odd."""
-    ordered = np.sort(values)
-    middle = ordered[[(len(values) - 1) // 2, len(values) // 2]]
+def _steady(values: Array, weights: Array) -> float:
+    """The weighted median; where it is between two values the one that is nearer to 0, so that one odd neighbour of two makes no
+    tile odd."""
+    order = np.argsort(values)
+    ordered, below = values[order], np.cumsum(weights[order])
+    half = below[-1] / 2
+    middle = ordered[[np.searchsorted(below, half, "left"), min(np.searchsorted(below, half, "right"), len(values) - 1)]]
     return float(middle[np.argmin(np.abs(middle))])
 
 
@@ -138,8 +143,11 @@ def _standings(overlaps: Overlaps) -> dict[int, _Standing]:
     standings = {}
     for tile, given in rows.items():
         each = np.array(given, float)
-        standings[tile] = _Standing(np.array([_steady(each[:, 0]), _steady(each[:, 1])]), _steady(each[:, 2]), int(each[:, 3].sum()), each,
-                                    [row[4] for row in given])
+        votes = np.minimum(each[:, 3], FEWEST)  # so that no neighbour outvotes the others by its wider overlap
+        east, north, log = (_steady(each[:, i], votes) for i in range(3))
+        n = int(each[:, 3].sum())
+        if n >= FEWEST:
+            standings[tile] = _Standing(np.array([east, north]), log, n, each, [row[4] for row in given])
     return standings
 
 
@@ -158,6 +166,8 @@ def _moved(tiles: list[Tile], tile: int, standing: _Standing, width: float) -> O
     if length <= LIMIT * width:
         return None
     agree = np.hypot(*(standing.each[:, :2] - standing.offset).T) < length / 2
+    if 2 * agree.sum() <= len(agree):
+        return None
     return Outlier(tile, "positions", length / width, f"positions {length:.2g} arcsec off ({_direction(*standing.offset)}) "
                    f"{_relative_to(tiles, standing, agree)}")
 
@@ -166,6 +176,8 @@ def _scaled(tiles: list[Tile], tile: int, standing: _Standing, width: float) -> 
     if abs(standing.log) <= LIMIT * width:
         return None
     agree = np.abs(standing.each[:, 2] - standing.log) < abs(standing.log) / 2
+    if 2 * agree.sum() <= len(agree):
+        return None
     return Outlier(tile, "fluxes", abs(standing.log) / width,
                    f"fluxes {math.exp(standing.log):.3g} times the usual ones {_relative_to(tiles, standing, agree)}")
 

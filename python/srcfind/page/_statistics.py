@@ -75,7 +75,7 @@ def neighbours_of(centres: Array, groups: Array) -> Array:
 def groups_of(tiles: list[Tile]) -> Array:
     """A number for each tile; tiles are compared with those of the same plane, where these are enough."""
     planes = [tile.text("plane") for tile in tiles]
-    enough = {plane for plane in set(planes) if planes.count(plane) >= FEWEST}
+    enough = {plane for plane, n in Counter(planes).items() if n >= FEWEST}
     numbers = {plane: i for i, plane in enumerate(sorted(enough))}
     return np.array([numbers.get(plane, -1) for plane in planes], int)
 
