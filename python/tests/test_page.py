@@ -1,5 +1,7 @@
 """srcfind-page of a catalogue: what is read, what is plotted, which numbers stand there; and the page in Chromium."""
+import base64
 import html
+import io
 import json
 import math
 import os
@@ -21,7 +23,7 @@ pytest.importorskip("astropy")
 from astropy.io import fits  # noqa: E402
 from PIL import Image  # noqa: E402
 
-from srcfind.page import _figures, _maps, _plots  # noqa: E402
+from srcfind.page import _figures, _maps, _page, _plots  # noqa: E402
 from srcfind.page._catalogue import write_catalogue_page  # noqa: E402
 from srcfind.page._command import main  # noqa: E402
 from srcfind.page._read import OtherTable, PageError, read_catalogue  # noqa: E402
@@ -143,12 +145,17 @@ def test_numbers_that_are_none(tmp_path):
 
 @pytest.mark.parametrize("height, width", [(300, 400), (1, 1), (3, 2000), (1721, 40), (700, 700)])
 def test_layout_is_that_of_pictures(tmp_path, height, width):
-    """Where a source is, its picture is red around, whatever size the image has."""
-    image = np.random.default_rng(1).normal(0, 1, (height, width)).astype("f4")
+    """A bright pixel is dark where it should be on the picture, whatever size the image has."""
+    image, x, y = np.random.default_rng(1).normal(0, 1, (height, width)).astype("f4"), int(0.9 * width), int(0.7 * height)
+    image[y, x] = 1e5
     fits.writeto(tmp_path / "i.fits", image)
     subprocess.run([t.COMMAND, "-q", "--save", "picture", "i.fits", "-o", "c.json"], cwd=tmp_path, check=True)
+    size, view = _maps._layout(height, width)
     with Image.open(tmp_path / "c.picture.png") as picture:
-        assert _maps._layout(height, width)[0] == picture.size
+        assert size == picture.size
+        pixels = np.array(picture.convert("L"), int)
+    left, top = int(view["left"] + (x + 0.5) * view["scale"]), int(view["top"] + view["height"] - (y + 0.5) * view["scale"])
+    assert height == 1 or pixels[top - 2:top + 3, left - 2:left + 3].min() < 60
 
 
 def test_sources_are_where_the_picture_has_them(searched):
@@ -190,6 +197,14 @@ def test_png_files_are_what_pillow_reads(tmp_path):
         assert np.array_equal(np.array(picture.convert("RGB")), palette[pixels])
 
 
+def test_the_map_is_north_up_and_blank_pixels_are_grey():
+    values = np.array([[1.0, 2.0], [3.0, math.nan]])
+    painted = _maps._painted(values, _plots.Axis("rms", 1, 3))
+    with Image.open(io.BytesIO(base64.b64decode(painted.partition(",")[2]))) as picture:
+        pixels = np.array(picture.convert("RGB")).tolist()
+    assert pixels == [[_plots.colours(1).tolist(), [224, 224, 224]], [_plots.colours(0).tolist(), _plots.colours(0.5).tolist()]]
+
+
 def test_the_map_of_the_rms(tmp_path, searched):
     section = _maps.rms_section(read_catalogue(searched))
     local = members_of(searched)["background"]["local"]
@@ -216,10 +231,16 @@ def test_counts_take_completeness_out(tmp_path, searched):
     catalogue = read_catalogue(write(tmp_path, members))
     flux = catalogue.reals("Total_flux")
     assert _figures._completeness_at(catalogue, flux) == pytest.approx(np.full(100, 0.8))
-    area = (300 * 400) / 3600 ** 2
+    members["background"]["n_blank"] = 60000
+    catalogue = read_catalogue(write(tmp_path, members))
+    area = (300 * 400 - 60000) / 3600 ** 2
     assert _figures._area(catalogue) == pytest.approx(area)
     section = _figures.counts_section(catalogue)
     assert "completeness taken out" in section.figures[0].plot and len(section.figures) == 2
+    found, corrected = (float(re.findall(r'<path d="M[\d.]+,([\d.]+)[^"]*" fill="none" stroke="%s"' % colour, section.figures[0].plot)[-1])  # after the legend
+                        for colour in (_plots.BLUE, _plots.VERMILLION))
+    axis = _plots.axis_over("", np.arange(1, 101)[:, None] / area * [1, 1.25], log=True)
+    assert found - corrected == pytest.approx(280 * (axis.place(1.25) - axis.place(1)), abs=0.11)
     for each in bins:
         each["completeness"] = 0.5
     members["completeness"] = {"snr": bins, "flux": bins}
@@ -266,6 +287,11 @@ def test_merged_catalogues(tmp_path, searched):
 
 
 # --- hostile catalogues ---
+
+def test_json_in_scripts_does_not_end_them():
+    text = _page._in_script({HOSTILE: HOSTILE})
+    assert json.loads(text) == {HOSTILE: HOSTILE} and not set("<>&\u2028") & set(text)
+
 
 def test_hostile_texts_are_texts(tmp_path, searched):
     members = hostile(searched)
