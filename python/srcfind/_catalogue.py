@@ -183,13 +183,13 @@ def _check_new(path: bytes, format: str) -> None:
 
 #: Of a catalogue.
 _PICKLED = ("options", "_version", "columns", "array", "image", "background", "quality", "notes", "run", "gaussians",
-            "planes")
+            "planes", "completeness", "reliability")
 
 
 class Catalogue:
     """The sources of an image; `srcfind.find` makes it. A catalogue of an array keeps the array, which maps need.
 
-    A catalogue that was pickled, as for another process, has its table, those of its Gaussians and planes, and what is known
+    A catalogue that was pickled, as for another process, has its tables and what is known
     of the image and its noise, but can neither make maps nor be written: these calls are an OptionError.
 
     >>> catalogue = find(image)
@@ -228,11 +228,28 @@ class Catalogue:
         rows = lib.srcfind_catalogue_planes(self._catalogue)
         return self._rows(rows) if rows else None
 
+    @cached_property
+    def completeness(self) -> Catalogue | None:
+        """How many sources of a true S/N, and of a true flux, are found: a row for each bin, of the sources that were added to
+        the image; None without completeness.
+
+        >>> find("image.fits", local=True, fit=True, completeness=True).completeness.table  # doctest: +SKIP
+        """
+        rows = lib.srcfind_catalogue_completeness(self._catalogue)
+        return self._rows(rows) if rows else None
+
+    @cached_property
+    def reliability(self) -> Catalogue | None:
+        """How many positive and negative sources there are, by S/N; None without negative."""
+        rows = lib.srcfind_catalogue_reliability(self._catalogue)
+        return self._rows(rows) if rows else None
+
     def _rows(self, rows: Any) -> Catalogue:
         """A table that belongs to this catalogue."""
         table = Catalogue.__new__(Catalogue)
         table.__dict__.update(_finder=self._finder, _catalogue=rows, _pixels=self._pixels, _version=self._version,
-                              options=self.options, gaussians=None, planes=None, _sources=self)  # which owns the rows
+                              options=self.options, gaussians=None, planes=None, completeness=None, reliability=None,
+                              _sources=self)  # which owns the rows
         return table
 
     def __getstate__(self) -> dict[str, Any]:
@@ -263,8 +280,10 @@ class Catalogue:
         where = image.path or f"an array of {image.height} x {image.width} pixels"
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
         names = [column.name for column in self.columns]
-        row = "Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else "source"
-        rows = row if n == 1 else row.replace("row", "rows") if " " in row else f"{row}s"
+        row = ("Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else
+               "bin of sources" if "Low" in names else "source")
+        first, *rest = row.split(" ", 1)
+        rows = row if n == 1 else " ".join([first + "s", *rest])
         return f"{n} {rows} in {where}, {rms}"
 
     # --- the sources ---
@@ -401,7 +420,7 @@ class Catalogue:
 
         columns, as the command's --columns (`man srcfind`, Columns of other programs), chooses columns, their order, units
         and names, for csv, json, votable, fits and ecsv: "RA=ra,DEC=dec,Total_flux:mJy=int_flux", ["RA", "DEC"], "@aegean".
-        Tables of Gaussians and of planes have all of their columns.
+        Tables of Gaussians, planes and bins have all of their columns.
 
         The format is that of the path's suffix, as for the command; csv if it has none. Sky models (skymodel, sagecal) are of
         searches with a fit; SAGECal's has its list of clusters beside it, STEM.cluster. Raises FileExistsError for a file
@@ -421,7 +440,7 @@ class Catalogue:
     def _select(self, columns: str | Sequence[str]) -> Any:
         """The table of the library that has these columns; it belongs to the catalogue."""
         if hasattr(self, "_sources"):
-            raise OptionError("columns: tables of Gaussians and of planes have all of their columns")
+            raise OptionError("columns: tables of Gaussians, planes and bins have all of their columns")
         place = ffi.new("const struct srcfind_catalogue **")
         self._call(lib.srcfind_catalogue_select, chars(columns if isinstance(columns, str) else ",".join(columns)), place)
         return place[0]

@@ -65,9 +65,9 @@ class Options(TypedDict, total=False):
     min_pixels: Whole | None
     #: sources of the negated image too
     negative: Flag | None
-    #: of N added sources, which are found? [2000]
+    #: how many of N added sources are found [2000]
     completeness: Flag | Whole | None
-    #: of their random numbers [1]
+    #: of their random places and fluxes [1]
     seed: Whole | None
     #: divide islands at saddles
     deblend: Flag | None

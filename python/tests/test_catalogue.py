@@ -306,23 +306,45 @@ def assert_same_table(found, expected):
         assert found.table[name].info.meta == expected.table[name].info.meta
 
 
+def test_completeness(path):
+    """The tables are those of the command; pixels in memory have the same."""
+    pixels, header = fits.getdata(SAMPLE), fits.getheader(SAMPLE)
+    t.run(SAMPLE, "-q", "--local", "--negative", "--completeness=80", "--seed=3", "-o", path("c.ecsv"), check=True)
+    for image, given in ((SAMPLE, {}), (pixels, {"header": header})):
+        found = srcfind.find(image, local=True, negative=True, completeness=80, seed=3, **given)
+        for name, n in (("completeness", 17), ("reliability", 8)):
+            table, expected = getattr(found, name), QTable.read(path(f"c.{name}.ecsv"), format="ascii.ecsv")
+            assert len(table) == n and f"{n} bins of sources in" in repr(table) and table.completeness is table.reliability is None
+            assert table.table.colnames == expected.colnames
+            for column in expected.colnames:
+                cells = np.ma.filled(expected[column].value if hasattr(expected[column], "unit") else expected[column], np.nan) \
+                    if expected[column].dtype.kind == "f" else expected[column]
+                assert np.array_equal(table.array[column], np.asarray(cells), equal_nan=expected[column].dtype.kind == "f")
+        assert sum(found.completeness.array["Injected"][:7]) == 80
+    assert srcfind.find(SAMPLE, completeness=True).options["completeness"] == "2000"
+    without = srcfind.find(SAMPLE)
+    assert without.completeness is without.reliability is None
+    with pytest.raises(srcfind.OptionError, match="rows of bins cannot be written as reg"):
+        found.completeness.write(path("c.reg"))
+
+
 def test_pickle_of_tables(path):
-    """The tables of Gaussians and of planes come back with their catalogue, or alone; they have no maps either."""
-    found = srcfind.find(SAMPLE, fit=True, measure_in=[SAMPLE])
+    """The tables of Gaussians, planes and bins come back with their catalogue, or alone; they have no maps either."""
+    found = srcfind.find(SAMPLE, fit=True, measure_in=[SAMPLE], negative=True, completeness=20)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         back = pickle.loads(pickle.dumps(found, protocol))
         assert_same_table(back, found)
-        for name in ("gaussians", "planes"):
+        for name in ("gaussians", "planes", "completeness", "reliability"):
             expected = getattr(found, name)
             for table in (getattr(back, name), pickle.loads(pickle.dumps(expected, protocol))):
                 assert_same_table(table, expected)
-                assert len(table) >= len(found) and table.gaussians is table.planes is None
+                assert len(table) >= min(len(found), 8) and table.gaussians is table.planes is None
                 for call in (lambda: table.map("rms"), lambda: table.segments, lambda: table.write(path("c.csv")),
                              lambda: table.write(path("c.csv"), columns="RA")):
                     with pytest.raises(srcfind.OptionError, match="was pickled has its table, but no maps, and cannot be written"):
                         call()
     without = pickle.loads(pickle.dumps(srcfind.find(SAMPLE)))
-    assert without.gaussians is without.planes is None
+    assert without.gaussians is without.planes is without.completeness is None
 
 
 def test_pickle_to_another_process():
@@ -400,7 +422,7 @@ def test_columns_to_write(path, tmp_path):
         assert not os.path.exists(path(name))
     with pytest.raises(srcfind.OptionError, match="columns: DC_Maj needs --fit"):
         srcfind.find(t.noise(60, 70)).write(path("c.csv"), columns="DC_Maj")
-    with pytest.raises(srcfind.OptionError, match="tables of Gaussians and of planes have all of their columns"):
+    with pytest.raises(srcfind.OptionError, match="tables of Gaussians, planes and bins have all of their columns"):
         found.gaussians.write(path("c.csv"), columns="RA")
 
 

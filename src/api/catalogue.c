@@ -168,7 +168,7 @@ const struct srcfind_format *srcfind_format_of(const char *path) {
 }
 
 /* The writer of a format; NULL where there is none, or it has columns of its own, and so neither
- * rows of planes nor chosen columns. */
+ * rows of planes or bins nor chosen columns. */
 static const struct writer *find_writer(const struct srcfind_catalogue *catalogue,
                                         const char *format, struct error *error) {
     const struct writer *writer = writer_named(format);
@@ -176,8 +176,9 @@ static const struct writer *find_writer(const struct srcfind_catalogue *catalogu
         error_set(error, SRCFIND_ERROR_OPTIONS, "format: there is no format %.200s", format);
     } else if (catalogue->store && !writer->is_table) {
         error_set(error, SRCFIND_ERROR_OPTIONS,
-                  "format: rows of planes cannot be written as %s: choose csv, ecsv, json, votable "
-                  "or fits",
+                  "format: rows of %s cannot be written as %s: choose csv, ecsv, json, votable or "
+                  "fits",
+                  strcmp(catalogue_kind(catalogue), "planes") == 0 ? "planes" : "bins",
                   writer->format.name);
         return NULL;
     } else if (catalogue->has_chosen_columns && !writer->is_table) {

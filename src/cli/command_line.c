@@ -438,9 +438,9 @@ static void add_names(const struct entry *e, const char *before, char *head) {
 
 /* Options that share the line of the one before. */
 static bool shares_line(const struct entry *e) {
-    static const char *const names[] = {
-        "background-map", "detect-on",   "fit", "at-all",  "seed", "mask-fill",
-        "merge",          "compare-cpu", "gpu", "verbose", "help"};
+    static const char *const names[] = {"background-map", "detect-on", "fit",         "at-all",
+                                        "mask-fill",      "merge",     "compare-cpu", "gpu",
+                                        "verbose",        "help"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(e->name, names[i]) == 0)
             return true;

@@ -126,7 +126,8 @@ static void say_counts(const struct merging *m, const struct srcfind_merge_count
         messages_note(messages,
                       "%s: not written, since %lld catalogue%s there already, and added "
                       "sources are not kept: search all again, without --skip-existing",
-                      completeness, (long long)m->n_existing, m->n_existing == 1 ? " was" : "s were");
+                      completeness, (long long)m->n_existing,
+                      m->n_existing == 1 ? " was" : "s were");
     if (m->cli->shard.n > 1)
         messages_note(messages,
                       "%s: it has the images of shard %lld of %lld alone: once all shards are "

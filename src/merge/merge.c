@@ -16,6 +16,7 @@
 #include "common/texts.h"
 #include "input/image.h"
 #include "merge/candidates.h"
+#include "merge/merged_completeness.h"
 #include "merge/merged_gaussians.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
@@ -30,6 +31,8 @@ struct merge {
     mtx_t lock; /* protects all that follows */
     int64_t n_images, images_capacity;
     struct merged_image *images;
+    int64_t n_injections, injections_capacity;
+    struct merged_injections *injections; /* of each image, for the table of completeness */
     struct metadata metadata;
     int64_t n_rows;
 };
@@ -142,6 +145,7 @@ void merge_destroy(struct merge *m) {
         mtx_destroy(&m->lock);
     spool_close(&m->spool);
     free(m->images);
+    free(m->injections);
     metadata_clear(&m->metadata);
     free(m);
 }
@@ -182,6 +186,16 @@ static bool keep_rows(struct merge *m, const struct srcfind_catalogue *c,
                                     (size_t)image->n_gaussians * size, &image->gaussians_at));
 }
 
+/* Keeps the sources that were added to image i. False with errno. */
+static bool keep_injections(struct merge *m, int64_t i, const struct srcfind_catalogue *c) {
+    errno = ENOMEM;
+    if (!GROW(m->injections, m->injections_capacity, i + 1))
+        return false;
+    for (; m->n_injections <= i; m->n_injections++)
+        m->injections[m->n_injections] = (struct merged_injections){0};
+    return merged_injections_keep(&m->spool, c, &m->injections[i]);
+}
+
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
                                       struct merged_image *image, struct error *error) {
     const char *of_catalogue = image->other_name; /* which the user named */
@@ -189,6 +203,8 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
         return error_set(error, SRCFIND_ERROR_OUTPUT,
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
+    if (m->options.completeness && !keep_injections(m, i, input->catalogue))
+        return spool_error(m, error);
     if (!GROW(m->images, m->images_capacity, i + 1) ||
         !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->shown.path, input))
         return error_memory(error, MERGING);
@@ -216,8 +232,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
-    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image) ||
-        (m->options.completeness && !merged_injections_keep(&m->spool, c, &image.injections)))
+    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image))
         status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
@@ -351,8 +366,8 @@ static enum srcfind_status write_completeness(const struct merge *m, struct srcf
     bool all_known = true;
     for (int64_t i = 0; i < m->n_images; i++)
         if (m->images[i].shown.path) {
-            kept[n++] = &m->images[i].injections;
-            all_known = all_known && m->images[i].injections.n_widths > 0;
+            kept[n++] = &m->injections[i];
+            all_known = all_known && m->injections[i].n_widths > 0;
         }
     if (all_known && !merged_injections_list(&m->spool, kept, n, &of->injections))
         status = spool_error(m, error);

@@ -2,7 +2,8 @@
 #ifndef MERGED_ROWS_H
 #define MERGED_ROWS_H
 
-#include "merge/merged_completeness.h"
+#include "merge/spool.h"
+#include "output/catalogue.h"
 
 /* An image whose catalogue was added. */
 struct merged_image {
@@ -17,7 +18,6 @@ struct merged_image {
     int64_t entry;          /* of its JSON in the spool */
     size_t entry_bytes;
     int64_t gaussians_at, n_gaussians; /* the rows of its Gaussians in the spool */
-    struct merged_injections injections;
 };
 
 /* Rows of images, in their order. A set bit of `duplicates` is that of a row that goes or, if they

@@ -6,11 +6,15 @@ usage: tests/bench/negated.py SRCFIND [--peers PEERS] MAP...
 
 Islands go down to 3 rms, and have two pixels or more. A peer's source and one of --local's are the same where it lies
 within a beam of the centroid or in the bounding box: "in --local" counts the peer's that are in the catalogue of --local,
-"has" those of --local that the peer has. Needs astropy."""
+"has" those of --local that the peer has. Needs astropy.
+
+The last lines have the reliability that srcfind itself counts with --negative, of all maps together, and end the program with
+status 1 where its numbers are not those of the searches of maps and negated maps."""
 import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import warnings
 
@@ -68,6 +72,22 @@ def beside(path, catalogue, peer):
     return [len(places), same.any(axis=0).sum(), same.any(axis=1).sum()]
 
 
+def count_reliability(srcfind, path, way, total):
+    """Adds the bins of a search with --negative to a total; returns the numbers of positive and negative sources."""
+    bins = search(srcfind, path, [*way, "--negative"])["reliability"]
+    for bin_ in bins:
+        counts = total.setdefault((bin_["low"], bin_["high"]), [0, 0])
+        counts[0] += bin_["positive"]
+        counts[1] += bin_["negative"]
+    return [sum(bin_[sign] for bin_ in bins) for sign in ("positive", "negative")]
+
+
+def print_reliability(totals):
+    print("\n| S/N | one noise: positive | negative | --local: positive | negative |\n| --- | --- | --- | --- | --- |")
+    for low, high in totals[0]:
+        print("| %g %s | %s |" % (low, "to %g" % high if high else "and more", " | ".join(str(n) for total in totals for n in total[low, high])))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("srcfind")
@@ -79,6 +99,7 @@ def main():
           "".join(" %s | in --local | has |" % name for name in PROGRAMS.values()))
     print("| --- |" + " --- |" * (4 + 3 * len(PROGRAMS)))
     totals = np.zeros(4, int)
+    reliability, differ = [{} for _ in WAYS], []
     with tempfile.TemporaryDirectory() as work:
         negated = os.path.join(work, "negated.fits")
         for path in given.maps:
@@ -88,11 +109,16 @@ def main():
                 continue
             counts = [len(catalogue["sources"]) for catalogue in found]
             totals += counts
+            by_bins = sum((count_reliability(given.srcfind, path, *of) for of in zip(WAYS, reliability)), [])
+            differ += [] if by_bins == counts else [path]
             name = os.path.basename(path).split(".fits")[0]
             of_peers = [beside(path, found[2], os.path.join(given.peers, "%s.%s.csv" % (name, program)))
                         for program in PROGRAMS]
             print("| %s |" % " | ".join(map(str, [name, *counts, *sum(of_peers, [])])))
     print("| all | %s |" % " | ".join(map(str, [*totals, *([""] * 3 * len(PROGRAMS))])))
+    print_reliability(reliability)
+    if differ:
+        sys.exit("reliability has other numbers: %s" % ", ".join(differ))
 
 
 if __name__ == "__main__":

@@ -52,10 +52,13 @@ static void write_columns(struct srcfind *finder, struct srcfind_catalogue *cata
             abort();
 }
 
-static void write_planes(struct srcfind *finder, struct srcfind_catalogue *catalogue) {
-    const struct srcfind_catalogue *planes = srcfind_catalogue_planes(catalogue);
-    if (planes)
-        write_catalogue(finder, planes, 5); /* the others are not for planes */
+static void write_tables(struct srcfind *finder, struct srcfind_catalogue *catalogue) {
+    const struct srcfind_catalogue *const tables[] = {srcfind_catalogue_planes(catalogue),
+                                                      srcfind_catalogue_completeness(catalogue),
+                                                      srcfind_catalogue_reliability(catalogue)};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (tables[i])
+            write_catalogue(finder, tables[i], 5); /* the others are not for tables */
 }
 
 static void save_maps(struct srcfind *finder, const struct srcfind_catalogue *catalogue) {
@@ -76,12 +79,15 @@ static void search(const char *path, const char *given) {
         abort();
     if (srcfind_options_set(options, "device", "cpu") ||
         srcfind_options_set(options, "threads", "2") ||
-        srcfind_options_set(options, "fit", "yes") || srcfind_create(options, &finder))
+        srcfind_options_set(options, "fit", "yes") ||
+        srcfind_options_set(options, "negative", "yes") ||
+        (given && srcfind_options_set(options, "completeness", "20")) ||
+        srcfind_create(options, &finder))
         abort();
     if (srcfind_find_file(finder, path, &catalogue) == SRCFIND_OK) {
         write_catalogue(finder, catalogue, INT_MAX);
         save_maps(finder, catalogue);
-        write_planes(finder, catalogue);
+        write_tables(finder, catalogue);
         write_columns(finder, catalogue);
     } else if (!*srcfind_message(finder) || strchr(srcfind_message(finder), '\n')) {
         abort();

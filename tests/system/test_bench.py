@@ -26,7 +26,7 @@ class Bench(t.Case):
         self.assertEqual((report["width"], report["height"], report["backend"]), (300, 256, "cpu"))
         self.assertEqual(report["options"], {
             "patches": None, "spectral-index": None, "kappa": 3, "threshold": 5, "island": 5, "background": "median", "rms": None, "blank": None, "local": None, "rms-box": None,
-            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "connectivity": 4, "min-pixels": 1, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
+            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "connectivity": 4, "min-pixels": 1, "negative": None, "completeness": None, "seed": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
             "beam": None, "hdu": None, "plane": None, "mask-dilate": None, "mask-fill": None})
         self.assertEqual(set(report["stages"]) | {"start"}, STAGES)
         median = {name: stage["median_s"] for name, stage in report["stages"].items()}

@@ -77,11 +77,11 @@ class Catalogues(t.Case):
         path = self.write("image.fits", t.noise(200, 220), t.sky_header(EXTNAME="SCI", FREQ=1.4e9))
         catalogue = t.find(path, "-n", "6", "-i", "4", "--kappa", "2.5", "--connectivity", "8", "--min-pixels", "3",
                            "--background", "zero")
-        self.assertEqual(list(catalogue), ["srcfind", "image", "options", "background", "detection", "quality", "columns",
-                                           "sources"])
+        self.assertEqual(list(catalogue), ["srcfind", "image", "options", "background", "detection", "quality", "notes",
+                                           "columns", "sources"])
         self.assertEqual(catalogue["options"], {
             "patches": None, "spectral-index": None, "kappa": 2.5, "threshold": 6, "island": 4, "background": "zero", "rms": None, "local": None, "rms-box": None,
-            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
+            "rms-map": None, "background-map": None, "mask": None, "detect-on": None, "measure-in": None, "blank": None, "connectivity": 8, "min-pixels": 3, "negative": None, "completeness": None, "seed": None, "deblend": None, "fit": None, "contrast": None, "group": None, "shapes": None, "scales": None, "at": None, "at-all": None,
             "beam": None, "hdu": None, "plane": None, "mask-dilate": None, "mask-fill": None})
         image = catalogue["image"]
         self.assertEqual(image["path"], path)

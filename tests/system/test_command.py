@@ -592,7 +592,7 @@ class Manual(t.unittest.TestCase):
             self.assertEqual(set(re.findall(r"(?:--|-l )([a-z][a-z-]+)", text)) - names, set())
 
     def test_completion_in_bash(self):
-        self.assertEqual(complete_in_bash("--comp"), ["--compare-cpu"])
+        self.assertEqual(complete_in_bash("--comp"), ["--completeness", "--compare-cpu"])
         self.assertEqual(complete_in_bash("-f", ""), ["csv", "json", "votable", "fits", "ecsv", "reg", "crtf", "skymodel", "sagecal", "table"])
         self.assertEqual(complete_in_bash("--format", "=", "j"), ["json"])
         self.assertEqual(complete_in_bash("--progress", "="), ["auto", "always", "never"])

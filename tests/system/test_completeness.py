@@ -158,8 +158,12 @@ class Completeness(t.Case):
     def header(self, **cards):
         return t.sky_header(**{"BMAJ": BEAM[0] * 5e-4, "BMIN": BEAM[1] * 5e-4, "BPA": BEAM[2], **cards})
 
+    def run_here(self, *arguments, **more):
+        """A run whose tables go to the directory of the test, also where the catalogue goes to standard output."""
+        return t.run(*arguments, cwd=self.directory.name, **more)
+
     def catalogue(self, path, *options):
-        return t.find(path, *options)
+        return json.loads(self.run_here(path, "-f", "json", "-q", *options, check=True).stdout)
 
     def injected(self, path, *options, n, seed=1, widths=(1,), detected=None, more=()):
         """The sources that are added to an image, and what a search of files finds of them; more: options of images, which
@@ -167,7 +171,7 @@ class Completeness(t.Case):
         images = []
         for image in filter(None, (path, detected)):
             noise = self.path("noise.csv")
-            t.run(image, "-q", *options, *more, "--save", "rms", "-o", noise, check=True)
+            self.run_here(image, "-q", *options, *more, "--save", "rms", "-o", noise, check=True)
             images.append((fits.getdata(image), fits.getdata(self.path("noise.rms.fits"))))
         before = self.catalogue(path, *options, *more, *(["--detect-on", detected] if detected else []))["sources"]
         sources = []
@@ -197,7 +201,7 @@ class Completeness(t.Case):
         """The JSON has what a program of its own finds. Returns the JSON."""
         sources = self.injected(path, *options, n=n, seed=seed, widths=widths, detected=detected, more=more)
         asked = [*options, *more, *(["--detect-on", detected] if detected else []), "--completeness=%d" % n, "--seed", seed]
-        found = json.loads(t.run(path, "-f", "json", *asked, check=True).stdout)["completeness"]
+        found = json.loads(self.run_here(path, "-f", "json", *asked, check=True).stdout)["completeness"]
         snr = iter(found["snr"])
         flux = iter(found["flux"])
         for width in widths:
@@ -248,7 +252,7 @@ class Completeness(t.Case):
         image = self.sky()
         options = ["--local", "-i", "3", "--fit", "--negative", "--save", "islands,sources,model,gaussians"]
         for name, more in (("without", []), ("with", ["--completeness=50"])):
-            t.run(image, "-q", *options, *more, "-o", self.path(name + ".csv"), check=True)
+            self.run_here(image, "-q", *options, *more, "-o", self.path(name + ".csv"), check=True)
         for end in (".csv", ".gaussians.csv"):
             self.assertEqual(*(self.text(name + end) for name in ("with", "without")))
         for end in (".islands.fits", ".sources.fits", ".model.fits"):
@@ -264,7 +268,7 @@ class Completeness(t.Case):
         image = self.sky()
         for end in ("json", "csv", "vot", "fits", "ecsv", "csv.gz", "reg", "crtf"):
             options = ["--local", "--fit", "--completeness=60"]
-            t.run(image, "-q", *options, "--negative", "-o", self.path("c." + end), check=True)
+            self.run_here(image, "-q", *options, "--negative", "-o", self.path("c." + end), check=True)
         catalogue = json.loads(self.text("c.json"))
         expected = {"completeness": [("snr", row) for row in catalogue["completeness"]["snr"]]
                     + [("flux", row) for row in catalogue["completeness"]["flux"]],
@@ -294,7 +298,7 @@ class Completeness(t.Case):
         image = self.sky()
         for options, tables in ((["--negative"], []), (["--completeness=5"], ["completeness"]),
                                 (["--completeness=5", "--negative"], ["completeness", "reliability"])):
-            t.run(image, "-q", *options, "-o", self.path("c.csv"), check=True)
+            self.run_here(image, "-q", *options, "-o", self.path("c.csv"), check=True)
             found = [table for table in ("completeness", "reliability") if os.path.exists(self.path("c.%s.csv" % table))]
             self.assertEqual(found, tables)
 
@@ -302,17 +306,17 @@ class Completeness(t.Case):
         """For threads, a GPU (whose work another program does here), and a compressed image."""
         image = self.sky(shape=(400, 420))
         options = ["-f", "json", "-q", "--local", "-i", "3", "--fit", "--completeness=70", "--seed=9"]
-        expected = t.run(image, *options, "-j1", "--cpu", check=True).stdout
+        expected = self.run_here(image, *options, "-j1", "--cpu", check=True).stdout
         self.assertIn('"found":', expected)
         for threads in (2, 3, 8):
-            self.assertEqual(t.run(image, *options, "-j", threads, "--cpu", check=True).stdout, expected)
+            self.assertEqual(self.run_here(image, *options, "-j", threads, "--cpu", check=True).stdout, expected)
         if FAKE:
             env = {**os.environ, "SRCFIND_CUDA_MODULE": FAKE}
-            self.assertEqual(t.run(image, *options, "--gpu", env=env, check=True).stdout, expected)
+            self.assertEqual(self.run_here(image, *options, "--gpu", env=env, check=True).stdout, expected)
         pixels, header = fits.getdata(image), fits.getheader(image)
         packed = self.path("packed.fits")
         fits.HDUList([fits.PrimaryHDU(), t.tiled(pixels, "GZIP_2", (64, 50), header, quantize_level=0)]).writeto(packed)
-        counts = [[json.loads(text)["completeness"]] for text in (t.run(packed, *options, check=True).stdout, expected)]
+        counts = [[json.loads(text)["completeness"]] for text in (self.run_here(packed, *options, check=True).stdout, expected)]
         self.assertEqual(*counts)
 
     def test_no_place(self):
@@ -320,25 +324,25 @@ class Completeness(t.Case):
         blank = np.full((60, 50), np.nan, np.float32)
         blank[20:40, 20:40] = np.random.default_rng(1).normal(0, 1, (20, 20))
         small = self.write("small.fits", blank, self.header())
-        found = json.loads(t.run(small, "-f", "json", "--completeness=100", check=True).stdout)
+        found = json.loads(self.run_here(small, "-f", "json", "--completeness=100", check=True).stdout)
         self.assertEqual(sum(bin_["injected"] for bin_ in found["completeness"]["snr"]), 64)
         self.assertEqual([note for note in found["notes"] if "--completeness" in note],
                          ["64 of 100 sources of --completeness could be added: at most one in 400 times its area at once, in 64 "
                           "searches, and none on blank pixels; a larger image has room for more"])
         constant = self.write("constant.fits", np.full((60, 50), 7, np.float32), self.header())
-        result = t.run(constant, "-f", "json", "--completeness=100", check=True)
+        result = self.run_here(constant, "-f", "json", "--completeness=100", check=True)
         self.assertIn("0 of 100 sources of --completeness could be added", result.stderr)
         for bins in json.loads(result.stdout)["completeness"].values():
             for bin_ in bins:
                 self.assertEqual([bin_["injected"], bin_["found"]], [0, 0])
                 self.assertEqual([bin_[name] for name in ("completeness", "error", "flux_ratio")], [None] * 3)
-        t.run(constant, "-q", "--completeness=100", "--scales", "--negative", "-o", self.path("constant.fits.csv"), check=True)
+        self.run_here(constant, "-q", "--completeness=100", "--scales", "--negative", "-o", self.path("constant.fits.csv"), check=True)
 
     def test_errors(self):
         image, no_beam = self.sky(), self.sky("no-beam.fits", BMAJ=None, BMIN=None, BPA=None)
         self.assert_error(1, "no-beam.fits: --completeness needs the beam, and no beam is known: give --beam MAJ,MIN,PA, or leave "
                           "--completeness out", no_beam, "--completeness")
-        t.run(no_beam, "-q", "--completeness=5", "--beam", "9", "-o", self.path("c.csv"), check=True)
+        self.run_here(no_beam, "-q", "--completeness=5", "--beam", "9", "-o", self.path("c.csv"), check=True)
         at = self.path("c.csv")
         for message, *options in (
                 ("--completeness: '0' is not a whole number of sources from 1 to 1000000", "--completeness=0"),
@@ -360,7 +364,7 @@ class Completeness(t.Case):
         images = self.sky("a.fits"), self.sky("b.fits", shape=(300, 350), seed=4, rise=3)
         options = ["--local", "-i", "3", "--fit"]
         merged = self.path("m.csv")
-        t.run(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, check=True)
+        self.run_here(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, check=True)
         rows = t.read_csv(self.path("m.completeness.csv"))
         lists = [self.injected(image, *options, n=150) for image in images]
         areas = [np.isfinite(fits.getdata(image)).sum() for image in images]
@@ -372,7 +376,7 @@ class Completeness(t.Case):
                 self.assertLess(abs(row[name] - value), 2e-4 * value, name)
             self.assertEqual(row["Injected"], sum(low <= source.flux < high for source in sources))
         for end in ("json", "fits", "vot", "ecsv"):
-            t.run(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", self.path("m." + end), check=True)
+            self.run_here(*images, "-q", *options, "--completeness=150", "-o", self.path("out"), "--merge", self.path("m." + end), check=True)
         table = json.loads(self.text("m.completeness.json"))
         self.assertEqual([{**row, "Kind": "flux"} for row in table["completeness_bins"]], rows)
         self.assertEqual([entry["image"]["path"] for entry in table["images"]], list(images))
@@ -383,7 +387,7 @@ class Completeness(t.Case):
         """Catalogues that are there already do not tell which sources were found; merging files leaves the tables out."""
         before = self.text("m.completeness.csv")
         os.remove(self.path(os.path.join("out", "a.completeness.csv")))
-        again = t.run(*images, *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, "--skip-existing", check=True)
+        again = self.run_here(*images, *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, "--skip-existing", check=True)
         self.assertIn("2 images: ", again.stderr)
         self.assertIn("0 failed, 1 skipped", again.stderr)
         self.assertIn("m.completeness.csv: not written, since 1 catalogue was there already, and added sources are not kept: search all "

@@ -792,7 +792,7 @@ class Merge(t.Case):
         words = [*self.images[:2], "-q", "--fit", "--save", "gaussians", "-o", self.out]
         foreign = self.path("m.gaussians.fits")
         shutil.copy(self.images[0], foreign)
-        for arguments, message in ((["-f", "fits", "--merge", "-"], "--merge - with --save gaussians: their merged table is to stand beside a file"),
+        for arguments, message in ((["-f", "fits", "--merge", "-"], "--merge - with --save gaussians: the merged table of Gaussians is to stand beside a file"),
                                    (["--merge", "/dev/null"], "--merge /dev/null with --save gaussians"),
                                    (["--merge", self.path("m.fits")], "m.gaussians.fits: the merged table of Gaussians would replace this file"),
                                    (["--merge", os.path.join(self.out, "0.gaussians.csv")], "would both write"),

@@ -63,6 +63,8 @@ static void all_options_have_a_round_trip(void **state) {
                                            {"measure-in", "a,,b.fits,c.fits"},
                                            {"background-map", "b.fits"},
                                            {"negative", "yes"},
+                                           {"completeness", "500"},
+                                           {"seed", "17"},
                                            {"deblend", "yes"},
                                            {"fit", "yes"},
                                            {"contrast", "1.5"},
