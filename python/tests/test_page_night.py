@@ -389,23 +389,6 @@ def test_a_night_with_five_odd_tiles(tmp_path):
 
 # --- in a browser ---
 
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium without a window; no page may have an error of a script."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    from selenium.webdriver.chrome.service import Service
-
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
-        pytest.skip("chromium and chromium-driver are not installed")
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--window-size=1280,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
-
-
 def show(browser, directory, rows):
     """Opens the page of a report, once its scripts ran."""
     from selenium.webdriver.support.ui import WebDriverWait

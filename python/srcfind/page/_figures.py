@@ -280,10 +280,8 @@ def _residual_plot(catalogue: CatalogueFile) -> Figure | None:
 
 
 def sources_section(catalogue: CatalogueFile) -> Section | None:
-    """Total over peak, sizes and residuals against S/N; None without any."""
+    """Total over peak, sizes and residuals against S/N; None of a fit without any."""
     figures = [figure for figure in (_compactness_plot(catalogue), _sizes_plot(catalogue), _residual_plot(catalogue)) if figure]
-    if not figures:
-        return None
-    words = [] if catalogue.has("N_Gaus") else ["These are moments of the pixels above the island threshold, which are too small for faint sources: --fit measures "
-                                                "sizes and fluxes by Gaussians."]
-    return Section("shapes", "Fluxes and sizes", words, figures)
+    words = [] if catalogue.has("N_Gaus") else ["Sizes and fluxes are moments of the pixels above the island threshold, which are too small for faint sources: --fit measures "
+                                                "them by Gaussians."]
+    return Section("shapes", "Fluxes and sizes", words, figures) if words or figures else None

@@ -23,9 +23,10 @@ Array = NDArray[Any]
 # The layout of pictures, in their pixels: src/output/picture/picture.c.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _MOST_MAP, _LEAST_MAP, _LEAST_SHEET, _LEAST_BAR = 125, 150, 74, 56, 1720, 600, 640, 200
 
-_MOST_PNG = 700_000  # bytes of a picture that is taken as it is
+_MOST_BYTES = 450_000  # of a picture in the page
+_QUALITIES = (80, 65, 50, 40)  # of JPEG
 _MOST_SIDE = 2000
-_MOST_RMS = 500  # pixels along a side of the map of the rms
+_MOST_RMS = 400  # pixels along a side of the map of the rms
 _BINS = 60
 
 
@@ -59,11 +60,14 @@ def _layout(height: int, width: int) -> tuple[tuple[int, int], dict[str, float]]
 
 
 def _small_enough(content: bytes, picture: Image.Image) -> str:
-    """A picture as data: a large one with losses that nobody sees, since noise does not compress."""
-    if len(content) <= _MOST_PNG:
+    """A picture as data: a large one with small losses, since noise does not compress."""
+    if len(content) <= _MOST_BYTES:
         return data_uri(content, "image/png")
-    stream = io.BytesIO()
-    picture.convert("RGB").save(stream, "JPEG", quality=80, optimize=True)
+    for quality in _QUALITIES:
+        stream = io.BytesIO()
+        picture.convert("RGB").save(stream, "JPEG", quality=quality, optimize=True)
+        if stream.tell() <= _MOST_BYTES:
+            break
     return data_uri(stream.getvalue(), "image/jpeg")
 
 
@@ -93,12 +97,12 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-def png(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG file of pixels with red, green and blue along the last axis, the upper row first."""
-    height, width = pixels.shape[:2]
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)  # 0: no filter
-    return (b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + _chunk(b"IEND", b""))
+def png(pixels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> bytes:
+    """A PNG file of pixels that are rows of a palette (red, green, blue), the upper row first."""
+    height, width = pixels.shape
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels], axis=1)  # 0: no filter
+    return (b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)) +
+            _chunk(b"PLTE", palette.tobytes()) + _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + _chunk(b"IEND", b""))
 
 
 def _read_map(path: Path, shape: tuple[int, int], step: int) -> Array:
@@ -116,9 +120,9 @@ def _read_map(path: Path, shape: tuple[int, int], step: int) -> Array:
 
 def _painted(values: Array, bar: Axis) -> str:
     """A map in colours, north up; blank pixels are grey."""
-    pixels = colours(np.nan_to_num(bar.place(values)))
-    pixels[~np.isfinite(values)] = 224
-    return data_uri(png(pixels[::-1]), "image/png")
+    palette = np.append(colours(np.linspace(0, 1, 255)), np.full((1, 3), 224, np.uint8), axis=0)
+    levels = np.where(np.isfinite(values), np.clip(254 * bar.place(values), 0, 254).round(), 255)
+    return data_uri(png(np.nan_to_num(levels[::-1]).astype(np.uint8), palette), "image/png")
 
 
 def _map_figure(values: Array, shape: tuple[int, int], bar: Axis) -> Figure:

@@ -66,9 +66,13 @@ class Sheet:
 
     @property
     def packed(self) -> str:
-        """The table as text for page.js: JSON, deflated, in base64: 10,000 sources take 3 MB, and not 9 MB."""
-        data = {"columns": self.columns, "rows": self.rows, "links": self.links}
-        return base64.b64encode(zlib.compress(json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii"), 9)).decode("ascii")
+        """The table as text for page.js: JSON, column by column, deflated, in base64. 10,000 sources take 3.5 MB, and not 9 MB.
+
+        Most of it are digits of numbers, in which nothing repeats: Z_FILTERED does not look for what does, and saves 7%."""
+        data = {"columns": self.columns, "n": len(self.rows), "cells": list(zip(*self.rows)), "links": self.links}
+        deflate = zlib.compressobj(9, strategy=zlib.Z_FILTERED)
+        content = deflate.compress(json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")) + deflate.flush()
+        return base64.b64encode(content).decode("ascii")
 
 
 def short(value: float, digits: int = 4) -> str:

@@ -74,8 +74,7 @@ class CatalogueFile:
         index = next((i for i, column in enumerate(self.columns) if column.name == name), None)
         if index is None:
             return np.full(len(self.rows), np.nan)
-        cells = (row[index] for row in self.rows)
-        return np.array([cell if is_number(cell) and abs(cell) < _ABSURD else math.nan for cell in cells], float)
+        return np.array([_real(row[index]) for row in self.rows], float)
 
 
 def is_number(value: Any) -> bool:
@@ -83,11 +82,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _real(value: Any) -> float:
+    """A number of JSON; NaN for other values, and for absurd ones."""
+    return float(value) if is_number(value) and abs(value) < _ABSURD else math.nan
+
+
 def number(members: Any, *names: str) -> float:
     """A number inside objects of JSON, by the names that lead there; NaN where there is none."""
     for name in names:
         members = members.get(name) if isinstance(members, dict) else None
-    return float(members) if is_number(members) and abs(members) < _ABSURD else math.nan
+    return _real(members)
 
 
 def text(members: Any, *names: str) -> str:

@@ -29,7 +29,8 @@ function drawing(name, attributes, ...children) {
 async function unpack(packed) {
     const bytes = Uint8Array.from(atob(packed.trim()), character => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text());
+    const {columns, n, cells, links} = JSON.parse(await new Response(stream).text());
+    return {columns, links, rows: Array.from({length: n}, (_, row) => cells.map(column => column[row]))};
 }
 
 function shown(cell) {
@@ -256,7 +257,7 @@ class Picture {
         this.places = sheet.rows.map(row => row[x] === null || row[y] === null ? null
             : [view.left + (row[x] + 0.5) * view.scale, view.top + view.height - (row[y] + 0.5) * view.scale]);
         this.mark = drawing("circle", {r: 22, fill: "none", stroke: "#e69f00", "stroke-width": 4, visibility: "hidden"});
-        root.append(drawing("svg", {viewBox: `0 0 ${this.image.width} ${this.image.height}`, "aria-hidden": "true"}, this.mark));
+        root.append(drawing("svg", {viewBox: `0 0 ${this.width} ${this.image.getAttribute("height")}`, "aria-hidden": "true"}, this.mark));
         root.addEventListener("pointermove", event => {
             const index = this.nearest(event);
             root.style.cursor = index < 0 ? "" : "pointer";
