@@ -111,14 +111,10 @@ def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array
 
 # --- which tile is odd ---
 
-def _steady(values: Array, weights: Array) -> float:
-    """The weighted median; where it is between two values the one that is nearer to 0, so that one odd neighbour of two makes no
-    tile odd."""
+def _weighted_median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
-    ordered, below = values[order], np.cumsum(weights[order])
-    half = below[-1] / 2
-    middle = ordered[[np.searchsorted(below, half, "left"), min(np.searchsorted(below, half, "right"), len(values) - 1)]]
-    return float(middle[np.argmin(np.abs(middle))])
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ def _standings(overlaps: Overlaps) -> dict[int, _Standing]:
     for tile, given in rows.items():
         each = np.array(given, float)
         votes = np.minimum(each[:, 3], FEWEST)  # so that no neighbour outvotes the others by its wider overlap
-        east, north, log = (_steady(each[:, i], votes) for i in range(3))
+        east, north, log = (_weighted_median(each[:, i], votes) for i in range(3))
         n = int(each[:, 3].sum())
         if n >= FEWEST:
             standings[tile] = _Standing(np.array([east, north]), log, n, each, [row[4] for row in given])
