@@ -157,6 +157,7 @@ class Sheet {
             const arrow = this.sorted !== i ? "" : this.direction > 0 ? " ▲" : " ▼";
             const button = element("button", {type: "button", textContent: name + arrow, title: description, onclick: () => this.sort(i)});
             const cell = element("th", {scope: "col", className: this.isText[i] ? "text" : ""}, button, element("span", {textContent: unit}));
+            cell.dataset.name = name; // for print
             cell.setAttribute("aria-sort", this.sorted !== i ? "none" : this.direction > 0 ? "ascending" : "descending");
             return cell;
         }));
