@@ -143,7 +143,7 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
         places.append(Place(corners, _describe(night, i), links[i], i in night.reasons,
                             {"status": _status_colour(night, i), "rms": _colour(rms[i]), "sources": _colour(counts[i])}))
     return {"svg": draw_map(places, there, "Map of the tiles"), "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
-            "sources": (short(least, 3), short(most, 3)), "ramp": [colour_text(i / 12) for i in range(13)]}
+            "sources": (f"{least:.0f}", f"{most:.0f}"), "ramp": [colour_text(i / 12) for i in range(13)]}
 
 
 # --- the table ---
