@@ -151,6 +151,12 @@ def test_fast_tiles_are_not_odd(tmp_path):
     assert odd(tmp_path, rows) == {}
 
 
+def test_spellings_of_units(tmp_path):
+    rows = tiles()
+    rows[3]["unit"], rows[4]["unit"], rows[5]["unit"] = "JY/BEAM", "Jy / beam", "mJy/beam"
+    assert odd(tmp_path, rows) == {5: {"unit"}}
+
+
 def test_gradients_are_usual_and_steps_are_not(tmp_path):
     """A row of tiles at the edge has three times the noise of the other edge; the same noise inside is odd."""
     rows = tiles()

@@ -123,7 +123,7 @@ def _status_colour(night: Night, i: int) -> str:
 def _describe(night: Night, i: int) -> str:
     """A tile in a few words."""
     tile = night.tiles[i]
-    unit = f" {tile.text('unit')}" if tile.text("unit") else ""
+    unit = f" {tile.unit}" if tile.unit else ""
     known = [(tile.text("status"), tile.text("status")), (tile.text("sources"), f"{tile.text('sources')} sources"),
              (tile.text("rms_median"), f"rms {short(tile.number('rms_median'))}{unit}"), (tile.text("seconds"), f"{tile.text('seconds')} s")]
     return shown("; ".join([f"{tile.name}: " + ", ".join(words for value, words in known if value), *night.reasons.get(i, [])]))
