@@ -21,6 +21,7 @@ pytest.importorskip("astropy")
 from srcfind.page import _match as m  # noqa: E402
 from srcfind.page._night import write_night_page  # noqa: E402
 from srcfind.page._nights import Night  # noqa: E402
+from srcfind.page._overlaps import Overlap, Overlaps, overlap_outliers  # noqa: E402
 from srcfind.page._read import PageError  # noqa: E402
 from srcfind.page._report import read_report  # noqa: E402
 
@@ -134,6 +135,12 @@ def test_one_odd_tile(tmp_path, column, value, figure):
         assert list(found) == [number] and figure in found[number]
 
 
+def test_the_oddest_tile_is_first(tmp_path):
+    rows = tiles()
+    rows[20]["rms_median"], rows[50]["rms_median"], rows[70]["status"] = "0.0005", "0.05", "failed"
+    assert list(night(tmp_path, rows).reasons) == [70, 50, 20]
+
+
 def test_fast_tiles_are_not_odd(tmp_path):
     rows = tiles()
     rows[7]["seconds"] = "0.001"
@@ -142,6 +149,12 @@ def test_fast_tiles_are_not_odd(tmp_path):
         row["seconds"] = "0.003"
     rows[7]["seconds"] = "0.09"  # nobody waited for that
     assert odd(tmp_path, rows) == {}
+
+
+def test_spellings_of_units(tmp_path):
+    rows = tiles()
+    rows[3]["unit"], rows[4]["unit"], rows[5]["unit"] = "JY/BEAM", "Jy / beam", "mJy/beam"
+    assert odd(tmp_path, rows) == {5: {"unit"}}
 
 
 def test_gradients_are_usual_and_steps_are_not(tmp_path):
@@ -237,6 +250,22 @@ def test_two_neighbours(tmp_path):
     for i, row in enumerate(rows):
         write_catalogue(tmp_path / ("t%d.json" % i), row, **({"north": 3} if i == 5 else {}))
     assert [(outlier.tile, outlier.figure) for outlier in night(tmp_path, rows).outliers] == [(5, "positions")]
+
+
+def blamed(directory, *pairs):
+    """Which tiles are odd, of pairs (first, second, number of sources, offset to the north in arcsec)."""
+    overlaps = Overlaps([Overlap(first, second, n, 0.0, north, 1.0) for first, second, n, north in pairs], 0.2, 0.05)
+    return [outlier.tile for outlier in overlap_outliers(read_report(report(directory, tiles(10, 1))).tiles, overlaps)]
+
+
+def test_which_tile_is_blamed(tmp_path):
+    """Most neighbours must say the same, each with three votes at the most; all of them need three sources together."""
+    even = [(4, 5, 9, 0.0), (5, 6, 9, 0.0), (6, 7, 9, 0.0), (7, 8, 9, 0.0)]
+    assert blamed(tmp_path, *even) == []
+    assert blamed(tmp_path, *even, (0, 1, 3, 9.0), (0, 2, 3, 9.0), (0, 3, 50, 0.0), (1, 4, 9, 0.0), (2, 5, 9, 0.0), (1, 2, 9, 0.0)) == [0]
+    assert blamed(tmp_path, *even, (0, 1, 50, 9.0), (0, 2, 9, 0.0), (1, 2, 9, 0.0), (1, 4, 9, 0.0)) == []  # one of two is not most of them
+    assert blamed(tmp_path, *even, (0, 1, 3, 9.0), (0, 2, 1, 4.0), (0, 3, 1, 0.0), (1, 2, 9, 0.0), (1, 4, 9, 0.0)) == []  # they do not agree
+    assert blamed(tmp_path, *even, (0, 1, 2, 9.0)) == []
 
 
 @pytest.mark.parametrize("change", [{"Flags": 1}, {"SNR": 2.0}, {"Total_flux": None}, "double"])

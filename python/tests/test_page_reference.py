@@ -198,6 +198,9 @@ def test_offsets_and_ratios(tmp_path):
 def test_the_radius_is_the_beam(tmp_path):
     assert found(tmp_path, usual(tmp_path / "r.fits")).radius == pytest.approx(6)
     assert found(tmp_path, usual(tmp_path / "r.fits"), radius=2.5).radius == 2.5
+    own = catalogue(tmp_path / "c.json")
+    own.images.append({"beam": {"major_deg": 9 / 3600}})
+    assert match(own, read_reference(ReferenceOptions(tmp_path / "r.fits"), own), ReferenceOptions(tmp_path / "r.fits")).radius == pytest.approx(9)
     own = catalogue(tmp_path / "c.json", beam=None)
     with pytest.raises(PageError, match="--radius"):
         reference_section(own, ReferenceOptions(tmp_path / "r.fits"))
@@ -255,6 +258,9 @@ def test_trends(tmp_path):
     table["Total_flux"].unit = "Jy"
     table.write(tmp_path / "r.ecsv")
     told = [text for text in reference_section(own, ReferenceOptions(tmp_path / "r.ecsv")).paragraphs if "changes" in text]
+    section = reference_section(own, ReferenceOptions(tmp_path / "r.ecsv"))
+    values = [float(row[1].split(" ± ")[0]) for row in section.figures[1].table.rows]
+    assert values == sorted(values, reverse=True) and values[0] - values[-1] > 1.5
     assert len(told) == 1 and told[0].startswith("The offset to the east changes by -") and "in the west to the third in the east" in told[0]
 
 

@@ -123,7 +123,7 @@ def _status_colour(night: Night, i: int) -> str:
 def _describe(night: Night, i: int) -> str:
     """A tile in a few words."""
     tile = night.tiles[i]
-    unit = f" {tile.text('unit')}" if tile.text("unit") else ""
+    unit = f" {tile.unit}" if tile.unit else ""
     known = [(tile.text("status"), tile.text("status")), (tile.text("sources"), f"{tile.text('sources')} sources"),
              (tile.text("rms_median"), f"rms {short(tile.number('rms_median'))}{unit}"), (tile.text("seconds"), f"{tile.text('seconds')} s")]
     return shown("; ".join([f"{tile.name}: " + ", ".join(words for value, words in known if value), *night.reasons.get(i, [])]))
@@ -143,7 +143,7 @@ def _map(night: Night, links: list[str]) -> dict[str, Any] | None:
         places.append(Place(corners, _describe(night, i), links[i], i in night.reasons,
                             {"status": _status_colour(night, i), "rms": _colour(rms[i]), "sources": _colour(counts[i])}))
     return {"svg": draw_map(places, there, "Map of the tiles"), "rms": (short(rms_low, 3), short(rms_high, 3), night.unit),
-            "sources": (short(least, 3), short(most, 3)), "ramp": [colour_text(i / 12) for i in range(13)]}
+            "sources": (f"{least:.0f}", f"{most:.0f}"), "ramp": [colour_text(i / 12) for i in range(13)]}
 
 
 # --- the table ---

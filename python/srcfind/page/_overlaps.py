@@ -90,13 +90,12 @@ def _fields(tiles: list[Tile], sources: dict[int, Sources], centres: Array) -> d
 
 
 def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array) -> Overlaps:
-    """Compares each tile with those of its neighbours that are of the same frame and plane, and near enough to overlap."""
+    """Compares each tile with those of its neighbours that are of the same frame and plane."""
     fields = _fields(tiles, sources, centres)
     found, rest = [], [np.zeros((0, 3))]
     for i, j in sorted({(min(i, int(j)), max(i, int(j))) for i in fields for j in neighbours[i] if int(j) in fields}):
         a, b = fields[i], fields[j]
-        if (a.frame != b.frame or tiles[i].text("plane") != tiles[j].text("plane")
-                or np.linalg.norm(a.centre - b.centre) > a.reach + b.reach):
+        if a.frame != b.frame or tiles[i].text("plane") != tiles[j].text("plane"):
             continue
         moved, ratio = _compare(a, b)
         if not len(ratio):
@@ -112,14 +111,10 @@ def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array
 
 # --- which tile is odd ---
 
-def _steady(values: Array, weights: Array) -> float:
-    """The weighted median; where it is between two values the one that is nearer to 0, so that one odd neighbour of two makes no
-    tile odd."""
+def _weighted_median(values: Array, weights: Array) -> float:
     order = np.argsort(values)
-    ordered, below = values[order], np.cumsum(weights[order])
-    half = below[-1] / 2
-    middle = ordered[[np.searchsorted(below, half, "left"), min(np.searchsorted(below, half, "right"), len(values) - 1)]]
-    return float(middle[np.argmin(np.abs(middle))])
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ def _standings(overlaps: Overlaps) -> dict[int, _Standing]:
     for tile, given in rows.items():
         each = np.array(given, float)
         votes = np.minimum(each[:, 3], FEWEST)  # so that no neighbour outvotes the others by its wider overlap
-        east, north, log = (_steady(each[:, i], votes) for i in range(3))
+        east, north, log = (_weighted_median(each[:, i], votes) for i in range(3))
         n = int(each[:, 3].sum())
         if n >= FEWEST:
             standings[tile] = _Standing(np.array([east, north]), log, n, each, [row[4] for row in given])

@@ -46,6 +46,11 @@ class Tile:
         return number(self.text(column))
 
     @property
+    def unit(self) -> str:
+        """That of the map, in one spelling: JY/BEAM is Jy/beam."""
+        return self.text("unit").replace(" ", "").replace("JY", "Jy").replace("BEAM", "beam")
+
+    @property
     def is_done(self) -> bool:
         return self.text("status") == "done"
 

@@ -191,7 +191,7 @@ def _background(tile: Tile) -> float:
 
 FIGURES = (
     Figure("rms", lambda tile: _log(tile.number("rms_median")), 0.06,
-           lambda tile, value, expected: f"rms {math.exp(value):.4g} {tile.text('unit')}: {math.exp(value - expected):.3g} times the expected one"),
+           lambda tile, value, expected: f"rms {math.exp(value):.4g} {tile.unit}: {math.exp(value - expected):.3g} times the expected one"),
     Figure("sources", lambda tile: _counts(tile.number("sources")), 1.0, _count_words("sources", "sources")),
     Figure("negative", lambda tile: _counts(tile.number("negative")), 1.0, _count_words("negative sources", "negative"), both_ways=False),
     Figure("beam", _beam_size, 0.05,
@@ -222,7 +222,7 @@ def _odd(figure: Figure, tiles: list[Tile], values: Array, centres: Array, neigh
 
 def unit_of(tiles: list[Tile]) -> str:
     """The unit that most tiles have."""
-    units = Counter(tile.text("unit") for tile in tiles if tile.is_done)
+    units = Counter(tile.unit for tile in tiles if tile.is_done)
     return units.most_common(1)[0][0] if units else ""
 
 
@@ -232,8 +232,8 @@ def _without_figures(tiles: list[Tile]) -> list[Outlier]:
     for i, tile in enumerate(tiles):
         if tile.text("status") == "failed":
             odd.append(Outlier(i, "status", math.inf, tile.text("message") or "failed"))
-        elif tile.is_done and tile.text("unit") != unit:
-            odd.append(Outlier(i, "unit", math.inf, f"unit {tile.text('unit') or 'not known'}, where most tiles have {unit or 'none'}"))
+        elif tile.is_done and tile.unit != unit:
+            odd.append(Outlier(i, "unit", math.inf, f"unit {tile.unit or 'not known'}, where most tiles have {unit or 'none'}"))
         elif tile.is_done and tile.number("rms_median") == 0:
             odd.append(Outlier(i, "rms", math.inf, "rms 0: all pixels that the clip kept have one value"))
     return odd
@@ -243,6 +243,6 @@ def outliers(tiles: list[Tile], blank: Array, centres: Array, neighbours: Array)
     """The tiles that stand out, by the report and by the share of their pixels that is blank (NaN where it is not known)."""
     found, unit = _without_figures(tiles), unit_of(tiles)
     for figure in FIGURES:
-        values = np.array([figure.value(tile) if tile.is_done and tile.text("unit") == unit else math.nan for tile in tiles], float)
+        values = np.array([figure.value(tile) if tile.is_done and tile.unit == unit else math.nan for tile in tiles], float)
         found += _odd(figure, tiles, values, centres, neighbours)
     return found + _odd(Figure("blank", lambda tile: math.nan, 0.05, _blank_words, both_ways=False), tiles, blank, centres, neighbours)
