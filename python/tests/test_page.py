@@ -248,6 +248,14 @@ def test_counts_take_completeness_out(tmp_path, searched):
     assert line.group(1) == ""
 
 
+def test_bins_that_are_incomplete_are_not_corrected():
+    """A bin in which one source alone is of unknown weight has no corrected value, and not a lower one."""
+    flux = np.geomspace(1e-4, 1e-1, 100)
+    svg = _figures._euclidean_plot(flux, np.where(flux > 1.1e-4, 1.25, math.nan), 1.0).plot
+    n_bins = [len(re.findall("h0", re.findall(r'<path d="([^"]*h0)" fill="none" stroke="%s"' % colour, svg)[-1])) for colour in (_plots.BLUE, _plots.VERMILLION)]
+    assert n_bins == [9, 8]
+
+
 def test_negative_sources_are_counted_apart(tmp_path, searched):
     members = many(searched, 40)
     for i, source in enumerate(members["sources"]):

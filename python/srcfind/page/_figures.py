@@ -174,7 +174,7 @@ def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str
 
 
 def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure | None:
-    """Differential counts times S^2.5, in Jy^1.5 / sr."""
+    """Differential counts times S^2.5, in Jy^1.5 / sr. Bins with a source whose weight is NaN have no corrected value."""
     edges = np.geomspace(flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux))))))
     middles, widths, index = np.sqrt(edges[:-1] * edges[1:]), np.diff(edges), np.digitize(flux, edges) - 1
     layers: list[Layer] = []
@@ -204,7 +204,7 @@ def counts_section(catalogue: CatalogueFile) -> Section | None:
     weights = None if share is None or complete is None else np.where(complete, 1 / np.maximum(share, _LEAST_COMPLETE), np.nan)
     figures = [_cumulative_plot(flux, weights, area, f"Total_flux ({unit})" if unit else "Total_flux")]
     if unit == "Jy" and area > 0 and len(flux) >= 20:
-        euclidean = _euclidean_plot(flux, None if weights is None else np.nan_to_num(weights), area)
+        euclidean = _euclidean_plot(flux, weights, area)
         figures += [euclidean] if euclidean else []
     words = [] if weights is not None else ["Sources that are missed are not counted: with --completeness they are taken into account."]
     return Section("counts", "Counts", words, figures)
