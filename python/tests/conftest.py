@@ -5,6 +5,7 @@ FAKE_CUDA  a CUDA module without CUDA (tests/unit/fake_cuda.c), for a package wi
            skipped
 """
 import os
+import shutil
 import sys
 
 import pytest
@@ -37,3 +38,20 @@ def fake_cuda():
 def path(tmp_path):
     """Paths in a directory of the test's own: path("image.fits")."""
     return lambda name: str(tmp_path / name)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium without a window, for the pages of srcfind-page."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="python3-selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        pytest.skip("chromium and chromium-driver are not installed")
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()

@@ -1,0 +1,136 @@
+"""The command srcfind-page."""
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from srcfind.page._read import OtherTable, PageError
+
+if TYPE_CHECKING:
+    from srcfind.page._reference import ReferenceOptions
+
+_PACKAGES = "srcfind-page needs Jinja2, astropy and Pillow: pip install '.[page]', or Debian's python3-jinja2, python3-astropy, python3-pil"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="srcfind-page", description="Writes a page for a browser from a catalogue of srcfind, or from the report of a batch.",
+        epilog="More is shown of a catalogue if srcfind wrote it with --save picture,rms --negative --completeness. "
+               "man srcfind-page describes the page.")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a catalogue (c.json), or a report (r.csv)")
+    parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="the page; by default it stands beside FILE: c.html")
+    parser.add_argument("--tiles", action="store_true", help="of a report, write the pages of its tiles, too")
+    parser.add_argument("-q", "--quiet", action="store_true", help="without a line for each page")
+    parser.add_argument("-V", "--version", action="version", version=f"srcfind-page {metadata.version('srcfind')}")
+    _add_reference(parser)
+    return parser
+
+
+# --- the options of references ---
+
+_FREQUENCY = re.compile(r"([\d.eE+-]+)\s*([kMG]?Hz)?")
+_HERTZ = {None: 1.0, "Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
+
+
+def _positive(text: str) -> float:
+    """A number above 0; ValueError for others."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+def _frequency(text: str) -> float:
+    """A frequency in Hz: 1.4e9, 1400MHz, 1.4GHz."""
+    parts = _FREQUENCY.fullmatch(text.strip())
+    if not parts:
+        raise ValueError(text)
+    return _positive(parts.group(1)) * _HERTZ[parts.group(2)]
+
+
+_frequency.__name__, _positive.__name__ = "frequency", "positive number"  # in the messages of argparse
+
+
+def _add_reference(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("a catalogue beside a reference")
+    group.add_argument("--reference", type=Path, metavar="TABLE", help="another catalogue of this field: VOTable, FITS, CSV, ...")
+    group.add_argument("--reference-flux", metavar="NAME[:UNIT]", help="its column of fluxes, as S1.4:mJy")
+    group.add_argument("--radius", type=_positive, metavar="ARCSEC", help="sources within it are the same [the beam]")
+    group.add_argument("--reference-frequency", type=_frequency, metavar="FREQUENCY", help="of the reference, as 1.4GHz")
+    group.add_argument("--frequency", type=_frequency, help="of the catalogue [that of its image]")
+    group.add_argument("--spectral-index", type=float, metavar="A", help="of the sources, as -0.7, to compare fluxes at one frequency")
+
+
+def _check_reference(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if not options.reference:
+        for name in ("reference_flux", "radius", "reference_frequency", "frequency", "spectral_index"):
+            if getattr(options, name) is not None:
+                parser.error(f"--{name.replace('_', '-')} needs --reference TABLE")
+    elif any(path.suffix == ".csv" for path in options.files):
+        parser.error("--reference is for catalogues (c.json), not for a report")
+    if (options.reference_frequency is None) != (options.spectral_index is None):
+        parser.error("--reference-frequency and --spectral-index go together: both are needed for fluxes at one frequency")
+
+
+def _reference(options: argparse.Namespace) -> ReferenceOptions | None:
+    from srcfind.page._reference import ReferenceOptions
+
+    return options.reference and ReferenceOptions(options.reference, options.reference_flux, options.reference_frequency, options.frequency,
+                                                  options.spectral_index, options.radius)
+
+
+# --- pages ---
+
+def _write(path: Path, page: Path, options: argparse.Namespace) -> None:
+    """Writes the page of a file."""
+    from srcfind.page._catalogue import write_catalogue_page
+    from srcfind.page._night import write_night_page
+
+    if path.suffix == ".csv":
+        for message in write_night_page(path, page, write_catalogue_page if options.tiles else None):
+            print(f"srcfind-page: {message}", file=sys.stderr)
+    else:
+        write_catalogue_page(path, page, _reference(options))
+
+
+def _page_of(options: argparse.Namespace, path: Path) -> Path:
+    given: Path | None = options.output
+    return given or path.with_suffix(".html")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; 0: all pages are written, 1: one at least is not, 2: wrong usage (by argparse)."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.output and len(options.files) > 1:
+        parser.error("-o names the page of one FILE: without it each page stands beside its file")
+    for path in options.files:
+        if path.suffix not in (".json", ".csv"):
+            parser.error(f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)")
+    _check_reference(parser, options)
+    try:
+        import astropy, jinja2, PIL  # noqa
+    except ModuleNotFoundError as error:
+        print(f"srcfind-page: {error}. {_PACKAGES}", file=sys.stderr)
+        return 1
+    status = 0
+    for path in options.files:
+        page = _page_of(options, path)
+        try:
+            _write(path, page, options)
+        except OtherTable as error:
+            print(f"srcfind-page: {error}", file=sys.stderr)
+            status = status if len(options.files) > 1 else 1  # out/*.json names such tables, too
+        except PageError as error:
+            print(f"srcfind-page: {error}", file=sys.stderr)
+            status = 1
+        else:
+            if not options.quiet:
+                print(f"srcfind-page: {page}: {page.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    return status

@@ -1,0 +1,287 @@
+"""The sections of a catalogue's page that are plots: sizes, fluxes, counts, and how far they can be trusted."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from srcfind.page._page import Figure, Section, Table, short
+from srcfind.page._plots import BLUE, GREEN, PURPLE, VERMILLION, Axis, Errors, Frame, Layer, Line, Points, Rule, Steps, axis_over, counts_axis, draw
+from srcfind.page._read import CatalogueFile, number, objects, text
+
+Array = NDArray[Any]
+
+_NEGATIVE = 32  # in Flags
+_LEAST_COMPLETE = 0.6  # below it, a correction is as large as what is corrected
+_LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
+_MANY = 1000  # points are small
+_STERADIAN = (180 / math.pi) ** 2  # square degrees
+
+
+def is_negative(catalogue: CatalogueFile) -> NDArray[np.bool_]:
+    """Which sources are those of the negated image."""
+    flags = np.nan_to_num(catalogue.reals("Flags")).astype(np.int64)
+    return np.asarray((flags & _NEGATIVE) != 0)
+
+
+def _positive_reals(catalogue: CatalogueFile, *names: str) -> list[Array]:
+    """Columns without negative sources."""
+    keep = ~is_negative(catalogue)
+    return [catalogue.reals(name)[keep] for name in names]
+
+
+def _cell(value: Any) -> str:
+    """A number of JSON, as it stands there."""
+    return "–" if value is None else str(value)
+
+
+# --- positive and negative sources ---
+
+def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
+    snr, negative = np.abs(catalogue.reals(name)), is_negative(catalogue)
+    axis = axis_over(f"|{name}|", snr, log=True, margin=0.01)
+    edges = np.geomspace(axis.low, axis.high, max(9, min(31, int(2 * math.sqrt(len(snr))))))
+    above, below = (np.histogram(snr[which], edges)[0] for which in (~negative, negative))
+    layers: list[Layer] = [Steps(edges, above, f"positive: {int((~negative).sum())}"),
+                           Steps(edges, below, f"negative: {int(negative.sum())}", VERMILLION, filled=False, dashed=True)]
+    return Figure(draw(Frame(axis, counts_axis("sources", np.append(above, below), log=True)), layers, "S/N of positive and negative sources"),
+                  "There is no negative emission in total intensity: as many positive sources are false as there are negative ones. Negative "
+                  "sources at high S/N are artefacts around bright sources.")
+
+
+def reliability_section(catalogue: CatalogueFile) -> Section:
+    """S/N of positive and negative sources, and what `reliability` says."""
+    bins = objects(catalogue.members, "reliability", "low", "positive", "negative")
+    if not bins:
+        return Section("reliability", "Reliability", ["How many sources are false? Search with --negative, which finds those of the negated image, too."])
+    rows = [(f"{_cell(each['low'])} to {_cell(each.get('high'))}" if each.get("high") is not None else f"from {_cell(each['low'])}",
+             _cell(each["positive"]), _cell(each["negative"]), _cell(each.get("reliability"))) for each in bins]
+    name = "Pix_SNR" if catalogue.has("Pix_SNR") else "SNR"
+    figures = [_signs_plot(catalogue, name)] if np.isfinite(catalogue.reals(name)).any() else []
+    return Section("reliability", "Reliability", ["Reliability is 1 − negative / positive, in ranges of S/N."], figures,
+                   Table((f"|{name}|", "positive", "negative", "reliability"), rows))
+
+
+# --- completeness and flux bias ---
+
+def _by_width(catalogue: CatalogueFile, kind: str) -> dict[float, list[dict[str, Any]]]:
+    """The ranges of `completeness` in which sources were injected, by the width of these (beams)."""
+    found: dict[float, list[dict[str, Any]]] = {}
+    for each in objects(catalogue.members.get("completeness"), kind, "width", "low", "high", "injected"):
+        if each["injected"] > 0 and 0 < each["low"] < each["high"]:
+            found.setdefault(float(each["width"]), []).append(each)
+    return found
+
+
+def _values(bins: list[dict[str, Any]], name: str) -> Array:
+    return np.array([number(each, name) for each in bins])
+
+
+def _middles(bins: list[dict[str, Any]]) -> Array:
+    return np.sqrt(_values(bins, "low") * _values(bins, "high"))
+
+
+def _bins_table(widths: dict[float, list[dict[str, Any]]], label: str) -> Table:
+    names = ("injected", "found", "completeness", "error", "flux_ratio", "flux_scatter", "position_scatter")
+    rows = [(_cell(each["width"]), f"{_cell(each['low'])} to {_cell(each['high'])}", *(_cell(each.get(name)) for name in names))
+            for bins in widths.values() for each in bins]
+    return Table(("width (beams)", label, *names[:4], "flux ratio", "its scatter", "position scatter (pixels)"), rows)
+
+
+def _layers(widths: dict[float, list[dict[str, Any]]], value: str, error: str) -> list[Layer]:
+    """Points with error bars along a line, for each width."""
+    layers: list[Layer] = []
+    for (width, bins), (colour, mark) in zip(widths.items(), _LOOKS):
+        x, y, e = _middles(bins), _values(bins, value), np.nan_to_num(_values(bins, error))
+        label = "point sources" if width == 1 else f"{width:g} beams wide"
+        layers += [Line(x, y, colour=colour), Errors(x, y - e, y + e, colour), Points(x, y, label if len(widths) > 1 else "", colour, mark, 6)]
+    return layers
+
+
+def _edges_axis(label: str, widths: dict[float, list[dict[str, Any]]]) -> Axis:
+    ends = [each[end] for bins in widths.values() for each in bins for end in ("low", "high")]
+    return axis_over(label, ends, log=True, margin=0.02)
+
+
+def _completeness_plot(widths: dict[float, list[dict[str, Any]]], label: str, caption: str) -> Figure:
+    frame = Frame(_edges_axis(label, widths), Axis("completeness", -0.03, 1.05))
+    return Figure(draw(frame, [Rule(1, vertical=False), *_layers(widths, "completeness", "error")], f"Completeness by {label}"), caption,
+                  _bins_table(widths, label))
+
+
+def _bias_plot(widths: dict[float, list[dict[str, Any]]], label: str) -> Figure:
+    spread = [value for bins in widths.values() for sign in (-1, 1)
+              for value in _values(bins, "flux_ratio") + sign * np.nan_to_num(_values(bins, "flux_scatter"))]
+    frame = Frame(_edges_axis(label, widths), axis_over("found / true Total_flux", np.append(np.clip(spread, 0, 3), (0.9, 1.1))))
+    return Figure(draw(frame, [Rule(1, vertical=False), *_layers(widths, "flux_ratio", "flux_scatter")], "Flux bias"),
+                  "The median of found over true flux; bars are the scatter of single sources. Near the threshold it is above 1: only those are found "
+                  "that noise made brighter. Far above it should be 1.")
+
+
+def completeness_section(catalogue: CatalogueFile) -> Section:
+    """Which share of injected sources is found, and with which fluxes."""
+    by_snr, by_flux = _by_width(catalogue, "snr"), _by_width(catalogue, "flux")
+    if not by_snr:
+        return Section("completeness", "Completeness", ["Which share of sources is found, and are their fluxes right? Search with --completeness, which adds "
+                                                        "sources to the image and searches it again."])
+    injected = sum(each["injected"] for bins in by_snr.values() for each in bins)
+    unit = text(catalogue.image, "flux_unit")
+    figures = [_completeness_plot(by_snr, "true S/N", "The share of injected sources that the same search finds, with its error. At the threshold it is "
+                                  "about a half: noise moves half of the sources below it.")]
+    if by_flux:
+        figures.append(_completeness_plot(by_flux, f"true Total_flux ({unit})" if unit else "true Total_flux",
+                                          "The same by flux density, for the whole image. It rises slowly where the rms differs from place to place."))
+    return Section("completeness", "Completeness and flux bias", [f"{injected:g} sources with shapes that are known were added to the image, and searched for."],
+                   [*figures, _bias_plot(by_snr, "true S/N")])
+
+
+# --- counts ---
+
+def _completeness_at(catalogue: CatalogueFile, flux: Array) -> Array | None:
+    """The completeness of point sources of these fluxes; None where it is not known."""
+    bins = _by_width(catalogue, "flux").get(1.0, [])
+    share = _values(bins, "completeness")
+    known = np.isfinite(share)
+    if known.sum() < 2:
+        return None
+    order = np.argsort(_middles(bins)[known])
+    at: Array = np.interp(np.log(flux), np.log(_middles(bins)[known][order]), share[known][order])
+    return at
+
+
+def _area(catalogue: CatalogueFile) -> float:
+    """The sky that was searched, in square degrees; NaN where it is not known."""
+    background = catalogue.members.get("background")
+    return number(catalogue.image, "pixel_area_deg2") * (number(background, "n_pixels") - number(background, "n_blank"))
+
+
+def _cumulative_plot(flux: Array, weights: Array | None, area: float, label: str) -> Figure:
+    """N(>S), found and corrected."""
+    order = np.argsort(flux)[::-1]
+    has_area = math.isfinite(area) and area > 0
+    scale = 1 / area if has_area else 1.0
+    found = np.arange(1, len(flux) + 1) * scale
+    layers: list[Layer] = [Points(flux[order], found, "found", BLUE, "round", 3.5)]
+    axis = found
+    if weights is not None:
+        corrected = np.cumsum(weights[order]) * scale
+        layers.append(Line(flux[order], corrected, f"completeness taken out, where it is above {100 * _LEAST_COMPLETE:.0f}%", VERMILLION))
+        axis = np.append(found, corrected)
+    frame = Frame(axis_over(label, flux, log=True), axis_over("N(>S) per square degree" if has_area else "N(>S)", axis, log=True))
+    return Figure(draw(frame, layers, "Counts: log N - log S"), "The number of sources above a flux density. It becomes flat where sources are missed.")
+
+
+def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure | None:
+    """Differential counts times S^2.5, in Jy^1.5 / sr. Bins with a source whose weight is NaN have no corrected value."""
+    edges = np.geomspace(flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux))))))
+    middles, widths, index = np.sqrt(edges[:-1] * edges[1:]), np.diff(edges), np.digitize(flux, edges) - 1
+    layers: list[Layer] = []
+    shown = np.zeros(0)
+    for each, name, colour, mark in ((np.ones(len(flux)), "found", BLUE, "round"), (weights, "completeness taken out", VERMILLION, "square")):
+        if each is None:
+            continue
+        scale = middles ** 2.5 / widths / (area / _STERADIAN)
+        count = np.bincount(index, each, len(middles)) * scale
+        error = np.sqrt(np.bincount(index, each ** 2, len(middles))) * scale
+        layers += [Errors(middles, count - error, count + error, colour), Points(middles, count, name, colour, mark, 6)]
+        shown = np.append(shown, [count, count + error])
+    frame = Frame(axis_over("Total_flux (Jy)", edges, log=True), axis_over("S²·⁵ dN/dS (Jy¹·⁵ sr⁻¹)", shown, log=True))
+    return Figure(draw(frame, layers, "Euclidean counts"), "Counts in bins, times S²·⁵, as papers show them; bars are Poisson errors. One field of few sources scatters "
+                  "more than they say.")
+
+
+def counts_section(catalogue: CatalogueFile) -> Section | None:
+    """log N - log S; None where there are too few sources."""
+    flux, = _positive_reals(catalogue, "Total_flux")
+    flux = flux[np.isfinite(flux) & (flux > 0)]
+    if len(flux) < 5:
+        return None
+    unit = catalogue.unit("Total_flux")
+    share, area = _completeness_at(catalogue, flux), _area(catalogue)
+    complete = None if share is None else share >= _LEAST_COMPLETE
+    weights = None if share is None or complete is None else np.where(complete, 1 / np.maximum(share, _LEAST_COMPLETE), np.nan)
+    figures = [_cumulative_plot(flux, weights, area, f"Total_flux ({unit})" if unit else "Total_flux")]
+    if unit == "Jy" and area > 0 and len(flux) >= 20:
+        euclidean = _euclidean_plot(flux, weights, area)
+        figures += [euclidean] if euclidean else []
+    words = [] if weights is not None else ["Sources that are missed are not counted: with --completeness they are taken into account."]
+    return Section("counts", "Counts", words, figures)
+
+
+# --- fluxes and sizes ---
+
+def _classes(catalogue: CatalogueFile) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Which positive sources are of which class, with labels: by scale, or by the Gaussians of a fit."""
+    keep = ~is_negative(catalogue)
+    if catalogue.has("Scale"):
+        scale = catalogue.reals("Scale")[keep]
+        return [("not smoothed" if each == 0 else f"scale {each:g}", scale == each) for each in sorted(set(scale[np.isfinite(scale)]))[:4]]
+    if catalogue.has("N_Gaus"):
+        several = catalogue.reals("N_Gaus")[keep] > 1
+        return [("one Gaussian", ~several), ("several Gaussians", several)]
+    return [("source", np.ones(int(keep.sum()), bool))]
+
+
+def _points(catalogue: CatalogueFile, x: Array, y: Array) -> list[Layer]:
+    there = np.isfinite(x) & np.isfinite(y)
+    size = 5 if len(x) < _MANY else 3
+    return [Points(x[which], y[which], label, colour, mark, size)
+            for (label, which), (colour, mark) in zip(_classes(catalogue), _LOOKS) if (which & there).any()]
+
+
+def _compactness_plot(catalogue: CatalogueFile) -> Figure | None:
+    """Total over peak flux against S/N; None where there is no such ratio."""
+    if not catalogue.has("Total_flux", "Peak_flux", "SNR") or not math.isfinite(number(catalogue.image, "beam", "major_deg")):
+        return None
+    total, peak, snr = _positive_reals(catalogue, "Total_flux", "Peak_flux", "SNR")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where((peak > 0) & (total > 0), total / peak, np.nan)
+    if not np.isfinite(ratio).any():
+        return None
+    frame = Frame(axis_over("SNR", snr, log=True), axis_over("Total_flux / Peak_flux", np.append(ratio, (0.8, 1.25)), log=True))
+    return Figure(draw(frame, [Rule(1, "a point", vertical=False), *_points(catalogue, snr, ratio)], "Total over peak flux against S/N"),
+                  "Points gather at 1 towards high S/N, resolved sources lie above. A trend at high S/N is a beam that is not that of the image, or smearing.")
+
+
+def _sizes_plot(catalogue: CatalogueFile) -> Figure | None:
+    """FWHM against S/N, with the beam's; None where there are no sizes."""
+    if not catalogue.has("Maj", "SNR"):
+        return None
+    unit = catalogue.unit("Maj")
+    factor, shown_unit = (3600.0, "arcsec") if unit == "deg" else (1.0, unit or "pixels")
+    maj, snr = _positive_reals(catalogue, "Maj", "SNR")
+    maj = maj * factor
+    if not (np.isfinite(maj) & (maj > 0)).any():
+        return None
+    rules: list[Layer] = []
+    beam = 3600 * number(catalogue.image, "beam", "major_deg")
+    if unit == "deg" and math.isfinite(beam):
+        rules = [Rule(beam, "the beam", vertical=False)]
+    frame = Frame(axis_over("SNR", snr, log=True), axis_over(f"Maj ({shown_unit})", np.append(maj, [beam] if rules else []), log=True))
+    return Figure(draw(frame, rules + _points(catalogue, snr, maj), "Maj against S/N"),
+                  "FWHM of the major axis of each source. Points follow the beam; those far below it are noise peaks or artefacts.")
+
+
+def _residual_plot(catalogue: CatalogueFile) -> Figure | None:
+    """What a fit leaves, in rms, against S/N; None without a fit."""
+    if not catalogue.has("Resid_Isl_rms", "Isl_rms", "SNR"):
+        return None
+    left, rms, snr = _positive_reals(catalogue, "Resid_Isl_rms", "Isl_rms", "SNR")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = left / np.where(rms > 0, rms, np.nan)
+    if not (np.isfinite(ratio) & (ratio > 0)).any():
+        return None
+    frame = Frame(axis_over("SNR", snr, log=True), axis_over("Resid_Isl_rms / Isl_rms", np.append(ratio, (0.8, 2.5)), log=True))
+    return Figure(draw(frame, [Rule(1, vertical=False), Rule(2, "a poor fit", vertical=False), *_points(catalogue, snr, ratio)], "What fits leave"),
+                  "The rms of what the fit leaves in each island, over that of the noise. Above 2 the Gaussians do not describe the source; rising with S/N, "
+                  "the beam or the calibration is not perfect.")
+
+
+def sources_section(catalogue: CatalogueFile) -> Section | None:
+    """Total over peak, sizes and residuals against S/N; None of a fit without any."""
+    figures = [figure for figure in (_compactness_plot(catalogue), _sizes_plot(catalogue), _residual_plot(catalogue)) if figure]
+    words = [] if catalogue.has("N_Gaus") else ["Sizes and fluxes are moments of the pixels above the island threshold, which are too small for faint sources: --fit measures "
+                                                "them by Gaussians."]
+    return Section("shapes", "Fluxes and sizes", words, figures) if words or figures else None
