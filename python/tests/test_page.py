@@ -354,6 +354,8 @@ def test_command(tmp_path, searched, capsys):
     assert main([str(searched), "-o", str(tmp_path / "letter.html")]) == 1 and "another name" in capsys.readouterr().err
     assert (tmp_path / "letter.html").read_text() == "mine"
     assert main([str(tmp_path / "none.json")]) == 1 and "No such file" in capsys.readouterr().err
+    assert main([str(tmp_path / "two\nlines\x1b[31m.json")]) == 1
+    assert "two?lines?[31m.json: No such file" in capsys.readouterr().err
     assert main([str(searched), "-o", str(tmp_path / "no" / "p.html")]) == 1 and "cannot be written" in capsys.readouterr().err
 
 

@@ -310,7 +310,7 @@ def test_catalogues_are_found_beside_the_report(tmp_path):
 # --- reports ---
 
 def test_reports_that_are_none(tmp_path):
-    for content, words in (("a,b\n1,2\n", "no report"), ("", "no report"), (None, "No such file")):
+    for content, words in (("a,b\n1,2\n", "no report"), ("Source_id,RA\n1,2\n", "this is a catalogue: pages are made of JSON"), ("", "no report"), (None, "No such file")):
         path = tmp_path / "r.csv"
         path.unlink(missing_ok=True)
         if content is not None:

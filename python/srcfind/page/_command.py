@@ -87,6 +87,11 @@ def _reference(options: argparse.Namespace) -> ReferenceOptions | None:
 
 # --- pages ---
 
+def _say(message: str) -> None:
+    """Writes a line; names of files may have characters that end it, or that a terminal obeys."""
+    print("srcfind-page:", "".join(c if c.isprintable() else "?" for c in message), file=sys.stderr)
+
+
 def _write(path: Path, page: Path, options: argparse.Namespace) -> None:
     """Writes the page of a file."""
     from srcfind.page._catalogue import write_catalogue_page
@@ -94,7 +99,7 @@ def _write(path: Path, page: Path, options: argparse.Namespace) -> None:
 
     if path.suffix == ".csv":
         for message in write_night_page(path, page, write_catalogue_page if options.tiles else None):
-            print(f"srcfind-page: {message}", file=sys.stderr)
+            _say(message)
     else:
         write_catalogue_page(path, page, _reference(options))
 
@@ -117,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import astropy, jinja2, PIL  # noqa
     except ModuleNotFoundError as error:
-        print(f"srcfind-page: {error}. {_PACKAGES}", file=sys.stderr)
+        _say(f"{error}. {_PACKAGES}")
         return 1
     status = 0
     for path in options.files:
@@ -125,12 +130,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             _write(path, page, options)
         except OtherTable as error:
-            print(f"srcfind-page: {error}", file=sys.stderr)
+            _say(str(error))
             status = status if len(options.files) > 1 else 1  # out/*.json names such tables, too
         except PageError as error:
-            print(f"srcfind-page: {error}", file=sys.stderr)
+            _say(str(error))
             status = 1
         else:
             if not options.quiet:
-                print(f"srcfind-page: {page}: {page.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+                _say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     return status

@@ -93,6 +93,8 @@ def read_report(path: Path) -> Report:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
             rows = csv.reader(stream)
             names: list[str] = next(rows, [])
+            if "Source_id" in names:
+                raise PageError(f"{path}: this is a catalogue: pages are made of JSON, so search the image again with -o NAME.json")
             if not set(_NEEDED) <= set(names):
                 raise PageError(f"{path}: this is no report of srcfind: its first line does not name image and status")
             tiles = {}
