@@ -281,7 +281,7 @@ class Catalogue:
         rms = f"rms {self.background.rms:.4g} {image.unit}".rstrip()
         names = [column.name for column in self.columns]
         row = ("Gaussian" if "Gaus_id" in names else "row of a plane" if "Plane" in names else
-               "bin of sources" if "Low" in names else "source")
+               "bin of sources" if {"E_Completeness", "Reliability"} & {*names} else "source")
         first, *rest = row.split(" ", 1)
         rows = row if n == 1 else " ".join([first + "s", *rest])
         return f"{n} {rows} in {where}, {rms}"

@@ -6,6 +6,7 @@
 
 #include "api/injections.h"
 #include "common/arrays.h"
+#include "input/units.h"
 #include "measure/beam_frame.h"
 #include "measure/injected.h"
 #include "measure/row_index.h"
@@ -21,6 +22,8 @@ struct trials {
     struct injections *list;
     const struct injection_place *places;
     struct injector image, elsewhere;
+    double
+        factor; /* peak in the image / in the one where sources are detected; NaN: as the noise */
     struct row_index before;
     struct error *error;
 };
@@ -54,13 +57,38 @@ static double detected_peak(const struct injection *source, const struct injecti
     return source->snr * place->rms_elsewhere / source->width;
 }
 
-/* The peak in the image: the same, if both have one unit, else of the same S/N. */
-static double measured_peak(const struct trials *t, int64_t i) {
+/* Whether most pixels of both images are in proportion to the noise there: they are one image, of
+ * which one is corrected for the primary beam, or in units of the noise. */
+static bool are_one_image(const struct trials *t) {
+    int64_t n = 0, n_alike = 0;
+    for (int64_t i = 0; i < t->list->n; i++) {
+        const struct injection_place *p = &t->places[i];
+        if (!t->list->all[i].is_added)
+            continue;
+        const double alike = p->value / p->rms - p->value_elsewhere / p->rms_elsewhere;
+        n++;
+        n_alike += fabs(alike) < 0.1;
+    }
+    return 2 * n_alike > n;
+}
+
+/* A source has the same flux in images of the same sky, if their units tell what that is, and the
+ * same S/N in one image that is there in two ways. */
+static double factor_of(const struct trials *t) {
     const struct elsewhere *e = t->from->elsewhere;
-    const bool is_same = !e || strcmp(e->metadata->unit, t->from->metadata->unit) == 0;
+    double factor = 1;
+    if (!e)
+        return 1;
+    const char *unit = t->from->metadata->unit;
+    const bool is_known = strcmp(e->unit, unit) == 0 || units_conform(e->unit, unit, &factor);
+    return is_known && !are_one_image(t) ? factor : (double)NAN;
+}
+
+/* The peak in the image. */
+static double measured_peak(const struct trials *t, int64_t i) {
     const struct injection_place *place = &t->places[i];
     return detected_peak(&t->list->all[i], place) *
-           (is_same ? 1 : place->rms / place->rms_elsewhere);
+           (isnan(t->factor) ? place->rms / place->rms_elsewhere : t->factor);
 }
 
 /* Sets the true fluxes of all sources. */
@@ -110,15 +138,14 @@ static const struct srcfind_source *row_before(const struct wanted *w,
 }
 
 /* Whether a row is not one that was there before, but has half of the source or more. A wide source
- * of low S/N has a peak so small that it lifts that of any row which lies on it by as much: of
- * these it is the total flux that tells. */
+ * is found if half of its total flux is, also in a new row: its peak is so small that it lifts that
+ * of any row which lies on it by as much, and noise on it makes rows of a small part of it. */
 static bool is_new(const void *context, const struct srcfind_source *row) {
     const struct wanted *w = context;
     const struct srcfind_source *before = row_before(w, row);
-    if (!before)
-        return true;
-    return w->source->width > 1 ? row->total_flux - before->total_flux >= w->source->flux / 2
-                                : row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
+    if (w->source->width > 1)
+        return row->total_flux - (before ? before->total_flux : 0) >= w->source->flux / 2;
+    return !before || row->peak_flux - before->peak_flux >= w->gaussian.peak / 2;
 }
 
 static void find_source(const struct trials *t, const struct row_index *rows, int64_t i) {
@@ -230,10 +257,15 @@ enum srcfind_status completeness_measure(const struct completeness_from *from,
     *list = empty_list(from->options);
     injections_plan(list, (double)(from->background->n_pixels - from->background->n_blank),
                     from->metadata->beam_pixels, plans);
+    list->n_a_width = 0; /* what has room */
+    for (int i = 0; i < list->n_widths; i++)
+        list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
     enum srcfind_status status = make_injectors(&t);
     if (status == SRCFIND_OK)
         status = injections_draw(list, plans, &field, from->threads, &places, error);
     t.places = places;
+    if (status == SRCFIND_OK)
+        t.factor = factor_of(&t);
     if (status == SRCFIND_OK && !row_index_make(&t.before, from->before->rows, from->before->n))
         status = error_memory(error, "looking for added sources");
     if (status == SRCFIND_OK)

@@ -28,9 +28,10 @@ struct completeness_from {
 };
 
 /* Adds point sources of the beam's shape and, with scales, wider ones, and searches the image once
- * for each of the trials. A source is found if a row lies within half of its FWHM that was not
- * there before, or whose Peak_flux, of a wider source its Total_flux, has risen by half of the
- * injected one or more. The caller frees injections->all, also after an error. */
+ * for each of the trials. A point source is found if a row lies within half of its FWHM that was
+ * not there before, or whose Peak_flux has risen by half of the injected one or more; a wider
+ * source, if the Total_flux of a row has risen so, from 0 where it was not there. The caller frees
+ * injections->all, also after an error. */
 enum srcfind_status completeness_measure(const struct completeness_from *from,
                                          struct injections *injections, struct error *error);
 

@@ -33,6 +33,7 @@ struct elsewhere elsewhere_make(const struct image *image, const struct srcfind_
         return e;
     const struct srcfind_image *own;
     const struct image *other = user_map_image(image->user_maps, USER_DETECTION, &own);
+    e.unit = own->unit;
     if (isfinite(own->beam_pixels)) {
         e.image = other;
         e.metadata = own;

@@ -14,6 +14,7 @@ struct elsewhere {
     /* Whose beam its points have: itself or, if its beam is not known, the image measured. */
     const struct image *image;
     const struct srcfind_image *metadata;
+    const char *unit;               /* its own */
     bool has_next;                  /* a scale is searched after this */
     struct detection_result result; /* but for the islands */
     struct sources model;           /* its own Gaussians so far, where scales are searched */

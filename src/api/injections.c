@@ -117,6 +117,8 @@ static void take_places(struct drawing *d, const struct try_at *tries, int64_t n
         }
         struct injection_place *place = &d->places[tries[i].source];
         *place = tries[i].place;
+        place->value = (double)image->value[i];
+        place->value_elsewhere = (double)elsewhere->value[i];
         place->rms = image->rms[i];
         place->rms_elsewhere = elsewhere->rms[i];
         d->list->all[tries[i].source].is_added = true;

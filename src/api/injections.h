@@ -8,8 +8,9 @@
 
 /* Where an injected source is put. */
 struct injection_place {
-    double x, y;               /* pixels */
-    double rms, rms_elsewhere; /* at its pixel */
+    double value, value_elsewhere; /* at its pixel, with the background */
+    double x, y;                   /* pixels */
+    double rms, rms_elsewhere;     /* at its pixel */
 };
 
 /* The trials of sources of one width: trial t has those from t * n_a_trial on. */

@@ -281,15 +281,17 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
 /* Notes sources that were to be added, and had no room. */
 static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
     const struct injections *list = &c->injections;
+    const int64_t n_wanted = c->options.completeness * list->n_widths;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++)
         n += list->all[i].is_added;
-    if (n < list->n)
+    if (n < n_wanted)
         note(stream,
-             "%lld of %lld sources of --completeness could be added: at most one in 400 times its "
-             "area at once, in 64 searches, and none on blank pixels; a larger image has room for "
-             "more",
-             (long long)n, (long long)list->n);
+             "%lld of %lld sources of --completeness could be added: each width has at most one in "
+             "400 times its area at once, in 64 searches for all, and none where pixels are blank "
+             "or "
+             "have no noise",
+             (long long)n, (long long)n_wanted);
 }
 
 /* Each is a text with a NUL. */

@@ -21,7 +21,7 @@ struct injection {
     double dx, dy; /* measured - true position, pixels */
 };
 
-/* Those of an image: n_a_width of each width, one width after the other. */
+/* Those of an image that have room: n_a_width of each width, one width after the other. */
 struct injections {
     struct injection *all;
     int64_t n, n_a_width;

@@ -354,10 +354,11 @@ static enum srcfind_status write_gaussians(const struct merge *m, const struct m
     return status;
 }
 
-/* Writes how complete all images together are, if this is known of each of them: a table of some
- * would be taken for that of all. */
+/* Writes how complete all images together are, and sets *is_written, if this is known of each of
+ * them: a table of some would be taken for that of all. */
 static enum srcfind_status write_completeness(const struct merge *m, struct srcfind_catalogue *of,
-                                              struct threads *threads, struct error *error) {
+                                              struct threads *threads, bool *is_written,
+                                              struct error *error) {
     const struct merged_injections **kept = malloc((size_t)m->n_images * sizeof *kept + 1);
     enum srcfind_status status = SRCFIND_OK;
     if (!kept)
@@ -375,6 +376,7 @@ static enum srcfind_status write_completeness(const struct merge *m, struct srcf
         const struct srcfind_catalogue *bins = catalogue_bins(of, BINS_COMPLETENESS);
         status = bins ? save_file(bins, m->writer, threads, m->options.completeness, error)
                       : error_memory(error, MERGING);
+        *is_written = status == SRCFIND_OK;
     }
     free(kept);
     return status;
@@ -387,6 +389,7 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     const struct row_store store = merged_rows_store(rows);
     const char *gaussians = m->options.gaussians, *completeness = m->options.completeness;
     enum srcfind_status status = SRCFIND_OK;
+    bool has_completeness = false;
     if (!c)
         return error_memory(error, MERGING);
     metadata_describe(&m->metadata, c);
@@ -399,8 +402,7 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
         status = write_gaussians(m, rows, c, threads, error);
     const bool has_gaussians = gaussians && status == SRCFIND_OK;
     if (status == SRCFIND_OK && completeness)
-        status = write_completeness(m, c, threads, error);
-    const bool has_completeness = completeness && status == SRCFIND_OK;
+        status = write_completeness(m, c, threads, &has_completeness, error);
     if (status == SRCFIND_OK)
         status = m->options.path
                      ? save_file(c, m->writer, threads, m->options.path, error)

@@ -187,7 +187,8 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
                            "%s: a table of planes, which goes with the catalogue of its sources: "
                            "name that one",
                            path);
-    if (status == SRCFIND_OK && table_file_column(&table, "Low"))
+    if (status == SRCFIND_OK &&
+        (table_file_column(&table, "E_Completeness") || table_file_column(&table, "Reliability")))
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: a table of completeness or reliability, which goes with the "
                            "catalogue of its sources: name that one",

@@ -50,7 +50,8 @@ static const struct entry {
 #undef RELIABILITY
 };
 
-_Static_assert(sizeof(struct completeness_row) <= sizeof(union stored_row),
+_Static_assert(sizeof(struct completeness_row) <= sizeof(union stored_row) &&
+                   sizeof(struct reliability_bin) <= sizeof(union stored_row),
                "there is room for a row");
 
 static void name_columns(struct srcfind_catalogue *c, enum bin_table table) {

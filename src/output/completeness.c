@@ -45,6 +45,8 @@ static struct robust robust_of(struct weighted *values, int64_t n) {
     struct robust robust;
     sort(values, n);
     robust.median = quantile(values, n, 0.5);
+    if (n < 2)
+        return (struct robust){robust.median, (double)NAN};
     for (int64_t i = 0; i < n; i++)
         values[i].value = fabs(values[i].value - robust.median);
     sort(values, n);
@@ -102,7 +104,8 @@ static void set_scatter(const struct group *g, struct completeness_bin *bin) {
         g->room[n++] = (struct weighted){source->dx, source->weight};
         g->room[n++] = (struct weighted){source->dy, source->weight};
     }
-    bin->position_scatter = robust_of(g->room, n).scatter;
+    bin->position_scatter =
+        n > 2 ? robust_of(g->room, n).scatter : (double)NAN; /* two of a source */
 }
 
 static void fill_bin(const struct group *g, struct completeness_bin *bin) {
@@ -132,7 +135,11 @@ static struct shares shares_of(const struct group *g, const struct completeness_
         shares.above += source->weight * (1 - fmin(fmax(most, 0), 1));
         all += source->weight;
     }
-    return (struct shares){shares.below / all, shares.above / all};
+    shares.below /= all;
+    shares.above /= all;
+    if (shares.below + shares.above > 1 - 1e-9) /* rounded */
+        shares.below = 1 - shares.above;
+    return shares;
 }
 
 /* Sets the edges of bins of flux. */
@@ -152,16 +159,22 @@ static void set_edges(const struct group *g, struct completeness_bin *bins) {
     }
 }
 
-/* bright: the share that is found of sources with the largest S/N. */
-static void fill_flux_bins(const struct group *g, double bright, struct completeness_bin *bins) {
+/* bright: the bin of sources with the largest S/N. */
+static void fill_flux_bins(const struct group *g, const struct completeness_bin *bright,
+                           struct completeness_bin *bins) {
     set_edges(g, bins);
     for (int i = 0; i < COMPLETENESS_FLUX_BINS; i++) {
         fill_bin(g, &bins[i]);
         const struct shares shares = shares_of(g, &bins[i]);
         const double injected = 1 - shares.below - shares.above;
-        bins[i].completeness =
-            injected * bins[i].completeness + (shares.above > 0 ? shares.above * bright : 0);
-        bins[i].error *= injected;
+        if (isnan(injected)) /* no source was added */
+            continue;
+        const double here = injected > 0 ? injected * bins[i].completeness : 0;
+        const double error = injected > 0 ? injected * bins[i].error : 0;
+        const double above = shares.above > 0 ? shares.above * bright->completeness : 0;
+        const double error_above = shares.above > 0 ? shares.above * bright->error : 0;
+        bins[i].completeness = here + above;
+        bins[i].error = hypot(error, error_above);
     }
 }
 
@@ -178,7 +191,7 @@ static void fill_width(struct group *g, struct completeness_bin *snr,
         fill_bin(g, &snr[i]);
     }
     g->by_flux = true;
-    fill_flux_bins(g, snr[COMPLETENESS_SNR_BINS - 1].completeness, flux);
+    fill_flux_bins(g, &snr[COMPLETENESS_SNR_BINS - 1], flux);
 }
 
 bool completeness_count(const struct injections *injections, struct completeness *c) {

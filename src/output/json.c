@@ -265,7 +265,7 @@ static bool write_image(const struct srcfind_catalogue *catalogue, FILE *stream)
            write_member("quality", quality_json(catalogue), stream) &&
            (!catalogue->options.negative ||
             write_member("reliability", reliability_json(catalogue), stream)) &&
-           (catalogue->options.completeness == 0 ||
+           (catalogue->options.completeness == 0 || catalogue->of_sources ||
             write_member("completeness", completeness_json(catalogue), stream)) &&
            write_member("notes", notes_json(catalogue), stream);
 }

@@ -43,15 +43,15 @@ def number(seed, item, attempt, which):
 class Source:
     """An added source; peaks in the image and in the one where sources are detected."""
 
-    def __init__(self, width, snr, x, y, rms, elsewhere):
+    def __init__(self, width, snr, x, y, rms, elsewhere, same_snr=False):
         self.width, self.snr, self.x, self.y = width, snr, x, y
         self.detected = snr * elsewhere / width
-        self.peak = self.detected
+        self.peak = snr * rms / width if same_snr else self.detected
         self.flux = self.peak * width ** 2
         self.row = self.before = None
 
 
-def draw(images, seed, item, width):
+def draw(images, seed, item, width, same_snr):
     """A source of which all images, pairs of pixels and rms, have a pixel; None: after many tries there was none."""
     height, wide = images[0][0].shape
     snr = LEAST * math.exp(math.log(MOST / LEAST) * number(seed, item, 0, 0))
@@ -59,7 +59,7 @@ def draw(images, seed, item, width):
         x, y = number(seed, item, attempt, 1) * wide - 0.5, number(seed, item, attempt, 2) * height - 0.5
         at = min(math.floor(y + 0.5), height - 1), min(math.floor(x + 0.5), wide - 1)
         if all(np.isfinite(pixels[at]) and rms[at] > 0 for pixels, rms in images):
-            return Source(width, snr, x, y, images[0][1][at], images[-1][1][at])
+            return Source(width, snr, x, y, images[0][1][at], images[-1][1][at], same_snr)
     return None
 
 
@@ -95,8 +95,9 @@ def look_for(source, rows, before):
 
     def is_new(row):
         old = earlier(row)
-        flux, added = ("Total_flux", source.flux) if source.width > 1 else ("Peak_flux", source.peak)
-        return old is None or row[flux] - old[flux] >= added / 2
+        if source.width > 1:
+            return row["Total_flux"] - (old["Total_flux"] if old else 0) >= source.flux / 2
+        return old is None or row["Peak_flux"] - old["Peak_flux"] >= source.peak / 2
     source.row = nearest(source, rows, source.x, source.y, is_new)
     source.before = earlier(source.row) if source.row else None
 
@@ -115,7 +116,8 @@ def of_bin(chosen):
     n, share = len(chosen), len(found) / len(chosen) if chosen else None
     return {"injected": n, "found": len(found), "completeness": share,
             "error": math.sqrt(share * (1 - share) / n + 0.25 / n ** 2) / (1 + 1 / n) if n else None,
-            "flux_ratio": np.median(ratio) if found else None, "flux_scatter": spread(ratio), "position_scatter": spread(off)}
+            "flux_ratio": np.median(ratio) if found else None, "flux_scatter": spread(ratio) if len(found) > 1 else None,
+            "position_scatter": spread(off) if len(found) > 1 else None}
 
 
 def weighted_quantile(values, weights, share):
@@ -166,7 +168,7 @@ class Completeness(t.Case):
     def catalogue(self, path, *options):
         return json.loads(self.run_here(path, "-f", "json", "-q", *options, check=True).stdout)
 
-    def injected(self, path, *options, n, seed=1, widths=(1,), detected=None, more=()):
+    def injected(self, path, *options, n, seed=1, widths=(1,), detected=None, more=(), same_snr=False):
         """The sources that are added to an image, and what a search of files finds of them; more: options of images, which
         are no files for the changed ones."""
         images = []
@@ -182,7 +184,7 @@ class Completeness(t.Case):
             each = int(min(max(n_pixels // (400 * width ** 2 * AREA), 1), n))
             trials = min(-(-n // each), left // (len(widths) - i))
             left -= trials
-            its = [draw(images, seed, (i << 32) + k, width) for k in range(min(n, trials * each))]
+            its = [draw(images, seed, (i << 32) + k, width, same_snr) for k in range(min(n, trials * each))]
             for first in range(0, len(its), each):
                 trial = [source for source in its[first:first + each] if source]
                 self.search(images, trial, before, path, detected, options, more)
@@ -198,9 +200,9 @@ class Completeness(t.Case):
         for source in trial:
             look_for(source, rows, before)
 
-    def check_bins(self, path, *options, n, seed=1, widths=(1,), detected=None, more=()):
+    def check_bins(self, path, *options, n, seed=1, widths=(1,), detected=None, more=(), same_snr=False):
         """The JSON has what a program of its own finds. Returns the JSON."""
-        sources = self.injected(path, *options, n=n, seed=seed, widths=widths, detected=detected, more=more)
+        sources = self.injected(path, *options, n=n, seed=seed, widths=widths, detected=detected, more=more, same_snr=same_snr)
         asked = [*options, *more, *(["--detect-on", detected] if detected else []), "--completeness=%d" % n, "--seed", seed]
         found = json.loads(self.run_here(path, "-f", "json", *asked, check=True).stdout)["completeness"]
         snr = iter(found["snr"])
@@ -247,6 +249,29 @@ class Completeness(t.Case):
         found = self.check_bins(image, "--local", "-i", "3", "--fit", n=100, detected=deep)
         alone = self.check_bins(image, "--local", "-i", "3", "--fit", n=100)
         self.assertNotEqual(found, alone)
+        self.check_units(image, deep, found)
+
+    def check_units(self, image, deep, expected):
+        """The image for detection may have another unit of flux density, and no beam."""
+        pixels, header = 1000 * fits.getdata(deep), fits.getheader(deep)
+        for name, cards in (("mjy", {}), ("no-beam", {"BMAJ": None, "BMIN": None, "BPA": None})):
+            other = self.write(name + ".fits", pixels, self.header(BUNIT="mJy/beam", **cards))
+            found = json.loads(self.run_here(image, "-f", "json", "-q", "--local", "-i", "3", "--fit", "--detect-on", other,
+                                             "--completeness=100", "--seed", 1, check=True).stdout)["completeness"]
+            for bin_, one in zip(found["flux"], expected["flux"], strict=True):
+                self.assertEqual([bin_[count] for count in ("injected", "found")], [one[count] for count in ("injected", "found")])
+                self.assertLess(abs(bin_["low"] - one["low"]), 1e-5 * one["low"])
+
+    def test_corrected_for_the_primary_beam(self):
+        """Of one image that is there in two ways, also in units of the noise, S/N is the same at each place."""
+        flat = self.sky("flat.fits", rise=0)
+        pixels = fits.getdata(flat)
+        y, x = np.indices(pixels.shape)
+        beam = np.exp(-((x - 130) ** 2 + (y - 120) ** 2) / (2 * 120 ** 2))
+        corrected = self.write("corrected.fits", (pixels / beam).astype(np.float32), self.header())
+        noise = self.write("noise.fits", 1000 * pixels, self.header(BUNIT=""))
+        for detected in (flat, noise):
+            self.check_bins(corrected, "--local", "-i", "3", "--fit", n=100, detected=detected, same_snr=True)
 
     def test_the_catalogue_stays(self):
         """Rows, maps and tables are those without the option."""
@@ -328,8 +353,8 @@ class Completeness(t.Case):
         found = json.loads(self.run_here(small, "-f", "json", "--completeness=100", check=True).stdout)
         self.assertEqual(sum(bin_["injected"] for bin_ in found["completeness"]["snr"]), 64)
         self.assertEqual([note for note in found["notes"] if "--completeness" in note],
-                         ["64 of 100 sources of --completeness could be added: at most one in 400 times its area at once, in 64 "
-                          "searches, and none on blank pixels; a larger image has room for more"])
+                         ["64 of 100 sources of --completeness could be added: each width has at most one in 400 times its area at "
+                          "once, in 64 searches for all, and none where pixels are blank or have no noise"])
         constant = self.write("constant.fits", np.full((60, 50), 7, np.float32), self.header())
         result = self.run_here(constant, "-f", "json", "--completeness=100", check=True)
         self.assertIn("0 of 100 sources of --completeness could be added", result.stderr)
