@@ -107,6 +107,15 @@ def test_points_are_one_path():
     assert d == "M42,252h0M84,224h0"  # NaN and the second point at one place are left out
 
 
+@pytest.mark.parametrize("mark", ["square", "cross", "plus"])
+def test_marks_are_there_in_print(mark):
+    """PDF draws nothing of a line without length, unless its ends are round."""
+    frame = _plots.Frame(_plots.Axis("x", 0, 1), _plots.Axis("y", 0, 1), 100, 100)
+    svg = _plots.Points([0.5], [0.5], mark=mark, size=6).drawn(frame)
+    assert "h0" not in svg and 'stroke-linecap="butt"' in svg
+    assert mark != "square" or ('d="M50,50m-3,0h6"' in svg and 'stroke-width="6"' in svg)  # a line that is as long as it is wide
+
+
 def test_texts_of_plots_are_escaped():
     frame = _plots.Frame(_plots.Axis(HOSTILE, 0, 1), _plots.Axis(HOSTILE, 0, 1), bar=_plots.Axis(HOSTILE, 0, 1))
     svg = _plots.draw(frame, [_plots.Points([0], [0], HOSTILE), _plots.Rule(0.5, HOSTILE)], HOSTILE)
@@ -252,7 +261,7 @@ def test_bins_that_are_incomplete_are_not_corrected():
     """A bin in which one source alone is of unknown weight has no corrected value, and not a lower one."""
     flux = np.geomspace(1e-4, 1e-1, 100)
     svg = _figures._euclidean_plot(flux, np.where(flux > 1.1e-4, 1.25, math.nan), 1.0).plot
-    n_bins = [len(re.findall("h0", re.findall(r'<path d="([^"]*h0)" fill="none" stroke="%s"' % colour, svg)[-1])) for colour in (_plots.BLUE, _plots.VERMILLION)]
+    n_bins = [re.findall(r'<path d="([^"]*)" fill="none" stroke="%s"' % colour, svg)[-1].count("M") for colour in (_plots.BLUE, _plots.VERMILLION)]
     assert n_bins == [9, 8]
 
 

@@ -168,7 +168,7 @@ def _pairs(frame: Frame, x: ArrayLike, y: ArrayLike) -> list[tuple[str, str]]:
     return list(dict.fromkeys((_number(u), _number(v)) for u, v in zip(at_x[inside], at_y[inside])))
 
 
-_MARKS = {"round": "h0", "square": "h0", "cross": "m-2.5,-2.5l5,5m0,-5l-5,5", "plus": "m-3,0h6m-3,-3v6"}
+_CROSSES = {"cross": "m-2.5,-2.5l5,5m0,-5l-5,5", "plus": "m-3,0h6m-3,-3v6"}
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,18 @@ class Points:
     mark: str = "round"
     size: float = 4
 
+    def _pen(self) -> tuple[str, float, str]:
+        """The lines of a mark, their width and their ends. In PDF a line without length is there if its ends are round alone."""
+        if self.mark == "round":
+            return "h0", self.size, "round"
+        if self.mark == "square":
+            return f"m{_number(-self.size / 2)},0h{_number(self.size)}", self.size, "butt"
+        return _CROSSES[self.mark], 1.4, "butt"
+
     def _path(self, places: Iterable[tuple[str, str]]) -> str:
-        lines = self.mark in ("cross", "plus")
-        d = "".join(f"M{x},{y}{_MARKS[self.mark]}" for x, y in places)
-        return (f'<path d="{d}" fill="none" stroke="{self.colour}" stroke-width="{1.4 if lines else self.size}" '
-                f'stroke-linecap="{"butt" if lines else self.mark}" stroke-opacity="0.75"/>')
+        lines, width, ends = self._pen()
+        d = "".join(f"M{x},{y}{lines}" for x, y in places)
+        return f'<path d="{d}" fill="none" stroke="{self.colour}" stroke-width="{width}" stroke-linecap="{ends}" stroke-opacity="0.75"/>'
 
     def drawn(self, frame: Frame) -> str:
         return self._path(_pairs(frame, self.x, self.y))
