@@ -31,8 +31,8 @@ struct completeness_from {
  * for each of the trials. A point source is found if a row lies within half of its FWHM that was
  * not there before, or whose Peak_flux has risen by half of the injected one or more; a wider
  * source, if the Total_flux of a row has risen so, from 0 where it was not there. The caller frees
- * injections->all, also after an error. */
+ * list->all, also after an error. */
 enum srcfind_status completeness_measure(const struct completeness_from *from,
-                                         struct injections *injections, struct error *error);
+                                         struct injections *list, struct error *error);
 
 #endif

@@ -45,12 +45,11 @@ static const char *table_format(const struct targets *targets) {
 
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
                                        const struct targets *targets, int table, const char *path) {
-    const struct srcfind_catalogue *(*const make[TABLES])(struct srcfind_catalogue *) = {
-        [TABLE_GAUSSIANS] = srcfind_catalogue_gaussians,
-        [TABLE_PLANES] = srcfind_catalogue_planes,
-        [TABLE_COMPLETENESS] = srcfind_catalogue_completeness,
-        [TABLE_RELIABILITY] = srcfind_catalogue_reliability};
-    const struct srcfind_catalogue *rows = make[table](catalogue);
+    const struct srcfind_catalogue *rows =
+        table == TABLE_GAUSSIANS      ? srcfind_catalogue_gaussians(catalogue)
+        : table == TABLE_PLANES       ? srcfind_catalogue_planes(catalogue)
+        : table == TABLE_COMPLETENESS ? srcfind_catalogue_completeness(catalogue)
+                                      : srcfind_catalogue_reliability(catalogue);
     return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");
 }

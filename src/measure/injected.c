@@ -38,16 +38,16 @@ static const uint32_t *read_injected(void *state, int64_t first, int64_t count, 
     return buffer;
 }
 
-bool injected_source(struct injected *s, const struct pixel_source *stored,
+bool injected_source(struct injected *injected, const struct pixel_source *stored,
                      const struct gaussian *gaussians, int64_t n, struct pixel_source *source) {
     const struct model_box image = {0, 0, stored->width, stored->height, MODEL_CELL};
-    s->stored = *stored;
+    injected->stored = *stored;
     *source = *stored;
-    source->state = s;
+    source->state = injected;
     source->read = read_injected;
-    return model_make(&s->model, gaussians, n, &image);
+    return model_make(&injected->model, gaussians, n, &image);
 }
 
-void injected_clear(struct injected *s) {
-    model_clear(&s->model);
+void injected_clear(struct injected *injected) {
+    model_clear(&injected->model);
 }
