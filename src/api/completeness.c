@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/injections.h"
+#include "api/scales.h"
 #include "common/arrays.h"
 #include "input/units.h"
 #include "measure/beam_frame.h"
@@ -22,8 +23,8 @@ struct trials {
     struct injections *list;
     const struct injection_place *places;
     struct injector image, elsewhere;
-    double
-        factor; /* peak in the image / in the one where sources are detected; NaN: as the noise */
+    /* Peak in the image / in the one where sources are detected; NaN: as the noise. */
+    double factor;
     struct row_index before;
     struct error *error;
 };
@@ -35,12 +36,14 @@ static enum srcfind_status injector_make(const struct options *options, const st
                                          struct injector *injector, struct error *error) {
     struct fit_frame frame;
     const enum srcfind_status status = sources_frame(options, image, metadata, &frame, error);
+    if (status != SRCFIND_OK)
+        return status;
     injector->beam = beam_frame_moments(&frame);
     const struct tensor *b = &injector->beam;
     const double area = 2 * M_PI * sqrt(tensor_determinant(b)); /* pixels */
     injector->per_peak = (image->per_pixel ? area : area / metadata->beam_pixels) *
                          (isfinite(image->jansky) ? image->jansky : 1);
-    return status;
+    return SRCFIND_OK;
 }
 
 /* A source in an image, at its place. */
@@ -224,13 +227,27 @@ static enum srcfind_status run_trials(const struct trials *t, const struct injec
     return status;
 }
 
-/* Points, and as many of the width of each scale. */
-static struct injections empty_list(const struct options *o) {
+/* Points, and as many of the width of each scale that is searched. */
+static struct injections empty_list(const struct trials *t) {
+    const struct options *o = t->from->options;
     struct injections list = {.n_a_width = o->completeness, .widths = {1}, .n_widths = 1};
     for (int i = 0; i < o->scales.n; i++)
-        if (o->scales.fwhm[i] > 1)
+        if (o->scales.fwhm[i] > 1 &&
+            !scale_is_too_wide(o->scales.fwhm[i], &t->image.beam, t->from->metadata))
             list.widths[list.n_widths++] = o->scales.fwhm[i];
     return list;
+}
+
+/* Plans the trials of the list, which then has as many sources as have room. */
+static void plan_trials(const struct trials *t, struct injection_plan *plans) {
+    const struct srcfind_background *b = t->from->background;
+    struct injections *list = t->list;
+    *list = empty_list(t);
+    injections_plan(list, (double)(b->n_pixels - b->n_blank), t->from->metadata->beam_pixels,
+                    plans);
+    list->n_a_width = 0;
+    for (int i = 0; i < list->n_widths; i++)
+        list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
 }
 
 static enum srcfind_status make_injectors(struct trials *t) {
@@ -254,13 +271,9 @@ enum srcfind_status completeness_measure(const struct completeness_from *from,
                                           .width = from->metadata->width,
                                           .height = from->metadata->height,
                                           .seed = (uint64_t)options_seed(from->options)};
-    *list = empty_list(from->options);
-    injections_plan(list, (double)(from->background->n_pixels - from->background->n_blank),
-                    from->metadata->beam_pixels, plans);
-    list->n_a_width = 0; /* what has room */
-    for (int i = 0; i < list->n_widths; i++)
-        list->n_a_width = plans[i].n > list->n_a_width ? plans[i].n : list->n_a_width;
     enum srcfind_status status = make_injectors(&t);
+    if (status == SRCFIND_OK)
+        plan_trials(&t, plans);
     if (status == SRCFIND_OK)
         status = injections_draw(list, plans, &field, from->threads, &places, error);
     t.places = places;

@@ -28,6 +28,12 @@ static void choose_box(struct scale *s, double effective) {
     s->detection.step = box / STEPS_A_BOX;
 }
 
+bool scale_is_too_wide(double fwhm, const struct tensor *beam,
+                       const struct srcfind_image *metadata) {
+    const int64_t width = metadata->width, height = metadata->height;
+    return fwhm * fwhm_of(beam) > (double)(width < height ? width : height) / 2;
+}
+
 enum srcfind_status scale_make(struct scale *s, double fwhm, const struct options *options,
                                const struct image *image, const struct srcfind_image *metadata,
                                const struct detection *detection, struct error *error) {
@@ -41,7 +47,7 @@ enum srcfind_status scale_make(struct scale *s, double fwhm, const struct option
     const double kernel = fwhm * fwhm_of(&beam), sigma = kernel / FIT_FWHM;
     const struct tensor wide = {beam.xx + sigma * sigma, beam.yy + sigma * sigma, beam.xy};
     const double effective = fwhm_of(&wide);
-    s->is_left_out = kernel > (double)(width < height ? width : height) / 2;
+    s->is_left_out = scale_is_too_wide(fwhm, &beam, metadata);
     if (s->is_left_out)
         return SRCFIND_OK;
     if (!smoothing_make(&s->smoothing, kernel, effective, width, height))

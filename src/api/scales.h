@@ -14,8 +14,13 @@ struct scale {
     struct smoothing smoothing;
     struct detection detection; /* in the samples */
     int n_images;               /* that are smoothed */
-    bool is_left_out;           /* its kernel is wider than half of the shorter side */
+    bool is_left_out;           /* it is too wide */
 };
+
+/* Whether the kernel of a scale, whose FWHM is so many beams, is wider than half of the image's
+ * shorter side. beam: its second moments, pixels^2. */
+bool scale_is_too_wide(double fwhm, const struct tensor *beam,
+                       const struct srcfind_image *metadata);
 
 /* Chooses the grid, the kernel and the noise of a scale, whose kernel has a FWHM of so many beams.
  * detection: of the image. Clear the scale also after an error. */

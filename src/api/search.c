@@ -355,6 +355,23 @@ static enum srcfind_status detect_and_measure(struct search *s) {
 
 /* --- searches --- */
 
+/* A search whose noise goes to `result`, and whose rows go to `sources`. */
+static struct search search_of(struct srcfind *finder, const struct search_input *input,
+                               const struct detection *detection, struct elsewhere *elsewhere,
+                               struct srcfind_catalogue *catalogue, struct detection_result *result,
+                               struct sources *sources) {
+    return (struct search){.finder = finder,
+                           .input = input,
+                           .detection = detection,
+                           .catalogue = catalogue,
+                           .calls = {NULL, finder->threads, &finder->error},
+                           .result = result,
+                           .sources = sources,
+                           .grid = &GRID_OF_IMAGE,
+                           .elsewhere = elsewhere,
+                           .labels = finder->labels};
+}
+
 /* Finds the sources of other pixels than those of the image, whose noise is not kept. */
 static enum srcfind_status find_again(struct srcfind *finder, const struct search_input *input,
                                       const struct detection *detection,
@@ -362,16 +379,9 @@ static enum srcfind_status find_again(struct srcfind *finder, const struct searc
                                       struct sources *sources,
                                       struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct search search = {.finder = finder,
-                            .input = input,
-                            .detection = detection,
-                            .catalogue = catalogue,
-                            .calls = {NULL, finder->threads, &finder->error},
-                            .result = &result,
-                            .sources = sources,
-                            .grid = &GRID_OF_IMAGE,
-                            .elsewhere = elsewhere,
-                            .labels = labels};
+    struct search search =
+        search_of(finder, input, detection, elsewhere, catalogue, &result, sources);
+    search.labels = labels;
     const enum srcfind_status status = detect_and_measure(&search);
     if (elsewhere)
         elsewhere_clear(elsewhere);
@@ -473,16 +483,8 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
                                          struct elsewhere *elsewhere, struct sources *found,
                                          struct srcfind_catalogue *catalogue) {
     struct detection_result result = {0};
-    struct search search = {.finder = finder,
-                            .input = input,
-                            .detection = detection,
-                            .catalogue = catalogue,
-                            .calls = {NULL, finder->threads, &finder->error},
-                            .result = &result,
-                            .sources = found,
-                            .grid = &GRID_OF_IMAGE,
-                            .elsewhere = elsewhere,
-                            .labels = finder->labels};
+    struct search search =
+        search_of(finder, input, detection, elsewhere, catalogue, &result, found);
     enum srcfind_status status = detect_and_measure(&search);
     if (status == SRCFIND_OK && !noise_describe(detection, &result.noise, &result.background))
         status = error_memory(&finder->error, "measuring local noise");

@@ -174,6 +174,14 @@ static void write_notes(const struct messages *messages,
         messages_note(messages, "%s: %s", messages->image, note);
 }
 
+/* Says which tables were written beside a catalogue that has no file of its own. */
+static void say_tables(const struct messages *messages, const struct target *target) {
+    for (int table = 0; table < TABLES; table++)
+        if (target->tables[table])
+            messages_note(messages, "%s: its %s is %s", messages->image, target_tables[table].what,
+                          target->tables[table]);
+}
+
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
                          const struct messages *messages, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
@@ -194,6 +202,8 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
         outcome->sources = srcfind_catalogue_size(catalogue);
         summary_write(messages, catalogue, seconds);
         write_notes(messages, catalogue);
+        if (b->targets->to_stdout)
+            say_tables(messages, target);
     } else {
         say_failure(messages, target, srcfind_message(finder));
     }

@@ -131,6 +131,10 @@ const char *catalogue_kind(const struct srcfind_catalogue *catalogue) {
     return catalogue->kind ? catalogue->kind : catalogue->of_sources ? "gaussians" : "sources";
 }
 
+const char *catalogue_what(const struct srcfind_catalogue *catalogue) {
+    return catalogue->of_sources ? "table" : "catalogue";
+}
+
 /* Positions that are given (--at) are in no island, which could be divided. */
 static bool is_there(enum when when, const struct srcfind_catalogue *c) {
     const struct options *o = &c->options;

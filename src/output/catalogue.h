@@ -142,6 +142,9 @@ const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i);
  */
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
 
+/* What messages call it: "catalogue", or "table" of what stands beside one. */
+const char *catalogue_what(const struct srcfind_catalogue *catalogue);
+
 /* Whether it is one of many images. */
 bool catalogue_is_merged(const struct srcfind_catalogue *catalogue);
 

@@ -20,8 +20,8 @@ static enum srcfind_status write_catalogue(const struct srcfind_catalogue *catal
     errno = 0;
     if (writer_write(writer, catalogue, threads, stream, compressed) && fflush(stream) == 0)
         return SRCFIND_OK;
-    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the catalogue cannot be written: %s", name,
-                     strerror(errno ? errno : ENOMEM));
+    return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", name,
+                     catalogue_what(catalogue), strerror(errno ? errno : ENOMEM));
 }
 
 /* What a writer writes: the rows of a catalogue, or of its sky model. */
@@ -169,7 +169,7 @@ static enum srcfind_status save_catalogue(const struct srcfind_catalogue *catalo
                                           const char *path, struct save_first *first,
                                           struct error *error) {
     struct catalogue_content c = {catalogue, writer, threads, is_compressed(path), first};
-    const struct save_content content = {"catalogue", write_content, &c};
+    const struct save_content content = {catalogue_what(catalogue), write_content, &c};
     return save_whole(&content, path, error);
 }
 

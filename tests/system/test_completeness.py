@@ -319,6 +319,22 @@ class Completeness(t.Case):
         with open(self.path("c.completeness.csv")) as stream:
             self.assertEqual(len(list(csv.DictReader(stream))), 17)
 
+    def test_beside_standard_output(self):
+        """Tables stand in the working directory, which a note says, and so does a message where they cannot."""
+        image = self.sky()
+        result = self.run_here(image, "--completeness=5", "--negative", check=True)
+        for table in ("completeness", "reliability"):
+            self.assertIn("srcfind: %s: its table of %s is sky.%s.csv\n" % (image, table, table), result.stderr)
+            self.assertTrue(os.path.exists(self.path("sky.%s.csv" % table)))
+        self.assertNotIn("its table", self.run_here(image, "--completeness=5", "-o", self.path("c.csv"), check=True).stderr)
+        os.mkdir(self.path("d.completeness.csv"))
+        self.assert_error(1, "d.completeness.csv: the table cannot be written: ", image, "-q", "--completeness=5", "-o", self.path("d.csv"))
+
+    def test_scales_that_are_too_wide(self):
+        """None is added of the width of a scale that is left out of the search."""
+        found = self.catalogue(self.sky(), "--local", "--scales=2,100", "--completeness=5")
+        self.assertEqual([found["quality"]["widest_left_out"], {bin_["width"] for bin_ in found["completeness"]["snr"]}], [100, {1, 2}])
+
     def test_reliability_needs_both(self):
         """Its table stands beside a catalogue with --negative and --completeness."""
         image = self.sky()
