@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import srcfind_test as t
+from browsing import column, has_no_errors, open_page, texts
 
 pytest.importorskip("jinja2")
 pytest.importorskip("PIL")
@@ -368,7 +369,8 @@ def test_command(tmp_path, searched, capsys):
     assert main([str(searched), "-o", str(tmp_path / "no" / "p.html")]) == 1 and "cannot be written" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["c.vot"], ["a.json", "b.json", "-o", "p.html"], ["--radius", "5", "c.json"]])
+@pytest.mark.parametrize("arguments", [[], ["c.vot"], ["a.json", "b.json", "-o", "p.html"], ["--radius", "5", "c.json"], ["c.json", "-o", "-"],
+                                       ["c.json", "--tiles"]])
 def test_wrong_usage(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -382,35 +384,39 @@ def test_command_is_installed():
     assert subprocess.run([command, "--version"], stdout=subprocess.PIPE, check=True).stdout.startswith(b"srcfind-page ")
 
 
+def test_merged_with_its_table(tmp_path, capsys):
+    """A merged catalogue has the completeness of the table beside it, if that is of the same images, and negative sources."""
+    random, tiles = np.random.default_rng(4), []
+    for i in range(2):
+        y, x = np.mgrid[:200, :200]
+        pixels = random.normal(0, 1e-3, (200, 200)) + sum(
+            random.uniform(0.01, 0.05) * np.exp(-((x - random.uniform(10, 190)) ** 2 + (y - random.uniform(10, 190)) ** 2) / 8) for _ in range(12))
+        tiles.append(tmp_path / ("t%d.fits" % i))
+        fits.writeto(tiles[-1], pixels.astype(np.float32), t.sky_header(CRVAL1=150.0 + i))
+    merged = tmp_path / "m.json"
+    t.run(*tiles, "-q", "--fit", "-n", "4", "--negative", "--completeness=150", "-o", tmp_path / "out", "-f", "json", "--merge", merged, check=True)
+    page = page_of(merged)
+    table = json.loads((tmp_path / "m.completeness.json").read_text())["completeness_bins"]
+    assert "%d sources with shapes that are known were added" % sum(row["Injected"] for row in table) in page
+    assert all(str(row["E_Completeness"]) in page for row in table if row["Injected"])
+    assert "Search with --negative" not in page and "Reliability is 1" in page
+    assert "completeness taken out" in page and "are taken into account" not in page and "for all images" in page
+    (tmp_path / "m.completeness.json").write_text((tmp_path / "m.completeness.json").read_text().replace("t1.fits", "t7.fits"))
+    page = page_of(merged)
+    assert "to m.completeness.json, which is not there, or is of other images" in page and "sources with shapes that are known" not in page
+    assert main([str(tmp_path / "m.completeness.json")]) == 1 and "this is a table of completeness" in capsys.readouterr().err
+
+
 # --- in a browser ---
 
 def show(browser, path):
-    """Opens the page of a catalogue, once its scripts ran."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
+    """Opens the page of a catalogue."""
     page_of(path)
-    browser.get("file://%s" % path.with_suffix(".html"))
-    WebDriverWait(browser, 60).until(lambda driver: driver.execute_script("return document.documentElement.dataset.ready") == "yes")
-
-
-def texts(browser, selector):
-    """Texts of elements; of a number that is rounded for reading, all digits."""
-    return browser.execute_script("return [...document.querySelectorAll(arguments[0])]"
-                                  ".map(e => (e.querySelector('data')?.value ?? e.textContent).trim())", selector)
-
-
-def column(browser, name):
-    """The cells of a column that is shown; numbers as floats."""
-    index = [text.split(" ")[0] for text in texts(browser, "#sources-sheet th button")].index(name)
-    return [float(cell) if re.fullmatch(r"[-+.\de]+", cell) else cell or None for cell in texts(browser, "#sources-sheet tbody td:nth-child(%d)" % (index + 1))]
+    open_page(browser, path.with_suffix(".html"))
 
 
 def header(browser, name):
     return next(button for button in browser.find_elements("css selector", "#sources-sheet th button") if button.text.startswith(name))
-
-
-def has_no_errors(browser):
-    return [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_the_table_has_the_catalogue(searched, browser):
@@ -421,7 +427,7 @@ def test_the_table_has_the_catalogue(searched, browser):
     names = [text.split(" ")[0] for text in texts(browser, "#sources-sheet th button")]
     assert names == [each["name"] for each in members["columns"]]
     for name in names:
-        assert column(browser, name) == [source[name] for source in members["sources"]], name
+        assert column(browser, "sources-sheet", name) == [source[name] for source in members["sources"]], name
     first = members["sources"][0]["RA"]
     place = "#sources-sheet tbody tr:first-child td:nth-child(%d)" % (names.index("RA") + 1)
     assert browser.find_element("css selector", place).text == "%.8g" % first
@@ -435,21 +441,27 @@ def test_sorting_and_filtering(searched, browser):
     show(browser, searched)
     snr = [source["SNR"] for source in members["sources"]]
     header(browser, "SNR").send_keys("\ue007")  # the enter key
-    assert column(browser, "SNR") == sorted(snr)
+    assert column(browser, "sources-sheet", "SNR") == sorted(snr)
     assert browser.switch_to.active_element.text.startswith("SNR") and browser.execute_script(
         "return document.activeElement.parentNode.getAttribute('aria-sort')") == "ascending"
     browser.switch_to.active_element.send_keys("\ue007")
-    assert column(browser, "SNR") == sorted(snr, reverse=True)
+    assert column(browser, "sources-sheet", "SNR") == sorted(snr, reverse=True)
     field = browser.find_element("css selector", "input[type=search]")
     for text, keeps in (("SNR > 20", lambda source: source["SNR"] > 20), ("snr<=20, Flags & 128", lambda source: source["SNR"] <= 20 and source["Flags"] & 128),
                         ("Source_id = 3", lambda source: source["Source_id"] == 3), ("S_Code = s", lambda source: source["S_Code"] == "S"),
                         (members["sources"][4]["Source_Name"][:9].lower(), lambda source: source["Source_Name"].startswith(members["sources"][4]["Source_Name"][:9]))):
         field.clear()
         field.send_keys(text)
-        assert sorted(column(browser, "Source_id")) == [source["Source_id"] for source in members["sources"] if keeps(source)], text
+        assert sorted(column(browser, "sources-sheet", "Source_id")) == [source["Source_id"] for source in members["sources"] if keeps(source)], text
     field.clear()
     field.send_keys("Nonsense > 3")
     assert texts(browser, "[role=status]") == ["there is no column Nonsense"]
+    for text, answer in (("SNR > abc", "abc is no number (conditions have commas between them)"), ("SNR >", "SNR > what?"),
+                         ("SNR > 10 and Flags & 1", "10 and Flags & 1 is no number (conditions have commas between them)"), ("SNR == 5", None)):
+        field.clear()
+        field.send_keys(text)
+        status, = texts(browser, "[role=status]")
+        assert status == answer if answer else status.startswith("no row"), text
     assert has_no_errors(browser)
 
 
@@ -500,9 +512,9 @@ def test_many_sources(tmp_path, searched, browser):
     show(browser, write(tmp_path, members))
     assert texts(browser, "[role=status]") == ["rows 1 to 100 of 20000"]
     header(browser, "Total_flux").send_keys("\ue007")
-    assert column(browser, "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[:100]
+    assert column(browser, "sources-sheet", "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[:100]
     browser.find_elements("css selector", ".controls button")[1].send_keys("\ue007")
-    assert column(browser, "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[100:200]
+    assert column(browser, "sources-sheet", "Total_flux") == sorted(source["Total_flux"] for source in members["sources"])[100:200]
     assert has_no_errors(browser)
 
 

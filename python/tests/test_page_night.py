@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import srcfind_test as t
+from browsing import column, has_no_errors, open_page, texts
 
 pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
@@ -396,33 +397,13 @@ def test_a_night_with_five_odd_tiles(tmp_path):
 # --- in a browser ---
 
 def show(browser, directory, rows):
-    """Opens the page of a report, once its scripts ran."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
+    """Opens the page of a report."""
     page_of(directory, rows)
-    browser.get("file://%s" % (directory / "report.html"))
-    WebDriverWait(browser, 30).until(lambda driver: driver.execute_script("return document.documentElement.dataset.ready") == "yes")
-
-
-def texts(browser, selector):
-    """Texts of elements; of a number that is rounded for reading, all digits."""
-    return browser.execute_script("return [...document.querySelectorAll(arguments[0])]"
-                                  ".map(e => (e.querySelector('data')?.value ?? e.textContent).trim())", selector)
-
-
-def column(browser, name):
-    """The cells of a column of the table, as numbers where they are numbers."""
-    index = [text.split(" ")[0] for text in texts(browser, "#tiles-sheet th button")].index(name)
-    cells = texts(browser, "#tiles-sheet tbody td:nth-child(%d)" % (index + 1))
-    return [float(cell) if re.fullmatch(r"[-+.\de]+", cell) else cell for cell in cells]
+    open_page(browser, directory / "report.html")
 
 
 def click(browser, selector):
     browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
-def no_errors(browser):
-    return [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_the_table_has_the_report(tmp_path, browser):
@@ -432,17 +413,17 @@ def test_the_table_has_the_report(tmp_path, browser):
     rows = tiles()
     rows[11].update(status="failed", message="no such file", **dict.fromkeys(COLUMNS[3:], ""))
     show(browser, tmp_path, rows)
-    assert column(browser, "tile") == ["t%03d.fits" % i for i in range(80)]
+    assert column(browser, "tiles-sheet", "tile") == ["t%03d.fits" % i for i in range(80)]
     for name in ("rms_median", "sources", "seconds"):
-        assert column(browser, name) == [float(row[name]) if row[name] else "" for row in rows]
+        assert column(browser, "tiles-sheet", name) == [float(row[name]) if row[name] else None for row in rows]
     header = next(button for button in browser.find_elements(By.CSS_SELECTOR, "#tiles-sheet th button") if button.text.startswith("rms_median"))
     header.send_keys("\ue007")  # the enter key
     expected = sorted(float(row["rms_median"]) for row in rows if row["rms_median"])
-    assert column(browser, "rms_median") == expected + [""]
+    assert column(browser, "tiles-sheet", "rms_median") == expected + [None]
     field = browser.find_element(By.CSS_SELECTOR, "#tiles-sheet input[type=search]")
     field.send_keys("status = failed")
-    assert column(browser, "tile") == ["t011.fits"] and column(browser, "message") == ["no such file"]
-    assert no_errors(browser)
+    assert column(browser, "tiles-sheet", "tile") == ["t011.fits"] and column(browser, "tiles-sheet", "message") == ["no such file"]
+    assert has_no_errors(browser)
 
 
 def test_the_map(tmp_path, browser):
@@ -465,7 +446,7 @@ def test_the_map(tmp_path, browser):
     browser.switch_to.active_element.send_keys(Keys.ARROW_UP)
     assert texts(browser, ".chosen-tile")[0].startswith("t044.fits: ")
     assert browser.execute_script("return document.querySelectorAll('.tile[tabindex=\"0\"]').length") == 1
-    assert no_errors(browser)
+    assert has_no_errors(browser)
 
 
 def test_hostile_texts_in_a_browser(tmp_path, browser):
@@ -484,7 +465,7 @@ def test_hostile_texts_in_a_browser(tmp_path, browser):
     assert browser.execute_script("return document.querySelectorAll('img, iframe, object').length") == 0
     assert browser.execute_script("return [...document.scripts].filter(s => !s.type).length") == 1
     assert HOSTILE[:8] in browser.find_element("tag name", "body").text and "a\ufffd.fits" in browser.page_source
-    assert no_errors(browser)
+    assert has_no_errors(browser)
 
 
 def test_links_to_the_pages_of_tiles(tmp_path, browser):

@@ -147,13 +147,13 @@ def flux_completeness(sources, weights):
 
 class Completeness(t.Case):
 
-    def sky(self, name="sky.fits", shape=(240, 260), seed=1, rise=1.0, **cards):
+    def sky(self, name="sky.fits", shape=(240, 260), seed=1, rise=1.0, n_sources=25, **cards):
         """Noise as wide as the beam, which rises to the right, with sources, and blank pixels in a corner."""
         random = np.random.default_rng(seed)
         noise = ndimage.gaussian_filter(random.normal(0, 1, shape), math.sqrt(BEAM[0] * BEAM[1]) / sky.FWHM / math.sqrt(2))
         noise *= 1e-3 / noise.std() * np.linspace(1, 1 + rise, shape[1])
         sources = [Source(1, random.uniform(5, 40), random.uniform(0, shape[1]), random.uniform(0, shape[0]), 1e-3, 1e-3)
-                   for _ in range(25)]
+                   for _ in range(n_sources)]
         image = with_sources(noise, sources, "peak")
         image[:20, :30] = np.nan
         return self.write(name, image, self.header(**cards))
@@ -237,6 +237,9 @@ class Completeness(t.Case):
                               (("--local", "--fit"), ("--mask", self.write("mask.fits", mask, self.header())))):
             with self.subTest(options=options):
                 self.check_bins(image, *options, n=150, more=more)
+        crowded = self.sky("crowded.fits", n_sources=600)
+        self.check_bins(crowded, "--local", "-i", "3", "--fit", n=150)
+        self.check_bins(crowded, "--local", "--scales=2", n=60, widths=(1, 2))
         self.assertNotEqual(self.check_bins(image, n=40, seed=2), self.check_bins(image, n=40, seed=3))
 
     def test_scales(self):

@@ -92,18 +92,12 @@ def _provenance(catalogue: CatalogueFile) -> Section:
 
 # --- the page ---
 
-def _sections(catalogue: CatalogueFile, reference: ReferenceOptions | None) -> list[Section]:
-    is_one = len(catalogue.images) == 1
+def _sections(catalogue: CatalogueFile, beside: Section | None) -> list[Section]:
+    """beside: of a reference."""
     found: list[Section | None] = [rms_section(catalogue)]
     if len(catalogue.rows):
         found += [sources_section(catalogue), counts_section(catalogue)]
-    if is_one:
-        found += [completeness_section(catalogue), reliability_section(catalogue)]
-    if reference:
-        from srcfind.page._comparison import reference_section
-
-        found.append(reference_section(catalogue, reference))
-    found.append(_provenance(catalogue))
+    found += [completeness_section(catalogue), reliability_section(catalogue), beside, _provenance(catalogue)]
     return [section for section in found if section]
 
 
@@ -117,12 +111,23 @@ def _title(catalogue: CatalogueFile) -> str:
     return PurePath(path).name or path if isinstance(path, str) and path else catalogue.path.name
 
 
-def write_catalogue_page(path: Path, page: Path, reference: ReferenceOptions | None = None) -> None:
-    """Writes the page of the catalogue `path`, perhaps beside a reference."""
+def _beside(catalogue: CatalogueFile, options: ReferenceOptions | None) -> tuple[Section | None, list[str]]:
+    """The section of a reference, and what is missing there."""
+    if not options:
+        return None, []
+    from srcfind.page._comparison import reference_section
+
+    return reference_section(catalogue, options)
+
+
+def write_catalogue_page(path: Path, page: Path, reference: ReferenceOptions | None = None) -> list[str]:
+    """Writes the page of the catalogue `path`, perhaps beside a reference. Returns messages about what it could not compare."""
     catalogue = read_catalogue(path)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         picture, words = read_picture(catalogue)
-        sections = _sections(catalogue, reference)
+        beside, messages = _beside(catalogue, reference)
+        sections = _sections(catalogue, beside)
     write_page(page, render("catalogue.html", title=_title(catalogue), subtitle=f"The sources of {path.name}, found by srcfind {catalogue.members['srcfind']}",
                             version=metadata.version("srcfind"), facts=_facts(catalogue), notes=_notes(catalogue), picture=picture,
                             remarks=_remarks(catalogue, words), sheet=_sheet(catalogue), sections=sections))
+    return messages

@@ -92,16 +92,32 @@ def _say(message: str) -> None:
     print("srcfind-page:", "".join(c if c.isprintable() else "?" for c in message), file=sys.stderr)
 
 
-def _write(path: Path, page: Path, options: argparse.Namespace) -> None:
-    """Writes the page of a file."""
+def _write_catalogue(path: Path, page: Path, options: argparse.Namespace) -> None:
+    """Writes the page of a catalogue, and says what is missing there."""
     from srcfind.page._catalogue import write_catalogue_page
+
+    messages = write_catalogue_page(path, page, _reference(options))
+    _say_page(page, options)
+    for message in messages:
+        _say(message)
+
+
+def _write_night(path: Path, page: Path, options: argparse.Namespace) -> None:
+    """Writes the page of a report, perhaps with those of its tiles."""
     from srcfind.page._night import write_night_page
 
-    if path.suffix == ".csv":
-        for message in write_night_page(path, page, write_catalogue_page if options.tiles else None):
-            _say(message)
-    else:
-        write_catalogue_page(path, page, _reference(options))
+    def write_tile(catalogue: Path, beside: Path) -> None:
+        _write_catalogue(catalogue, beside, options)
+
+    messages = write_night_page(path, page, write_tile if options.tiles else None)
+    _say_page(page, options)
+    for message in messages:
+        _say(message)
+
+
+def _say_page(page: Path, options: argparse.Namespace) -> None:
+    if not options.quiet:
+        _say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
 
 
 def _page_of(options: argparse.Namespace, path: Path) -> Path:
@@ -115,6 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.output and len(options.files) > 1:
         parser.error("-o names the page of one FILE: without it each page stands beside its file")
+    if options.output == Path("-"):
+        parser.error("-o -: a page goes to a file: name it, or leave -o out")
+    if options.tiles and not any(path.suffix == ".csv" for path in options.files):
+        parser.error("--tiles is for a report (r.csv), whose tiles have pages")
     for path in options.files:
         if path.suffix not in (".json", ".csv"):
             parser.error(f"{path}: a catalogue ends in .json (srcfind -o c.json), a report in .csv (srcfind --report r.csv)")
@@ -128,14 +148,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.files:
         page = _page_of(options, path)
         try:
-            _write(path, page, options)
+            (_write_night if path.suffix == ".csv" else _write_catalogue)(path, page, options)
         except OtherTable as error:
             _say(str(error))
             status = status if len(options.files) > 1 else 1  # out/*.json names such tables, too
         except PageError as error:
             _say(str(error))
             status = 1
-        else:
-            if not options.quiet:
-                _say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     return status

@@ -24,6 +24,7 @@ _ERROR_OF_MEDIAN, _MAD = 1.2533, 1.4826
 _SHIFTS, _FAR = 8, 10  # of the catalogue, by so many radii, for matches by chance
 _FEW = 5               # matches that make a median in a bin
 _BINS = 6
+_MOST_BY_CHANCE = 0.05  # of the matches
 
 
 @dataclass(frozen=True)
@@ -260,22 +261,39 @@ def _figures(found: Matches) -> list[Figure]:
     return figures
 
 
+def _no_fluxes(found: Matches, reference: Reference) -> list[str]:
+    """Why fluxes are not compared, if they are not."""
+    if found.ratio is not None:
+        return []
+    return ["Fluxes are not compared: " + ("no column of the reference has a unit of fluxes. Name one with its unit, as --reference-flux S1.4:mJy."
+                                           if reference.flux is None else "those of the catalogue are not in Jy.")]
+
+
+def _chance(found: Matches) -> list[str]:
+    """What helps against matches by chance, if they are many."""
+    if found.by_chance <= _MOST_BY_CHANCE * len(found.offset):
+        return []
+    return [f"{100 * found.by_chance / len(found.offset):.0f}% of the matches are expected by chance: a radius smaller than {short(found.radius)} arcsec (--radius) "
+            "leaves fewer of them."]
+
+
 def _about_fluxes(found: Matches, reference: Reference, options: ReferenceOptions) -> list[str]:
-    if found.ratio is None:
-        if reference.flux is None:
-            return ["Fluxes are not compared: no column of the reference has a unit of fluxes. Name one with its unit, as --reference-flux S1.4:mJy."]
-        return ["Fluxes are not compared: those of the catalogue are not in Jy."]
     if options.frequency is None:
         return [f"Fluxes: Total_flux over {reference.flux_name}, as they are; at different frequencies the ratio has the spectral index in it."]
     return [f"Fluxes: Total_flux over {reference.flux_name}, which was multiplied by {short(found.ratio_factor)}: from {short(options.frequency / 1e6, 6)} to "
             f"{short(found.frequency / 1e6, 6)} MHz with a spectral index of {options.spectral_index}."]
 
 
-def reference_section(catalogue: CatalogueFile, options: ReferenceOptions) -> Section:
-    """The section of a page about a reference."""
+def reference_section(catalogue: CatalogueFile, options: ReferenceOptions) -> tuple[Section, list[str]]:
+    """The section of a page about a reference, and messages about what it lacks."""
     reference = read_reference(options, catalogue)
     found = match(catalogue, reference, options)
     title, rule = f"Beside {options.path.name}", (f"Sources that are within {short(found.radius)} arcsec of each other, and alone within twice that in either catalogue.")
     if not len(found.offset):
-        return Section("reference", title, [rule, "No source matches: do both catalogues cover this field? Is the radius (--radius) too small?"], table=_summary(found))
-    return Section("reference", title, [rule, *_about_fluxes(found, reference, options), *_trends(found)], _figures(found), _summary(found))
+        missing = ["No source matches: do both catalogues cover this field? Is the radius (--radius) too small?"]
+        section = Section("reference", title, [rule, *missing], table=_summary(found))
+    else:
+        missing = [*_no_fluxes(found, reference), *_chance(found)]
+        fluxes = [] if found.ratio is None else _about_fluxes(found, reference, options)
+        section = Section("reference", title, [rule, *missing, *fluxes, *_trends(found)], _figures(found), _summary(found))
+    return section, [f"{options.path}: {words}" for words in missing]

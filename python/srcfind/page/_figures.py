@@ -17,6 +17,7 @@ _NEGATIVE = 32  # in Flags
 _LEAST_COMPLETE = 0.6  # below it, a correction is as large as what is corrected
 _LOOKS = ((BLUE, "round"), (VERMILLION, "square"), (GREEN, "cross"), (PURPLE, "plus"))
 _MANY = 1000  # points are small
+_FEW = 5  # sources are not counted
 _STERADIAN = (180 / math.pi) ** 2  # square degrees
 
 
@@ -54,14 +55,14 @@ def _signs_plot(catalogue: CatalogueFile, name: str) -> Figure:
 def reliability_section(catalogue: CatalogueFile) -> Section:
     """S/N of positive and negative sources, and what `reliability` says."""
     bins = objects(catalogue.members, "reliability", "low", "positive", "negative")
-    if not bins:
+    if not bins and text(catalogue.members, "options", "negative") != "yes" and not is_negative(catalogue).any():
         return Section("reliability", "Reliability", ["How many sources are false? Search with --negative, which finds those of the negated image, too."])
     rows = [(f"{_cell(each['low'])} to {_cell(each.get('high'))}" if each.get("high") is not None else f"from {_cell(each['low'])}",
              _cell(each["positive"]), _cell(each["negative"]), _cell(each.get("reliability"))) for each in bins]
     name = "Pix_SNR" if catalogue.has("Pix_SNR") else "SNR"
     figures = [_signs_plot(catalogue, name)] if np.isfinite(catalogue.reals(name)).any() else []
     return Section("reliability", "Reliability", ["Reliability is 1 − negative / positive, in ranges of S/N."], figures,
-                   Table((f"|{name}|", "positive", "negative", "reliability"), rows))
+                   Table((f"|{name}|", "positive", "negative", "reliability"), rows) if rows else None)
 
 
 # --- completeness and flux bias ---
@@ -80,7 +81,8 @@ def _values(bins: list[dict[str, Any]], name: str) -> Array:
 
 
 def _middles(bins: list[dict[str, Any]]) -> Array:
-    return np.sqrt(_values(bins, "low") * _values(bins, "high"))
+    middles: Array = np.sqrt(_values(bins, "low") * _values(bins, "high"))
+    return middles
 
 
 def _bins_table(widths: dict[float, list[dict[str, Any]]], label: str) -> Table:
@@ -120,21 +122,31 @@ def _bias_plot(widths: dict[float, list[dict[str, Any]]], label: str) -> Figure:
                   "that noise made brighter. Far above it should be 1.")
 
 
+def _no_table(catalogue: CatalogueFile) -> list[str]:
+    """Where the completeness of a merged catalogue would be."""
+    if len(catalogue.images) == 1:
+        return []
+    return [f"For a merged catalogue --merge writes it to {catalogue.stem.name}.completeness.json, which is not there, or is of other images."]
+
+
 def completeness_section(catalogue: CatalogueFile) -> Section:
     """Which share of injected sources is found, and with which fluxes."""
     by_snr, by_flux = _by_width(catalogue, "snr"), _by_width(catalogue, "flux")
-    if not by_snr:
+    if not by_snr and not by_flux:
         return Section("completeness", "Completeness", ["Which share of sources is found, and are their fluxes right? Search with --completeness, which adds "
-                                                        "sources to the image and searches it again."])
-    injected = sum(each["injected"] for bins in by_snr.values() for each in bins)
+                                                        "sources to the image and searches it again.", *_no_table(catalogue)])
+    injected = sum(each["injected"] for bins in (by_snr or by_flux).values() for each in bins)
     unit = text(catalogue.image, "flux_unit")
-    figures = [_completeness_plot(by_snr, "true S/N", "The share of injected sources that the same search finds, with its error. At the threshold it is "
-                                  "about a half: noise moves half of the sources below it.")]
+    figures = []
+    if by_snr:
+        figures.append(_completeness_plot(by_snr, "true S/N", "The share of injected sources that the same search finds, with its error. At the threshold it is "
+                                          "about a half, since noise moves half of the sources below it; less where sources are crowded."))
     if by_flux:
         figures.append(_completeness_plot(by_flux, f"true Total_flux ({unit})" if unit else "true Total_flux",
-                                          "The same by flux density, for the whole image. It rises slowly where the rms differs from place to place."))
+                                          f"The share by flux density, for {'the whole image' if len(catalogue.images) == 1 else 'all images'}. It rises slowly where "
+                                          "the rms differs from place to place."))
     return Section("completeness", "Completeness and flux bias", [f"{injected:g} sources with shapes that are known were added to the image, and searched for."],
-                   [*figures, _bias_plot(by_snr, "true S/N")])
+                   [*figures, _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, "true Total_flux")])
 
 
 # --- counts ---
@@ -193,11 +205,13 @@ def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure |
 
 
 def counts_section(catalogue: CatalogueFile) -> Section | None:
-    """log N - log S; None where there are too few sources."""
+    """log N - log S; None without fluxes."""
     flux, = _positive_reals(catalogue, "Total_flux")
     flux = flux[np.isfinite(flux) & (flux > 0)]
-    if len(flux) < 5:
+    if not len(flux):
         return None
+    if len(flux) < _FEW:
+        return Section("counts", "Counts", [f"There are no counts of fewer than {_FEW} sources."])
     unit = catalogue.unit("Total_flux")
     share, area = _completeness_at(catalogue, flux), _area(catalogue)
     complete = None if share is None else share >= _LEAST_COMPLETE

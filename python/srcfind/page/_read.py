@@ -158,11 +158,22 @@ def _images(path: Path, members: dict[str, Any]) -> list[dict[str, Any]]:
     return [image for image in images if image is not None]
 
 
+def _merged_completeness(path: Path, members: dict[str, Any]) -> dict[str, Any] | None:
+    """`completeness` of a merged catalogue, which stands in a table beside it; None where there is none, or one of other images."""
+    try:
+        table = _read_json(path.with_suffix(".completeness.json"))
+    except PageError:
+        return None
+    if table.get("images") != members.get("images"):
+        return None
+    names = {"E_Completeness": "error"}
+    return {"flux": [{names.get(name, name.lower()): value for name, value in each.items()} for each in objects(table, "completeness_bins")]}
+
+
 def read_catalogue(path: Path) -> CatalogueFile:
-    """Reads a catalogue, or a merged one."""
+    """Reads a catalogue, or a merged one with its table of completeness."""
     members = _read_json(path)
-    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability"),
-                       ("merged_completeness_bins", "completeness")):
+    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability")):
         if name in members:
             raise OtherTable(f"{path}: this is a table of {what}: give the catalogue beside it")
     sources = members.pop("sources", None)
@@ -170,4 +181,6 @@ def read_catalogue(path: Path) -> CatalogueFile:
         raise PageError(f"{path}: there is no list of sources: give a catalogue that srcfind wrote with -o NAME.json")
     columns = _columns(path, members.pop("columns", None))
     names = [column.name for column in columns]
+    if "images" in members:
+        members["completeness"] = _merged_completeness(path, members)
     return CatalogueFile(path, members, _images(path, members), columns, [_row(path, source, names) for source in sources])

@@ -170,7 +170,7 @@ def _flux_columns(table: Any) -> list[str]:
 
 
 def _choose_flux(path: Path, table: Any, wanted: str | None) -> tuple[str, float] | None:
-    """The column of fluxes, and the Jy in its unit; None where the reference has no fluxes, as an optical one."""
+    """The column of fluxes, and the Jy in its unit; None where no column has a unit of fluxes."""
     name, _, unit = wanted.rpartition(":") if wanted and ":" in wanted and wanted not in table.colnames else (wanted, "", "")
     if name:
         if name not in table.colnames or _numbers(table[name]) is None:
@@ -186,8 +186,6 @@ def _choose_flux(path: Path, table: Any, wanted: str | None) -> tuple[str, float
         return chosen, _factor(table[chosen])
     if columns:
         raise PageError(f"{path}: several columns may be the fluxes: name one, as --reference-flux {columns[0]}; there are: {_listed(columns)}")
-    if any("flux" in name.lower() for name in table.colnames):
-        raise PageError(f"{path}: no column has a unit of fluxes: name one with its unit, as --reference-flux NAME:mJy; there are: {_listed(table.colnames)}")
     return None
 
 

@@ -66,8 +66,8 @@ const OPERATORS = {
 };
 
 // A condition as a function of a row; throws an Error that says what is wrong.
-function condition(text, columns) {
-    const parts = /^(\w+)\s*(<=|>=|!=|=|<|>|&)\s*(.+)$/.exec(text);
+function condition(text, columns, isText) {
+    const parts = /^(\w+)\s*(<=|>=|!=|==?|<|>|&)\s*(.*)$/.exec(text);
     if (!parts) {
         const wanted = text.toLowerCase();
         return row => row.some(cell => typeof cell === "string" && cell.toLowerCase().includes(wanted));
@@ -76,20 +76,24 @@ function condition(text, columns) {
     const index = columns.findIndex(column => column.name.toLowerCase() === name.toLowerCase());
     if (index < 0)
         throw new Error(`there is no column ${name}`);
-    const holds = OPERATORS[operator];
+    if (!value)
+        throw new Error(`${name} ${operator} what?`);
+    const holds = OPERATORS[operator === "==" ? "=" : operator];
     const number = Number(value);
+    if (!isText[index] && Number.isNaN(number))
+        throw new Error(`${value} is no number (conditions have commas between them)`);
     return row => {
         const cell = row[index];
         if (cell === null)
             return false;
         if (typeof cell === "number")
-            return !Number.isNaN(number) && holds(cell, number);
+            return holds(cell, number);
         return holds(cell.toLowerCase(), value.toLowerCase());
     };
 }
 
-function conditions(text, columns) {
-    const all = text.split(",").map(part => part.trim()).filter(part => part).map(part => condition(part, columns));
+function conditions(text, columns, isText) {
+    const all = text.split(",").map(part => part.trim()).filter(part => part).map(part => condition(part, columns, isText));
     return row => all.every(holds => holds(row));
 }
 
@@ -181,7 +185,7 @@ class Sheet {
     filter(text) {
         let holds;
         try {
-            holds = conditions(text, this.columns);
+            holds = conditions(text, this.columns, this.isText);
         } catch (error) {
             this.status.textContent = error.message;
             this.status.className = "wrong";
