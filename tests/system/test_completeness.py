@@ -322,6 +322,17 @@ class Completeness(t.Case):
         with open(self.path("c.completeness.csv")) as stream:
             self.assertEqual(len(list(csv.DictReader(stream))), 17)
 
+    def test_true_fluxes(self):
+        """Bright sources have the flux that was added: with the units of fluxes, and in a slanted projection."""
+        image = self.sky()
+        images = [os.path.join(t.SOURCE_ROOT, "data", "maps", "parkes.fits")]
+        for unit in ("Jy/pixel", "MJy/sr", "K"):
+            images.append(self.write("%s.fits" % unit.replace("/", "-"), fits.getdata(image), self.header(BUNIT=unit)))
+        for path in images:
+            with self.subTest(path):
+                found = self.catalogue(path, "--local", "-i", "3", "--fit", "--completeness=200")
+                self.assertLess(abs(found["completeness"]["snr"][-1]["flux_ratio"] - 1), 0.03)
+
     def test_beside_standard_output(self):
         """Tables stand in the working directory, which a note says, and so does a message where they cannot."""
         image = self.sky()

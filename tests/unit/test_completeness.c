@@ -236,6 +236,10 @@ static void weighs_places(void **state) {
         if (bin->injected > 0)
             assert_true(fabs(bin->completeness - (2 * of_1 + of_100) / 3) < 2e-3);
     }
+    /* The last bin has S/N of 10 to 20 in a third of the weight, and more than 60 in the rest. */
+    const struct completeness_bin *last = &c.flux[COMPLETENESS_FLUX_BINS - 1];
+    const double n = (double)last->injected, here = 1 / (2 * n) / (1 + 1 / n);
+    assert_true(fabs(last->error - hypot(here / 3, 2 * c.snr[6].error / 3)) < 1e-9 * here);
     completeness_clear(&c);
     free(all);
 }
