@@ -287,10 +287,10 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
         n += list->all[i].is_added;
     if (n < n_wanted)
         note(stream,
-             "%lld of %lld sources of --completeness could be added: each width has at most one in "
-             "400 times its area at once, in 64 searches for all, and none where pixels are blank "
-             "or "
-             "have no noise",
+             "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
+             "times "
+             "their area, there are 64 searches for all widths, and none is put where pixels are "
+             "blank or have no noise",
              (long long)n, (long long)n_wanted);
 }
 

@@ -12,7 +12,7 @@ enum { MOST_MAPS = 9 };
 enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLE_COMPLETENESS, TABLE_RELIABILITY, TABLES };
 extern const struct table_name {
     const char *part, *what; /* of STEM.part.csv; what messages call it */
-    const char *first;       /* column */
+    const char *first;       /* its first column, with which a CSV file begins */
 } target_tables[TABLES];
 
 /* A plane that ranges of --plane give. */

@@ -28,11 +28,11 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
 char *merge_table_path(const char *catalogue, const char *part);
 
 /* Checks that a merged catalogue and its tables, at the paths that the options have, replace no
- * FITS file but a catalogue of srcfind, */
+ * FITS file but a catalogue of srcfind. */
 enum srcfind_status merge_check_output(const struct merge_options *options, struct error *error);
 
-/* and that the one at this path is not the file of a catalogue that it is made of. NULL: standard
- * output. */
+/* Checks that a merged catalogue at this path is not the file of a catalogue that it is made of.
+ * NULL: standard output. */
 enum srcfind_status merge_check_input(const char *path, const char *catalogue, struct error *error);
 
 /* Begins a merged catalogue. *merge is to be destroyed, also after an error. */

@@ -383,11 +383,11 @@ class Completeness(t.Case):
         found = json.loads(self.run_here(small, "-f", "json", "--completeness=100", check=True).stdout)
         self.assertEqual(sum(bin_["injected"] for bin_ in found["completeness"]["snr"]), 64)
         self.assertEqual([note for note in found["notes"] if "--completeness" in note],
-                         ["64 of 100 sources of --completeness could be added: each width has at most one in 400 times its area at "
-                          "once, in 64 searches for all, and none where pixels are blank or have no noise"])
+                         ["64 of 100 sources of --completeness had room: a search has at most one in 400 times their area, there are 64 "
+                          "searches for all widths, and none is put where pixels are blank or have no noise"])
         constant = self.write("constant.fits", np.full((60, 50), 7, np.float32), self.header())
         result = self.run_here(constant, "-f", "json", "--completeness=100", check=True)
-        self.assertIn("0 of 100 sources of --completeness could be added", result.stderr)
+        self.assertIn("0 of 100 sources of --completeness had room", result.stderr)
         for bins in json.loads(result.stdout)["completeness"].values():
             for bin_ in bins:
                 self.assertEqual([bin_["injected"], bin_["found"]], [0, 0])
