@@ -132,6 +132,74 @@ def test_frames_of_the_catalogue(tmp_path, frame, names):
     assert math.hypot(*np.median(result.offset, axis=0)) == pytest.approx(math.hypot(EAST, NORTH), abs=0.1)
 
 
+def fk4(lon="RA", lat="DEC"):
+    """The sky, with positions of B1950 in the columns of these names."""
+    ra, dec, _ = sky()
+    old = SkyCoord(ra, dec, unit="deg").fk4
+    return Table({lon: old.ra.deg, lat: old.dec.deg})
+
+
+def written_vot(table, path, system):
+    """A VOTable whose RA and DEC are in a COOSYS, beside one of other columns."""
+    table.write(path, format="votable", overwrite=True)
+    words = path.read_text().replace("<RESOURCE", f'<COOSYS ID="other" system="galactic"/><COOSYS ID="own" {system}/><RESOURCE', 1)
+    path.write_text(re.sub(r'<FIELD (?=[^>]*name="(RA|DEC)")', '<FIELD ref="own" ', words))
+    return path
+
+
+def frame_of(own, path, frame=None):
+    """What is said of the frame of a reference, and the offset of a catalogue from it (arcsec)."""
+    given = ReferenceOptions(path, radius=6, frame=frame)
+    table = read_reference(given, own)
+    return table.about_frame, np.median(match(own, table, given).offset, axis=0)
+
+
+@pytest.mark.parametrize("kind", ["FITS", "FITS without RADESYS", "ECSV", "VOTable", "names", "--reference-frame"])
+def test_frames_of_the_reference(tmp_path, kind):
+    """Positions of B1950 are 0.6 degrees from those of J2000, and a reference may name its frame in several ways."""
+    own, table = catalogue(tmp_path / "c.json"), fk4()
+    path, frame = tmp_path / "r.csv", None
+    if kind in ("FITS", "FITS without RADESYS"):
+        table.meta.update({"EQUINOX": 1950.0}, **({"RADESYS": "FK4"} if kind == "FITS" else {}))
+        path = tmp_path / "r.fits"
+    elif kind == "ECSV":
+        table.meta.update(RADESYS="FK4", EQUINOX=1950)
+        path = tmp_path / "r.ecsv"
+    elif kind == "names":
+        table = fk4("RAB1950", "DEB1950")
+    elif kind == "--reference-frame":
+        frame = "FK4"
+    if kind == "VOTable":
+        path = written_vot(table, tmp_path / "r.vot", 'system="eq_FK4" equinox="B1950"')
+    else:
+        table.write(path)
+    about, offset = frame_of(own, path, frame)
+    assert "FK4 B1950" in about and path.name in about
+    assert offset == pytest.approx([EAST, NORTH], abs=0.1)
+
+
+def test_a_reference_that_names_no_frame(tmp_path):
+    """It is ICRS, and the page says so, with the way out."""
+    own = catalogue(tmp_path / "c.json")
+    reference(RA="ra", DEC="dec").write(tmp_path / "r.csv")
+    section = reference_section(own, ReferenceOptions(tmp_path / "r.csv"))[0]
+    assert any("taken as ICRS" in words and "--reference-frame" in words for words in section.paragraphs)
+
+
+@pytest.mark.parametrize("frame, equinox", [("FK4", 1950), ("FK4", 1975), ("FK5", 2000), ("FK5", 1975)])
+def test_a_catalogue_beside_itself(tmp_path, frame, equinox):
+    """In JSON, FITS, ECSV and VOTable, which name frame and equinox, there is no offset at all."""
+    own = catalogue(tmp_path / "c.json", frame, equinox=equinox)
+    table = Table({name: own.reals(name) for name in ("RA", "DEC")}, meta={"RADESYS": frame, "EQUINOX": equinox})
+    table.write(tmp_path / "r.fits")
+    table.write(tmp_path / "r.ecsv")
+    letter = "B" if frame == "FK4" else "J"
+    paths = [tmp_path / "c.json", tmp_path / "r.fits", tmp_path / "r.ecsv", written_vot(table, tmp_path / "r.vot", f'system="eq_{frame}" equinox="{letter}{equinox}"')]
+    for path in paths:
+        about, offset = frame_of(own, path)
+        assert f"{frame} {letter}{equinox}" in about and np.abs(offset).max() < 1e-6, path
+
+
 def test_units_of_fluxes(tmp_path):
     """mJy of the column, of the option, and peaks in mJy/beam."""
     table = reference(RA="ra", DEC="dec", S="flux")

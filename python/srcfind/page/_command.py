@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from srcfind.page._frames import EQUATORIAL
 from srcfind.page._read import OtherTable, PageError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a catalogue beside a reference")
     group.add_argument("--reference", type=Path, metavar="TABLE", help="another catalogue of this field: VOTable, FITS, CSV, ...")
     group.add_argument("--reference-flux", metavar="NAME[:UNIT]", help="its column of fluxes, as S1.4:mJy")
+    group.add_argument("--reference-frame", choices=EQUATORIAL, help="of its RA and DEC [what the table says, else ICRS]")
     group.add_argument("--radius", type=_positive, metavar="ARCSEC", help="sources within it are the same [the beam]")
     group.add_argument("--reference-frequency", type=_frequency, metavar="FREQUENCY", help="of the reference, as 1.4GHz")
     group.add_argument("--frequency", type=_frequency, help="of the catalogue [that of its image]")
@@ -69,7 +71,7 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
 
 def _check_reference(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if not options.reference:
-        for name in ("reference_flux", "radius", "reference_frequency", "frequency", "spectral_index"):
+        for name in ("reference_flux", "reference_frame", "radius", "reference_frequency", "frequency", "spectral_index"):
             if getattr(options, name) is not None:
                 parser.error(f"--{name.replace('_', '-')} needs --reference TABLE")
     elif any(path.suffix == ".csv" for path in options.files):
@@ -82,7 +84,7 @@ def _reference(options: argparse.Namespace) -> ReferenceOptions | None:
     from srcfind.page._reference import ReferenceOptions
 
     return options.reference and ReferenceOptions(options.reference, options.reference_flux, options.reference_frequency, options.frequency,
-                                                  options.spectral_index, options.radius)
+                                                  options.spectral_index, options.radius, options.reference_frame)
 
 
 # --- pages ---

@@ -53,7 +53,7 @@ class CatalogueFile:
         first = self.images[0] if self.images else {}
         if len(self.images) == 1:
             return first
-        return {name: first.get(name) for name in ("unit", "flux_unit", "frame")
+        return {name: first.get(name) for name in ("unit", "flux_unit", "frame", "equinox")
                 if all(image.get(name) == first.get(name) for image in self.images)}
 
     @property

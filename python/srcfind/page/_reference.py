@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcfind.page._match import vectors
+from srcfind.page._frames import Frame, in_frame_of, keep_systems, named_frame
 from srcfind.page._read import PageError, read_catalogue
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ _ma: Any = np.ma  # whose functions have no types
 
 # Names without _ and -, in the order of preference; the second name of a pair is any of these.
 _EQUATORIAL = (("ra", ("dec", "de")), ("raj2000", ("dej2000", "decj2000")), ("radeg", ("dedeg", "decdeg")),
-               ("raicrs", ("deicrs", "decicrs")), ("alphaj2000", ("deltaj2000",)), ("rightascension", ("declination",)))
+               ("raicrs", ("deicrs", "decicrs")), ("alphaj2000", ("deltaj2000",)), ("rightascension", ("declination",)),
+               ("rab1950", ("deb1950", "decb1950")))
+_B1950 = ("rab1950",)
 _GALACTIC = (("glon", ("glat",)), ("l", ("b",)))
 _ERRORS = ("e_", "err", "sigma", "d_")
 
@@ -31,7 +33,8 @@ _ERRORS = ("e_", "err", "sigma", "d_")
 @dataclass(frozen=True)
 class ReferenceOptions:
     """What the user says of a reference: its file, the column of fluxes as NAME or NAME:UNIT, the frequencies of reference and
-    catalogue (Hz), the spectral index, and the radius of matches (arcsec); None where nothing is said."""
+    catalogue (Hz), the spectral index, the radius of matches (arcsec), and the frame of its RA and Dec (of EQUATORIAL); None where
+    nothing is said."""
 
     path: Path
     flux: str | None = None
@@ -39,13 +42,16 @@ class ReferenceOptions:
     own_frequency: float | None = None
     spectral_index: float | None = None
     radius: float | None = None
+    frame: str | None = None
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Positions as unit vectors in the frame of the catalogue, and fluxes (Jy; None without) with the name of their column."""
+    """Positions as unit vectors in the frame of the catalogue, a sentence about their own frame, and fluxes (Jy; None without) with
+    the name of their column."""
 
     positions: Array
+    about_frame: str
     flux: Array | None
     flux_name: str
 
@@ -57,6 +63,17 @@ def _format_of(path: Path) -> str | None:
     suffix = (Path(path.stem) if path.suffix == ".gz" else path).suffix.lower()
     return {".vot": "votable", ".xml": "votable", ".votable": "votable", ".csv": "ascii.csv", ".ecsv": "ascii.ecsv",
             ".fits": "fits", ".fit": "fits"}.get(suffix)
+
+
+def _read_votable(path: Path) -> Any:
+    """The table of a VOTable, and in its columns the frames that it names."""
+    from astropy.io.votable import parse
+    from astropy.table import Table
+
+    parsed = parse(str(path))
+    table = Table.read(parsed, format="votable")
+    keep_systems(parsed, table)
+    return table
 
 
 def _read_table(path: Path) -> Any:
@@ -71,10 +88,13 @@ def _read_table(path: Path) -> Any:
         table = Table({name: [math.nan if row[i] is None else row[i] for row in own.rows] for i, name in enumerate(names)})
         for column in own.columns:
             table[column.name].unit = column.unit or None
+        table.meta.update(RADESYS=own.image.get("frame"), EQUINOX=own.image.get("equinox"))
         return table
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of foreign headers, which are seldom faultless
+            if _format_of(path) == "votable":
+                return _read_votable(path)
             return Table.read(str(path), format=_format_of(path))
     except Exception as error:  # of astropy's readers: many kinds
         first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
@@ -127,23 +147,18 @@ def _listed(names: list[str]) -> str:
 
 # --- frames ---
 
-def _in_frame(catalogue: CatalogueFile, longitude: Array, latitude: Array, is_galactic: bool) -> Array:
-    """Unit vectors in the frame of the catalogue; of a reference that is not galactic the positions are ICRS."""
-    from astropy.coordinates import FK4, FK5, ICRS, Galactic, SkyCoord
-    from astropy.time import Time
-
-    frame, equinox = str(catalogue.image.get("frame") or "ICRS").upper(), catalogue.image.get("equinox")
-    positions = SkyCoord(longitude, latitude, unit="deg", frame=Galactic() if is_galactic else ICRS())
-    if frame == "ICRS":
-        moved = positions.transform_to(ICRS())
-    elif frame == "GALACTIC":
-        moved = positions.transform_to(Galactic())
-    elif frame in ("FK5", "FK4"):
-        kind, letter, usual = (FK5, "J", 2000) if frame == "FK5" else (FK4, "B", 1950)
-        moved = positions.transform_to(kind(equinox=Time(f"{letter}{equinox or usual}")))
-    else:
-        raise PageError(f"{catalogue.path}: positions in the frame {frame} cannot be compared with a reference")
-    return vectors(moved.spherical.lon.deg, moved.spherical.lat.deg)
+def _frame_of(path: Path, table: Any, longitude: str, is_galactic: bool, given: str | None) -> tuple[Frame, str]:
+    """The frame of the positions, and a sentence about who says so."""
+    if is_galactic:
+        return Frame("GALACTIC"), f"Positions of {path.name} are galactic."
+    if given:
+        return Frame(given), f"Positions of {path.name} are {Frame(given).words}, as --reference-frame says."
+    if _plain(longitude) in _B1950:
+        return Frame("FK4"), f"Positions of {path.name} are {Frame('FK4').words}, by the name of the column {longitude}."
+    named = named_frame(table, longitude)
+    if named:
+        return named, f"Positions of {path.name} are {named.words}, as it says."
+    return Frame("ICRS"), f"Positions of {path.name} are taken as ICRS, since it names no frame; --reference-frame gives another one."
 
 
 # --- fluxes ---
@@ -202,5 +217,6 @@ def read_reference(options: ReferenceOptions, catalogue: CatalogueFile) -> Refer
         there &= flux > 0
     if not there.any():
         raise PageError(f"{options.path}: no row has a position" + (" and a flux above 0" if chosen else ""))
-    positions = _in_frame(catalogue, longitude[there], latitude[there], is_galactic)
-    return Reference(positions, None if flux is None else flux[there], chosen[0] if chosen else "")
+    frame, about_frame = _frame_of(options.path, table, lon_name, is_galactic, options.frame)
+    positions = in_frame_of(catalogue, longitude[there], latitude[there], frame)
+    return Reference(positions, about_frame, None if flux is None else flux[there], chosen[0] if chosen else "")
