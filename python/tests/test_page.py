@@ -384,6 +384,23 @@ def test_command_is_installed():
     assert subprocess.run([command, "--version"], stdout=subprocess.PIPE, check=True).stdout.startswith(b"srcfind-page ")
 
 
+def test_no_room_for_sources(searched, tmp_path):
+    """Whoever gave --completeness is not told to give it."""
+    members = members_of(searched)
+    members["completeness"] = None
+    members["options"]["completeness"] = 200
+    page = page_of(write(tmp_path, members))
+    assert "had room in this image" in page and "Search with --completeness" not in page
+
+
+def test_sources_and_negative_ones(searched, tmp_path):
+    """The head of the page counts as the command does."""
+    members = members_of(searched)
+    for row in members["sources"][:3]:
+        row["Flags"] |= 32
+    assert f"<dd>{len(members['sources'])}, 3 of them negative</dd>" in page_of(write(tmp_path, members))
+
+
 def test_merged_with_its_table(tmp_path, capsys):
     """A merged catalogue has the completeness of the table beside it, if that is of the same images, and negative sources."""
     random, tiles = np.random.default_rng(4), []
@@ -397,13 +414,13 @@ def test_merged_with_its_table(tmp_path, capsys):
     t.run(*tiles, "-q", "--fit", "-n", "4", "--negative", "--completeness=150", "-o", tmp_path / "out", "-f", "json", "--merge", merged, check=True)
     page = page_of(merged)
     table = json.loads((tmp_path / "m.completeness.json").read_text())["completeness_bins"]
-    assert "%d sources with shapes that are known were added" % sum(row["Injected"] for row in table) in page
+    assert "%d sources with shapes that are known and fluxes in these ranges were added" % sum(row["Injected"] for row in table) in page
     assert all(str(row["E_Completeness"]) in page for row in table if row["Injected"])
     assert "Search with --negative" not in page and "Reliability is 1" in page
     assert "completeness taken out" in page and "are taken into account" not in page and "for all images" in page
     (tmp_path / "m.completeness.json").write_text((tmp_path / "m.completeness.json").read_text().replace("t1.fits", "t7.fits"))
     page = page_of(merged)
-    assert "to m.completeness.json, which is not there, or is of other images" in page and "sources with shapes that are known" not in page
+    assert "to m.completeness.json, which is not there, or is of another search" in page and "sources with shapes that are known" not in page
     assert main([str(tmp_path / "m.completeness.json")]) == 1 and "this is a table of completeness" in capsys.readouterr().err
 
 

@@ -171,6 +171,7 @@ def test_gradients_are_usual_and_steps_are_not(tmp_path):
 def test_failed_tiles(tmp_path):
     rows = tiles()
     rows[3].update(dict.fromkeys(COLUMNS[3:], ""), status="failed", message="cut off, \"here\"")
+    assert "<dt>Odd tiles</dt><dd>0, and 1 failed</dd>" in page_of(tmp_path, rows)
     found = night(tmp_path, rows)
     assert [(outlier.tile, outlier.reason) for outlier in found.outliers] == [(3, 'cut off, "here"')]
 
@@ -326,8 +327,15 @@ def test_joined_and_growing_reports(tmp_path):
     path = report(tmp_path, rows + [dict(rows[0], sources="77")])
     text = path.read_text()
     path.write_text(text + text.splitlines()[0] + "\nunfinished,do")
-    found = read_report(path).tiles
-    assert len(found) == 3 and found[0].text("sources") == "77"
+    found = read_report(path)
+    assert len(found.tiles) == 3 and found.tiles[0].text("sources") == "77" and found.n_cut == 1
+    assert [words for words in write_night_page(path, tmp_path / "n.html") if "1 row of the report is not whole" in words]
+
+
+def test_a_report_without_tiles(tmp_path):
+    path = report(tmp_path, [])
+    assert write_night_page(path, tmp_path / "n.html") == [f"{path}: The report has no tiles."]
+    assert "<dt>Tiles</dt><dd>0</dd>" in (tmp_path / "n.html").read_text("utf-8")
 
 
 def test_an_old_report(tmp_path):

@@ -112,7 +112,8 @@ static void write_size(const struct messages *messages, const struct srcfind_cat
     int64_t n_outside = 0;
     fprintf(messages->stream, "%lld %s%s", (long long)n, messages->row, plural(n));
     if (c->options.negative)
-        fprintf(messages->stream, ", %lld negative", (long long)srcfind_catalogue_negatives(c));
+        fprintf(messages->stream, ", %lld of them negative",
+                (long long)srcfind_catalogue_negatives(c));
     if (!*c->options.at)
         return;
     for (int64_t i = 0; i < n; i++)

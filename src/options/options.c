@@ -374,7 +374,7 @@ static const struct {
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [INJECTED] = {"a whole number of sources from 1 to 1000000", parse_injected, print_set},
-    [SEED] = {"a whole number above 0", parse_count, print_set},
+    [SEED] = {"a whole number from 1 to 9223372036854775807", parse_count, print_set},
     [PIXELS] = {"a whole number of pixels from 0 to 1000", parse_pixels, print_set},
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},

@@ -405,7 +405,7 @@ class Completeness(t.Case):
                 ("--completeness: '1000001' is not a whole number", "--completeness=1000001"),
                 ("--completeness: '' is not a whole number", "--completeness="),
                 ("--completeness 200: its value stands behind `=`: --completeness=200", "--completeness", "200"),
-                ("--seed: '0' is not a whole number above 0", "--completeness", "--seed=0"),
+                ("--seed: '0' is not a whole number from 1 to 9223372036854775807", "--completeness", "--seed=0"),
                 ("--seed: it goes with --completeness", "--seed=3"),
                 ("--at: nothing is detected, and so nothing is missed: leave --completeness out", "--at", at, "--completeness"),
                 ("--bench is of a search alone: leave --completeness out", "--bench", "--completeness"),

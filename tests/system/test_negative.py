@@ -143,7 +143,7 @@ class Negative(t.Case):
         n, n_negative = (found["detection"][name] for name in ("n_sources", "n_negative"))
         self.assertEqual([s["Source_id"] for s in found["sources"]], list(range(1, n + 1)))
         self.assertEqual([s["Flags"] & NEGATIVE for s in found["sources"]], [0] * (n - n_negative) + [NEGATIVE] * n_negative)
-        self.assertIn(": %d sources, %d negative, rms " % (n, n_negative), t.run(path, "--negative").stderr)
+        self.assertIn(": %d sources, %d of them negative, rms " % (n, n_negative), t.run(path, "--negative").stderr)
         self.assertNotIn("negative", t.run(path).stderr)
         self.assertNotIn("n_negative", t.find(path)["detection"])
 

@@ -42,7 +42,7 @@ def _noise(members: dict[str, Any], unit: str) -> str:
 def _facts(catalogue: CatalogueFile) -> list[tuple[str, str]]:
     image, members = catalogue.image, catalogue.members
     n_negative, n = int(is_negative(catalogue).sum()), len(catalogue.rows)
-    facts = [("Sources", f"{n - n_negative}" + (f", and {n_negative} negative" if n_negative else ""))]
+    facts = [("Sources", f"{n}" + (f", {n_negative} of them negative" if n_negative else ""))]
     if len(catalogue.images) != 1:
         return [*facts, ("Images", str(len(catalogue.images)))]
     facts += [("Threshold", f"{short(number(members, 'detection', 'threshold'))} rms, islands to {short(number(members, 'detection', 'island'))} rms"),

@@ -122,20 +122,23 @@ def _bias_plot(widths: dict[float, list[dict[str, Any]]], label: str) -> Figure:
                   "that noise made brighter. Far above it should be 1.")
 
 
-def _no_table(catalogue: CatalogueFile) -> list[str]:
-    """Where the completeness of a merged catalogue would be."""
-    if len(catalogue.images) == 1:
-        return []
-    return [f"For a merged catalogue --merge writes it to {catalogue.stem.name}.completeness.json, which is not there, or is of other images."]
+def _no_completeness(catalogue: CatalogueFile) -> list[str]:
+    """Why nothing is known of completeness, and how it would be."""
+    if len(catalogue.images) == 1 and math.isfinite(number(catalogue.members, "options", "completeness")):
+        return ["No source that --completeness would add had room in this image."]
+    words = ["Which share of sources is found, and are their fluxes right? Search with --completeness, which adds sources to the image and searches it again."]
+    if len(catalogue.images) != 1:
+        words.append(f"For a merged catalogue --merge writes it to {catalogue.stem.name}.completeness.json, which is not there, or is of another search.")
+    return words
 
 
 def completeness_section(catalogue: CatalogueFile) -> Section:
     """Which share of injected sources is found, and with which fluxes."""
     by_snr, by_flux = _by_width(catalogue, "snr"), _by_width(catalogue, "flux")
     if not by_snr and not by_flux:
-        return Section("completeness", "Completeness", ["Which share of sources is found, and are their fluxes right? Search with --completeness, which adds "
-                                                        "sources to the image and searches it again.", *_no_table(catalogue)])
+        return Section("completeness", "Completeness", _no_completeness(catalogue))
     injected = sum(each["injected"] for bins in (by_snr or by_flux).values() for each in bins)
+    added = f"{injected:g} sources with shapes that are known {'' if by_snr else 'and fluxes in these ranges '}were added, and searched for."
     unit = text(catalogue.image, "flux_unit")
     figures = []
     if by_snr:
@@ -145,7 +148,7 @@ def completeness_section(catalogue: CatalogueFile) -> Section:
         figures.append(_completeness_plot(by_flux, f"true Total_flux ({unit})" if unit else "true Total_flux",
                                           f"The share by flux density, for {'the whole image' if len(catalogue.images) == 1 else 'all images'}. It rises slowly where "
                                           "the rms differs from place to place."))
-    return Section("completeness", "Completeness and flux bias", [f"{injected:g} sources with shapes that are known were added to the image, and searched for."],
+    return Section("completeness", "Completeness and flux bias", [added],
                    [*figures, _bias_plot(by_snr, "true S/N") if by_snr else _bias_plot(by_flux, "true Total_flux")])
 
 

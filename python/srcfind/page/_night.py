@@ -65,8 +65,9 @@ def _links(night: Night, page: Path) -> list[str]:
 def _facts(night: Night) -> list[tuple[str, str]]:
     status = Counter(tile.text("status") for tile in night.tiles)
     rms, sources, seconds = (night.numbers(name) for name in ("rms_median", "sources", "seconds"))
-    facts = [("Tiles", f"{len(night.tiles)}: " + ", ".join(f"{n} {shown(name)}" for name, n in status.most_common(4))),
-             ("Odd tiles", str(len(night.reasons)))]
+    n_failed = sum(night.tiles[i].text("status") == "failed" for i in night.reasons)
+    facts = [("Tiles", ": ".join(filter(None, (str(len(night.tiles)), ", ".join(f"{n} {shown(name)}" for name, n in status.most_common(4)))))),
+             ("Odd tiles", str(len(night.reasons) - n_failed) + (f", and {n_failed} failed" if n_failed else ""))]
     if np.isfinite(sources).any():
         facts.append(("Sources", f"{np.nansum(sources):.0f}, {np.nanmedian(sources):.0f} in a usual tile"))
     if np.isfinite(rms).any():
@@ -77,10 +78,19 @@ def _facts(night: Night) -> list[tuple[str, str]]:
     return facts + [("Version", "srcfind " + ", ".join(map(shown, versions[:4])))] if versions else facts
 
 
+def _about_rows(night: Night) -> list[str]:
+    """What the report has too little of."""
+    n_cut = night.report.n_cut
+    notes = ["The report has no tiles."] if not night.tiles else []
+    if n_cut:
+        notes.append(f"{n_cut} row{'s' if n_cut > 1 else ''} of the report {'are' if n_cut > 1 else 'is'} not whole, and left out, as of a batch that still runs.")
+    return notes
+
+
 def _notes(night: Night) -> list[str]:
     """What the page does not show, and how to have it."""
     done = [i for i, tile in enumerate(night.tiles) if tile.is_done]
-    notes = []
+    notes = _about_rows(night)
     if night.report.missing:
         notes.append(f"The report lacks the columns {', '.join(night.report.missing)}: search again with a newer srcfind for all that this page can show.")
     n_off = sum(night.tiles[i].corners is None for i in done)
@@ -94,7 +104,8 @@ def _notes(night: Night) -> list[str]:
     if len({tile.text("options") for tile in night.tiles if tile.is_done}) > 1:
         notes.append("The tiles were not all searched with the same options: figures may differ for that reason alone.")
     if 0 < len(done) < FEWEST_TILES:
-        notes.append(f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual.")
+        notes.append(f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual. A tile is odd here if it failed, or does not "
+                     "agree with others where they overlap.")
     return notes
 
 
@@ -190,7 +201,7 @@ def _odd_tiles(night: Night, links: list[str], status: str) -> list[dict[str, An
 
 def write_night_page(report: Path, page: Path, tile_page: Callable[[Path, Path], Any] | None = None) -> list[str]:
     """Writes the page of a report. tile_page is called with the catalogue of each tile and the page that stands beside it, and writes
-    that; returns what it could not write."""
+    that; returns what it could not write or read."""
     night = Night(read_report(report))
     failures = _write_tiles(night, tile_page) if tile_page else []
     links = _links(night, page)
@@ -199,4 +210,4 @@ def write_night_page(report: Path, page: Path, tile_page: Callable[[Path, Path],
         "night.html", title=shown(f"The night of {report.name}"), subtitle=shown(str(report)), version=metadata.version("srcfind"), facts=_facts(night),
         notes=_notes(night), odd=odd, failed=failed, n_more=len(night.reasons) - len(odd) - len(failed), map=_map(night, links), sheet=_sheet(night, links),
         sections=[distributions(night), overlap_section(night)]))
-    return failures
+    return [*failures, *(f"{report}: {words}" for words in _about_rows(night))]

@@ -76,11 +76,13 @@ class Tile:
 
 @dataclass
 class Report:
-    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this report lacks."""
+    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this report lacks; n_cut: rows that are not
+    whole, as the one that is being written."""
 
     path: Path
     tiles: list[Tile]
     missing: list[str]
+    n_cut: int
 
 
 _COLUMNS = ("message", "sources", "rms_median", "seconds", "catalogue", "plane", "footprint")
@@ -97,13 +99,14 @@ def read_report(path: Path) -> Report:
                 raise PageError(f"{path}: this is a catalogue: pages are made of JSON, so search the image again with -o NAME.json")
             if not set(_NEEDED) <= set(names):
                 raise PageError(f"{path}: this is no report of srcfind: its first line does not name image and status")
-            tiles = {}
+            tiles, n_cut = {}, 0
             for row in rows:
-                if len(row) == len(names) and row != names:  # not a row that is being written, nor a line of names
+                n_cut += 0 < len(row) != len(names)
+                if len(row) == len(names) and row != names:  # nor a line of names, where reports were joined
                     tile = Tile(dict(zip(names, row)))
                     tiles[tile.text("image"), tile.text("plane")] = tile
     except OSError as error:
         raise PageError(f"{path}: {error.strerror}") from None
     except csv.Error as error:
         raise PageError(f"{path}: this is no report of srcfind: {error}") from None
-    return Report(path, list(tiles.values()), [name for name in _COLUMNS if name not in names])
+    return Report(path, list(tiles.values()), [name for name in _COLUMNS if name not in names], n_cut)
