@@ -242,7 +242,7 @@ def test_matches_by_chance_are_told(tmp_path):
     ({"x": "ra", "y": "dec"}, None, "no columns RA and DEC .* there are: x, y"),
     ({"RA": "ra", "DEC": "dec", "a": "flux", "b": "flux"}, None, "several columns may be the fluxes: .*a, b"),
     ({"RA": "ra", "DEC": "dec", "a": "flux"}, "c", "no column c of numbers; there are: RA, DEC, a"),
-    ({"RA": "ra", "DEC": "dec", "a": "flux"}, "a:parsec", "unit of a is not known"),
+    ({"RA": "ra", "DEC": "dec", "a": "flux"}, "a:parsec", "parsec is no unit of fluxes"),
     ({"RA": "text", "DEC": "text"}, None, "no angles"),
 ])
 def test_tables_that_do_not_do(tmp_path, columns, flux, words):

@@ -192,7 +192,8 @@ def _choose_flux(path: Path, table: Any, wanted: str | None) -> tuple[str, float
             raise PageError(f"{path}: there is no column {name} of numbers; there are: {_listed(table.colnames)}")
         factor = jansky(unit) if unit else _factor(table[name])
         if not math.isfinite(factor):
-            raise PageError(f"{path}: the unit of {name} is not known, or is none of fluxes: give it as --reference-flux {name}:mJy")
+            what = f"{unit} is no unit of fluxes" if unit else f"the unit of {name} is not known, or is none of fluxes"
+            raise PageError(f"{path}: {what}: give it as --reference-flux {name}:mJy")
         return name, factor
     columns = _flux_columns(table)
     usual = [column for column in columns if _plain(column) in ("totalflux", "intflux", "sint", "stotal", "fint")]
