@@ -14,8 +14,9 @@ pytest.importorskip("jinja2")
 pytest.importorskip("astropy")
 
 from astropy import units  # noqa: E402
-from astropy.coordinates import SkyCoord  # noqa: E402
+from astropy.coordinates import FK5, SkyCoord  # noqa: E402
 from astropy.table import Table  # noqa: E402
+from astropy.time import Time  # noqa: E402
 
 from srcfind.page._command import _frequency  # noqa: E402
 from srcfind.page._comparison import match, median, ratio_median, reference_section  # noqa: E402
@@ -140,10 +141,10 @@ def fk4(lon="RA", lat="DEC"):
 
 
 def written_vot(table, path, system):
-    """A VOTable whose RA and DEC are in a COOSYS, beside one of other columns."""
+    """A VOTable whose RA and DEC are in a COOSYS, beside one of other columns. Their IDs are not their names, as in answers of archives."""
     table.write(path, format="votable", overwrite=True)
     words = path.read_text().replace("<RESOURCE", f'<COOSYS ID="other" system="galactic"/><COOSYS ID="own" {system}/><RESOURCE', 1)
-    path.write_text(re.sub(r'<FIELD (?=[^>]*name="(RA|DEC)")', '<FIELD ref="own" ', words))
+    path.write_text(re.sub(r'<FIELD ID="(RA|DEC)"', r'<FIELD ref="own" ID="column_\1"', words))
     return path
 
 
@@ -186,7 +187,7 @@ def test_a_reference_that_names_no_frame(tmp_path):
     assert any("taken as ICRS" in words and "--reference-frame" in words for words in section.paragraphs)
 
 
-@pytest.mark.parametrize("frame, equinox", [("FK4", 1950), ("FK4", 1975), ("FK5", 2000), ("FK5", 1975)])
+@pytest.mark.parametrize("frame, equinox", [("FK4", 1950), ("FK4", 1975), ("FK5", 2000), ("FK5", 1975), ("FK5", 2015.43287)])
 def test_a_catalogue_beside_itself(tmp_path, frame, equinox):
     """In JSON, FITS, ECSV and VOTable, which name frame and equinox, there is no offset at all."""
     own = catalogue(tmp_path / "c.json", frame, equinox=equinox)
@@ -198,6 +199,54 @@ def test_a_catalogue_beside_itself(tmp_path, frame, equinox):
     for path in paths:
         about, offset = frame_of(own, path)
         assert f"{frame} {letter}{equinox}" in about and np.abs(offset).max() < 1e-6, path
+
+
+def test_the_only_frame_of_a_votable(tmp_path):
+    """Columns that refer to no COOSYS are in the one that there is."""
+    path = tmp_path / "r.vot"
+    fk4().write(path, format="votable")
+    path.write_text(path.read_text().replace("<RESOURCE", '<COOSYS ID="B1950" system="FK4" equinox="1950"/><RESOURCE', 1))
+    about, offset = frame_of(catalogue(tmp_path / "c.json"), path)
+    assert "FK4 B1950" in about and offset == pytest.approx([EAST, NORTH], abs=0.1)
+
+
+def test_the_frame_of_a_merged_catalogue(tmp_path):
+    """It is that of all its images, with the equinox."""
+    own = catalogue(tmp_path / "c.json", "FK4", equinox=1975)
+    members = json.loads((tmp_path / "c.json").read_text())
+    members["images"] = [{"image": members["image"]}, {"image": dict(members.pop("image"), path="j.fits")}]
+    (tmp_path / "m.json").write_text(json.dumps(members))
+    about, offset = frame_of(own, tmp_path / "m.json")
+    assert "FK4 B1975" in about and np.abs(offset).max() < 1e-6
+    about, offset = frame_of(read_catalogue(tmp_path / "m.json"), tmp_path / "c.json")
+    assert "FK4 B1975" in about and np.abs(offset).max() < 1e-6
+
+
+def test_an_equinox_of_date(tmp_path):
+    """A hundredth of a year is half an arcsec."""
+    ra, dec, _ = sky()
+    moved = SkyCoord(ra, dec, unit="deg").transform_to(FK5(equinox=Time(2015.43287, format="jyear")))
+    Table({"RA": moved.ra.deg, "DEC": moved.dec.deg}, meta={"RADESYS": "FK5", "EQUINOX": 2015.43287}).write(tmp_path / "r.fits")
+    reference(RA="ra", DEC="dec").write(tmp_path / "plain.csv")
+    own = catalogue(tmp_path / "c.json")
+    offsets = [frame_of(own, tmp_path / name)[1] for name in ("r.fits", "plain.csv")]
+    assert offsets[0] == pytest.approx(offsets[1], abs=0.001)
+
+
+@pytest.mark.parametrize("kind", ["FITS", "VOTable"])
+def test_a_frame_that_is_not_known(tmp_path, kind):
+    """It is not taken for ICRS, unless the user says so."""
+    own, table = catalogue(tmp_path / "c.json"), reference(RA="ra", DEC="dec")
+    if kind == "FITS":
+        path = tmp_path / "r.fits"
+        table.meta["RADESYS"] = "FK4-NO-E"
+        table.write(path)
+    else:
+        path = written_vot(table, tmp_path / "r.vot", 'system="ecl_FK5"')
+    with pytest.raises(PageError, match="r.* in the frame (FK4-NO-E|ecl_FK5) cannot be compared: .*--reference-frame"):
+        frame_of(own, path)
+    about, offset = frame_of(own, path, "ICRS")
+    assert "as --reference-frame says" in about and offset == pytest.approx([EAST, NORTH], abs=0.1)
 
 
 def test_units_of_fluxes(tmp_path):

@@ -164,7 +164,8 @@ def _summary(found: Matches) -> Table:
             ("offset to the north (arcsec)", _with_error(north)),
             ("scatter of the offsets (arcsec)", f"{short(east.scatter, 3)}, {short(north.scatter, 3)}" if len(found.offset) else "–")]
     if found.ratio is not None:
-        rows += [("flux ratio, catalogue / reference", _with_error(ratio)), ("scatter of the flux ratios", f"{100 * ratio.scatter:.3g}%" if math.isfinite(ratio.scatter) else "–")]
+        rows += [("flux ratio, catalogue / reference", _with_error(ratio)),
+                 ("scatter of the flux ratios", f"{100 * ratio.scatter:.3g}%" if math.isfinite(ratio.scatter) else "–")]
     return Table(("catalogue less reference", "median ± its error"), rows)
 
 
@@ -288,10 +289,11 @@ def reference_section(catalogue: CatalogueFile, options: ReferenceOptions) -> tu
     """The section of a page about a reference, and messages about what it lacks."""
     reference = read_reference(options, catalogue)
     found = match(catalogue, reference, options)
-    title, rule = f"Beside {options.path.name}", [f"Sources that are within {short(found.radius)} arcsec of each other, and alone within twice that in either "
-                                                 "catalogue.", reference.about_frame]
+    title = f"Beside {options.path.name}"
+    rule = [f"Sources that are within {short(found.radius)} arcsec of each other, and alone within twice that in either catalogue.", reference.about_frame]
     if not len(found.offset):
-        missing = ["No source matches: do both catalogues cover this field? Is the radius (--radius) too small, or the frame of the reference (--reference-frame) another one?"]
+        missing = ["No source matches: do both catalogues cover this field? Is the radius (--radius) too small, or the frame of the reference another one "
+                   "(--reference-frame)?"]
         section = Section("reference", title, [*rule, *missing], table=_summary(found))
     else:
         missing = [*_no_fluxes(found, reference), *_chance(found)]

@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 EQUATORIAL = ("ICRS", "FK5", "FK4")
+_USUAL = {"FK5": ("J", 2000.0), "FK4": ("B", 1950.0)}  # the kind of years, and the equinox
 _COOSYS = {"icrs": "ICRS", "eq_fk5": "FK5", "eq_fk4": "FK4", "fk5": "FK5", "fk4": "FK4"}  # of VOTable: what `system` says
 _FIRST_FK5 = 1984  # equinoxes before it are of FK4, where no frame is named (FITS WCS paper II, section 3.1)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame by its name in FITS (RADESYS), or GALACTIC. equinox: years; None for the usual one, and where there is none."""
+    """A frame by its name in FITS (RADESYS), GALACTIC, or another one, which cannot be compared. equinox: years, of Besselian ones for
+    FK4; None for the usual one, and where there is none."""
 
     name: str
     equinox: float | None = None
 
     @property
     def words(self) -> str:
-        letter, usual = {"FK5": ("J", 2000.0), "FK4": ("B", 1950.0)}.get(self.name, ("", 0.0))
-        return f"{self.name} {letter}{self.equinox or usual:g}" if letter else self.name
+        letter, usual = _USUAL.get(self.name, ("", 0.0))
+        return f"{self.name} {letter}{self.equinox or usual:.12g}" if letter else self.name
 
     @property
     def of_astropy(self) -> Any:
@@ -38,8 +40,9 @@ class Frame:
         from astropy.coordinates import FK4, FK5, ICRS, Galactic
         from astropy.time import Time
 
-        if self.name in ("FK5", "FK4"):
-            return (FK5 if self.name == "FK5" else FK4)(equinox=Time(self.words.split()[1]))
+        if self.name in _USUAL:
+            letter, usual = _USUAL[self.name]
+            return (FK5 if self.name == "FK5" else FK4)(equinox=Time(self.equinox or usual, format="jyear" if letter == "J" else "byear"))
         return {"ICRS": ICRS(), "GALACTIC": Galactic()}.get(self.name)
 
 
@@ -53,27 +56,27 @@ def _years(value: Any) -> float | None:
 
 
 def _in_header(meta: dict[str, Any]) -> Frame | None:
-    """By RADESYS and EQUINOX of FITS, which ECSV of srcfind has, too."""
+    """By RADESYS and EQUINOX of FITS, which ECSV of srcfind has, too; None where neither is there."""
     name, years = str(meta.get("RADESYS") or meta.get("RADECSYS") or "").strip().upper(), _years(meta.get("EQUINOX"))
-    if name in EQUATORIAL:
-        return Frame(name, None if name == "ICRS" else years)
-    return Frame("FK4" if years < _FIRST_FK5 else "FK5", years) if not name and years else None
+    if name or not years:
+        return Frame(name, years) if name else None
+    return Frame("FK4" if years < _FIRST_FK5 else "FK5", years)
 
 
 def keep_systems(parsed: Any, table: Any) -> None:
     """Keeps in the columns of a table what the VOTable that it comes from says of their frames (COOSYS)."""
     systems = {system.ID: system for system in parsed.iter_coosys()}
+    only = next(iter(systems.values())) if len(systems) == 1 else None
     for field in parsed.iter_fields_and_params():
-        system = systems.get(field.ref) or (next(iter(systems.values())) if len(systems) == 1 else None)
+        system = systems.get(field.ref, only)
         if system is not None and field.name in table.colnames:
             table[field.name].meta["coosys"] = (str(system.system or ""), system.equinox)
 
 
 def named_frame(table: Any, longitude: str) -> Frame | None:
-    """The equatorial frame that a table names for a column of longitudes; None where it names none."""
+    """The frame that a table names for a column of longitudes; None where it names none."""
     system, equinox = table[longitude].meta.get("coosys") or ("", None)
-    name = _COOSYS.get(system.lower())
-    return Frame(name, None if name == "ICRS" else _years(equinox)) if name else _in_header(table.meta)
+    return Frame(_COOSYS.get(system.lower(), system), _years(equinox)) if system else _in_header(table.meta)
 
 
 def in_frame_of(catalogue: CatalogueFile, longitude: Array, latitude: Array, frame: Frame) -> Array:

@@ -25,7 +25,6 @@ _ma: Any = np.ma  # whose functions have no types
 _EQUATORIAL = (("ra", ("dec", "de")), ("raj2000", ("dej2000", "decj2000")), ("radeg", ("dedeg", "decdeg")),
                ("raicrs", ("deicrs", "decicrs")), ("alphaj2000", ("deltaj2000",)), ("rightascension", ("declination",)),
                ("rab1950", ("deb1950", "decb1950")))
-_B1950 = ("rab1950",)
 _GALACTIC = (("glon", ("glat",)), ("l", ("b",)))
 _ERRORS = ("e_", "err", "sigma", "d_")
 
@@ -71,7 +70,7 @@ def _read_votable(path: Path) -> Any:
     from astropy.table import Table
 
     parsed = parse(str(path))
-    table = Table.read(parsed, format="votable")
+    table = Table.read(parsed, format="votable", use_names_over_ids=True)
     keep_systems(parsed, table)
     return table
 
@@ -153,9 +152,11 @@ def _frame_of(path: Path, table: Any, longitude: str, is_galactic: bool, given: 
         return Frame("GALACTIC"), f"Positions of {path.name} are galactic."
     if given:
         return Frame(given), f"Positions of {path.name} are {Frame(given).words}, as --reference-frame says."
-    if _plain(longitude) in _B1950:
+    if _plain(longitude).endswith("b1950"):
         return Frame("FK4"), f"Positions of {path.name} are {Frame('FK4').words}, by the name of the column {longitude}."
     named = named_frame(table, longitude)
+    if named and named.of_astropy is None:
+        raise PageError(f"{path}: positions in the frame {named.name} cannot be compared: if RA and DEC are in another one, name it by --reference-frame")
     if named:
         return named, f"Positions of {path.name} are {named.words}, as it says."
     return Frame("ICRS"), f"Positions of {path.name} are taken as ICRS, since it names no frame; --reference-frame gives another one."
