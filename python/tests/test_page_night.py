@@ -329,7 +329,7 @@ def test_joined_and_growing_reports(tmp_path):
     path.write_text(text + text.splitlines()[0] + "\nunfinished,do")
     found = read_report(path)
     assert len(found.tiles) == 3 and found.tiles[0].text("sources") == "77" and found.n_cut == 1
-    assert [words for words in write_night_page(path, tmp_path / "n.html") if "1 row of the report is not whole" in words]
+    assert [words for words in write_night_page(path, tmp_path / "n.html") if "1 row of the report has not as many cells" in words]
 
 
 def test_a_report_without_tiles(tmp_path):

@@ -119,7 +119,7 @@ def _write_night(path: Path, page: Path, options: argparse.Namespace) -> None:
 
 def _say_page(page: Path, options: argparse.Namespace) -> None:
     if not options.quiet:
-        _say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
+        _say(f"{page}: {page.stat().st_size / 1e6:.2g} MB")
 
 
 def _page_of(options: argparse.Namespace, path: Path) -> Path:

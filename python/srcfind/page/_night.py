@@ -83,7 +83,8 @@ def _about_rows(night: Night) -> list[str]:
     n_cut = night.report.n_cut
     notes = ["The report has no tiles."] if not night.tiles else []
     if n_cut:
-        notes.append(f"{n_cut} row{'s' if n_cut > 1 else ''} of the report {'are' if n_cut > 1 else 'is'} not whole, and left out, as of a batch that still runs.")
+        rows = "1 row of the report has" if n_cut == 1 else f"{n_cut} rows of the report have"
+        notes.append(f"{rows} not as many cells as its first line, and no tile here: does the batch still run, or was the report cut off?")
     return notes
 
 
@@ -104,8 +105,8 @@ def _notes(night: Night) -> list[str]:
     if len({tile.text("options") for tile in night.tiles if tile.is_done}) > 1:
         notes.append("The tiles were not all searched with the same options: figures may differ for that reason alone.")
     if 0 < len(done) < FEWEST_TILES:
-        notes.append(f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual. A tile is odd here if it failed, or does not "
-                     "agree with others where they overlap.")
+        notes.append(f"There are fewer than {FEWEST_TILES} tiles: too few to tell which figures are usual. A tile is odd here if it failed, has no "
+                     "noise or another unit, or does not agree with others where they overlap.")
     return notes
 
 

@@ -76,8 +76,8 @@ class Tile:
 
 @dataclass
 class Report:
-    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this report lacks; n_cut: rows that are not
-    whole, as the one that is being written."""
+    """The tiles of a report. `missing` has columns that newer versions of srcfind write, and this report lacks; n_cut: rows that have not
+    as many cells as the first line, as the one that is being written."""
 
     path: Path
     tiles: list[Tile]
@@ -101,8 +101,9 @@ def read_report(path: Path) -> Report:
                 raise PageError(f"{path}: this is no report of srcfind: its first line does not name image and status")
             tiles, n_cut = {}, 0
             for row in rows:
-                n_cut += 0 < len(row) != len(names)
-                if len(row) == len(names) and row != names:  # nor a line of names, where reports were joined
+                if len(row) != len(names):
+                    n_cut += len(row) > 0  # of an empty line there are no cells
+                elif row != names:         # a line of names is there where reports were joined
                     tile = Tile(dict(zip(names, row)))
                     tiles[tile.text("image"), tile.text("plane")] = tile
     except OSError as error:
