@@ -419,11 +419,13 @@ static __device__ double double_of_key(unsigned long long key) {
 static __device__ local_extent local_extent_of(const params &params, const device_run &r) {
     const row_range p = row_range_of(params, r);
     const float *value = params.values + r.value;
-    local_extent e = {0, INT_MAX, 0};
+    local_extent e = {0, 0, INT_MAX, 0};
     for (int x = p.x0; x <= p.x1; x++) {
         const noise_at noise = noise_map_at(&params.noise, x, p.y);
         const float v = value[x - p.x0];
-        e.above = max(e.above, double_key((double)v - noise.background));
+        const double above = (double)v - noise.background;
+        e.above = max(e.above, double_key(above));
+        e.snr = max(e.snr, double_key(above / noise.rms));
         e.passes |= noise_is_exceeded(noise, params.detection.threshold, v);
     }
     return e;
@@ -527,6 +529,7 @@ static __global__ void __launch_bounds__(THREADS)
             continue;
         const local_extent e = local_extent_of(params, params.runs[i]);
         atomicMax(&params.local[root].above, e.above);
+        atomicMax(&params.local[root].snr, e.snr);
         if (e.passes)
             params.local[root].passes = 1;
     }
@@ -570,6 +573,7 @@ static __device__ void start_island(const params &params, int64_t root, island *
     start->y_max = e.reach[UPPER_END];
     start->peak = peak_of(e);
     start->edge = e.reach[ON_EDGE];
+    start->snr = is_local(params) ? double_of_key(params.local[root].snr) : 0;
     start->unit = is_local(params)
                       ? moments_local_unit(start, double_of_key(params.local[root].above))
                       : moments_unit(start, threshold);

@@ -69,6 +69,7 @@ struct extent {
 struct local_extent {
     unsigned long long above; /* value - background of the highest pixel, mapped to an integer in
                                  the same order */
+    unsigned long long snr;   /* the same of the largest (value - background) / rms */
     int peak_run;             /* the first run that has it */
     int passes;               /* a pixel is above the detection threshold */
 };

@@ -31,9 +31,10 @@ struct island {
     int32_t x_min, x_max, y_min, y_max;
     int32_t x_peak, y_peak;
     float peak;
-    int32_t unit;
+    int16_t unit;
     bool edge;  /* touches the image's edge or a blank pixel */
     bool small; /* see moments_are_small */
+    double snr; /* with local noise: the largest (value - background) / rms of its pixels; else 0 */
     uint64_t high[MOMENTS];
 };
 

@@ -38,13 +38,13 @@ EXACT_FUNCTION int moments_exponent(float v) {
 }
 
 /* The exponent of the unit, for an island whose box, number of pixels and peak are known. */
-EXACT_FUNCTION int moments_unit(const struct island *island, float threshold) {
+EXACT_FUNCTION int16_t moments_unit(const struct island *island, float threshold) {
     const int free_bits = 126 - moments_bits(island, 0);
     const int qbits = free_bits < 62 ? free_bits : 62;
     const float most = fabsf(threshold) > fabsf(island->peak) ? threshold : island->peak;
     const int finest = moments_exponent(most) - qbits;
     const int last_bit = moments_exponent(threshold) - 24;
-    return threshold > 0 && last_bit > finest ? last_bit : finest;
+    return (int16_t)(threshold > 0 && last_bit > finest ? last_bit : finest);
 }
 
 /* Whether all sums of an island, whose unit is known, are below 2^63 and none is negative. */
@@ -57,11 +57,11 @@ EXACT_FUNCTION bool moments_are_small(const struct island *island, float thresho
  * MOMENTS_BITS bits, or fewer where the sums have no room for so many. */
 enum { MOMENTS_BITS = 40 };
 
-EXACT_FUNCTION int moments_local_unit(const struct island *island, double peak) {
+EXACT_FUNCTION int16_t moments_local_unit(const struct island *island, double peak) {
     const int free_bits = 126 - moments_bits(island, 0);
     int exponent;
     frexp(peak, &exponent);
-    return exponent - (free_bits < MOMENTS_BITS ? free_bits : MOMENTS_BITS);
+    return (int16_t)(exponent - (free_bits < MOMENTS_BITS ? free_bits : MOMENTS_BITS));
 }
 
 /* Whether all sums of such values, of which none is negative, are below 2^63. */

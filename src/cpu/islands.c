@@ -16,7 +16,8 @@ struct extent {
     int32_t x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
     bool edge, passes; /* passes: a pixel is above the detection threshold */
-    double above;      /* with local noise: the peak's value - background */
+    double above;      /* with local noise: the peak's value - background, */
+    double snr;        /* and the largest (value - background) / rms of all pixels */
     double per_unit;   /* 2^-unit of the moments; set if the island counts */
 };
 
@@ -172,7 +173,8 @@ static void find_peak(const struct search *s, const struct run *r, const float *
     e->passes = e->peak >= s->thresholds.detection;
 }
 
-/* The same with local noise, where the peak is the pixel with the highest value - background. */
+/* The same with local noise, where the peak is the pixel with the highest value - background. Where
+ * the rms is steep, another pixel may have the largest (value - background) / rms. */
 static void find_local_peak(const struct search *s, const struct run *r, const float *values,
                             struct extent *e) {
     struct noise_at noise[NOISE_RANGE];
@@ -181,9 +183,11 @@ static void find_local_peak(const struct search *s, const struct run *r, const f
         noise_map_row(s->map, r->y, x, n, noise);
         for (int64_t i = 0; i < n; i++) {
             const float v = values[x - r->x0 + i];
+            const double above = (double)v - noise[i].background;
             e->passes |= noise_is_exceeded(noise[i], s->detection->threshold, v);
-            if ((double)v - noise[i].background > e->above) {
-                e->above = (double)v - noise[i].background;
+            e->snr = fmax(e->snr, above / noise[i].rms);
+            if (above > e->above) {
+                e->above = above;
                 e->peak = v;
                 e->x_peak = (int32_t)(x + i);
                 e->y_peak = r->y;
@@ -258,7 +262,8 @@ static struct island island_from_extent(const struct search *s, const struct ext
                             .x_peak = e->x_peak,
                             .y_peak = e->y_peak,
                             .peak = e->peak,
-                            .edge = e->edge};
+                            .edge = e->edge,
+                            .snr = e->snr};
     island.unit = s->map ? moments_local_unit(&island, e->above) : moments_unit(&island, threshold);
     island.small =
         s->map ? moments_are_small_locally(&island) : moments_are_small(&island, threshold);

@@ -323,7 +323,9 @@ static void add_extent(const struct item *item, int64_t i, struct component *c) 
         p->x_min = p->x_max = x;
         p->y_min = y;
         c->least = c->most = above;
+        c->snr = 0;
     }
+    c->snr = fmax(c->snr, island_above(detected, i) / detected->rms[i]);
     c->least = fmin(c->least, above);
     c->most = fmax(c->most, above);
     p->x_min = x < p->x_min ? x : p->x_min;
@@ -353,15 +355,9 @@ static struct noise_at noise_of_pixel(const struct item *item, int64_t i) {
     return (struct noise_at){item->pixels.background[i], item->pixels.rms[i]};
 }
 
-/* The island threshold / pixel i, where the island was found. */
-static double cut_at(const struct batch *b, const struct item *item, int64_t i) {
-    const double threshold = b->dividing->detection->island * item->detected.rms[i];
-    return threshold / island_above(&item->detected, i);
-}
-
 /* Measures the pixels of n sources. owner: of each pixel; NULL: all belong to the only source. */
-static void measure_pixels(const struct batch *b, const struct item *item, const int32_t *owner,
-                           int64_t n, struct component *components) {
+static void measure_pixels(const struct item *item, const int32_t *owner, int64_t n,
+                           struct component *components) {
     const struct island_pixels *pixels = &item->pixels;
     for (int64_t i = 0; i < pixels->n; i++)
         add_extent(item, i, &components[owner ? owner[i] : 0]);
@@ -370,7 +366,6 @@ static void measure_pixels(const struct batch *b, const struct item *item, const
         if (c->pixels.n_pixels == 0)
             continue;
         c->noise = noise_of_pixel(item, c->highest);
-        c->cut = cut_at(b, item, c->highest);
         c->pixels.unit = moments_local_unit(&c->pixels, fmax(c->most, -c->least));
         c->pixels.small = c->least >= 0 && moments_are_small_locally(&c->pixels);
     }
@@ -410,7 +405,7 @@ static bool is_one_noise(const struct batch *b) {
 /* Sets peak and moments of an island whose pixels were not measured yet. */
 static void complete_island(const struct batch *b, const struct item *item, struct island *island) {
     struct component whole = {.pixels = {.edge = island->edge}};
-    measure_pixels(b, item, NULL, 1, &whole);
+    measure_pixels(item, NULL, 1, &whole);
     *island = whole.pixels;
     if (!is_one_noise(b))
         return;
@@ -466,7 +461,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     for (int64_t k = 0; k < sources.n; k++) {
         components[k] = (struct component){.island = island,
                                            .highest = highest,
-                                           .cut = cut_at(b, item, highest),
+                                           .snr = item->deblended.island_snr,
                                            .noise = noise,
                                            .island_noise = noise,
                                            .is_alone = sources.n == 1,
@@ -479,7 +474,7 @@ static bool make_components(struct batch *b, struct item *item, int64_t island) 
     if (sources.n == 1)
         components[0].pixels = *whole;
     else
-        measure_pixels(b, item, sources.owner, sources.n, components);
+        measure_pixels(item, sources.owner, sources.n, components);
     if (b->components->source_of_pixel)
         keep_sources(b, item, sources.owner);
     return true;

@@ -9,13 +9,13 @@
 
 /* A source of an island. */
 struct component {
-    int64_t island;        /* its index */
-    struct island pixels;  /* extent and moments of its own pixels; n_pixels 0: it has none */
-    int64_t highest;       /* its highest pixel, or the island's where it has none: an index */
-    double cut;            /* island threshold / the highest pixel, both above the background, where
-                              islands were found */
-    double least, most;    /* value - background of its own pixels */
-    struct noise_at noise; /* there */
+    int64_t island;       /* its index */
+    struct island pixels; /* extent and moments of its own pixels; n_pixels 0: it has none */
+    int64_t highest;      /* its highest pixel, or the island's where it has none: an index */
+    double snr;           /* the largest (value - background) / rms of its own pixels, where islands
+                             were found; the island's where it has none */
+    double least, most;   /* value - background of its own pixels */
+    struct noise_at noise;        /* there */
     struct noise_at island_noise; /* at the island's highest pixel */
     bool is_alone; /* the island's only source: `pixels` are those of the island; else
                       their moments are those of value - background */

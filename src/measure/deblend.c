@@ -137,7 +137,6 @@ static void find_snr(const struct island_pixels *p, double threshold, struct deb
     }
     for (int32_t k = 0; k < result->n; k++)
         result->island_snr = fmax(result->island_snr, result->snr[k]);
-    result->peak_snr = island_above(p, result->peak[0]) / p->rms[result->peak[0]];
     if (result->snr[0] < threshold) /* the highest peak, which need not pass it */
         result->snr[0] = result->island_snr;
 }

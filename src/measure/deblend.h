@@ -31,7 +31,6 @@ struct deblended {
     int32_t n;
     double *snr;       /* of each source: the largest (value - background) / rms of its pixels */
     double island_snr; /* the largest of them */
-    double peak_snr;   /* (value - background) / rms of the island's highest pixel */
     int32_t n_added;   /* of them, the last ones: starts of Gaussians that a second fit adds, which
                           own no pixel (flux_check.h); 0 as deblend makes it */
 };

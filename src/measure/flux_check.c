@@ -1,6 +1,5 @@
 #include "measure/flux_check.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +98,7 @@ bool flux_check_holds(const struct flux_check *check, const struct island_fit *f
     if (!(check->island < check->threshold))
         return true;
     const double sum = sum_of_pixels(fit);
-    const double kept = fmax(1 - check->island / fit->deblended->peak_snr, DBL_EPSILON);
+    const double kept = 1 - check->island / fit->deblended->island_snr;
     return sum < LEAST_ERRORS * uncertainty_of_sum(&noise, (double)fit->n_own) ||
            sum_of_gaussians(fit, frame, jobs) <= MOST_FLUX * sum / kept;
 }

@@ -53,6 +53,18 @@ static struct moments moments_of(const struct island *i, double base) {
     };
 }
 
+/* Where the island threshold cuts a source off: `share` = threshold / snr. */
+struct cut {
+    double share, snr;
+};
+
+/* snr: of the source's most significant pixel. It passes the detection threshold; where a fit or a
+ * division gave this pixel to another source, the threshold takes its place. */
+static struct cut cut_at(const struct detection *d, double snr) {
+    const double at_least = fmax(snr, d->threshold);
+    return (struct cut){d->island / at_least, at_least};
+}
+
 /* Estimates the second moments of the whole source. A Gaussian cut at r = threshold / peak keeps
  * the fraction 1 + r ln(r) / (1 - r) of them (Spreeuw 2010, thesis, University of Amsterdam,
  * eq. 2.71). Returns false where the pixels, in one line or two, show no width (the bound is
@@ -66,20 +78,36 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-/* cut: the island threshold / the peak. */
-static void measure_fluxes(const struct peak_noise *l, double cut, double to_flux,
-                           const struct moments *m, double relative_error,
+/* The total flux where the emission below the island threshold is not known: that of a point with
+ * the peak of the source or, if it is more, that of the pixels. The error is that of the less
+ * certain of the two, and their difference. */
+static void take_least_flux(const struct setting *s, struct srcfind_source *row) {
+    const double per_peak = s->point * s->to_flux;
+    const double point = row->peak_flux * per_peak;
+    row->total_flux = fmax(point, row->isl_total_flux);
+    row->e_total_flux = hypot(fmax(row->e_peak_flux * per_peak, row->e_isl_total_flux),
+                              point - row->isl_total_flux);
+}
+
+/* Fills the fluxes. The pixels of a Gaussian above the island threshold have the share 1 - cut of
+ * its flux. cut = T / snr has the relative error 1 / snr, and so 1 / (1 - cut) that of
+ * cut / (1 - cut) / snr. */
+static void measure_fluxes(const struct peak_noise *l, const struct cut *cut,
+                           const struct setting *s, const struct moments *m, double relative_error,
                            struct srcfind_source *row) {
-    const double n = (double)row->n_pixels;
-    const double kept = fmax(1 - cut, DBL_EPSILON);
+    const double kept = fmax(1 - cut->share, DBL_EPSILON);
+    const double of_cut = cut->share / kept / cut->snr;
     row->pixel_sum = m->sum;
-    row->isl_total_flux = m->sum * to_flux;
-    row->e_isl_total_flux = uncertainty_of_sum(&l->noise, n) * to_flux;
+    row->isl_total_flux = m->sum * s->to_flux;
+    row->e_isl_total_flux = uncertainty_of_sum(&l->noise, (double)row->n_pixels) * s->to_flux;
     row->total_flux = row->isl_total_flux / kept;
-    row->e_total_flux =
+    const double of_sum =
         isnan(relative_error) ? row->e_isl_total_flux / kept : row->total_flux * relative_error;
-    if (row->e_total_flux > row->total_flux / 2)
+    row->e_total_flux = hypot(of_sum, row->total_flux * of_cut);
+    if (row->e_total_flux > row->total_flux / 2) {
         row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
+        take_least_flux(s, row);
+    }
 }
 
 /* What was not subtracted from the values of an island's moments yet. */
@@ -105,7 +133,7 @@ static void place_at_peak(const struct island *i, struct moments *m) {
 /* What the values of an island's moments are. */
 struct island_values {
     double base; /* is to be subtracted */
-    double cut;  /* the island threshold / the peak, where the island was found */
+    double snr;  /* the largest (value - background) / rms, where the island was found */
 };
 
 /* Fills the columns that are measured in pixels. *pixel_shape is for the world columns. */
@@ -122,14 +150,15 @@ static void measure_island(const struct island *island, const struct peak_noise 
     const bool is_there = is_source(island, &m);
     if (!is_there)
         place_at_peak(island, &m);
-    const bool has_shape = find_shape(&m, v->cut, &shape);
+    const struct cut cut = cut_at(s->detection, v->snr);
+    const bool has_shape = find_shape(&m, cut.share, &shape);
     if (!has_shape)
         row->flags |= SRCFIND_FLAG_NO_SHAPE;
     struct uncertainty errors = uncertainty_of_source(&l->noise, &shape, row->snr, &m.spread, m.sum,
                                                       (double)island->n_pixels);
     if (!is_there)
         errors = (struct uncertainty){{NAN, NAN, NAN}, NAN};
-    measure_fluxes(l, v->cut, s->to_flux, &m, errors.relative_total, row);
+    measure_fluxes(l, &cut, s, &m, errors.relative_total, row);
     *pixel_shape =
         (struct pixel_shape){.position = errors.position,
                              .second = has_shape ? shape : (struct tensor){NAN, NAN, NAN},
@@ -335,7 +364,7 @@ static void measure_component(const struct batch *b, const struct component *c,
     row->isl_mean = c->noise.background;
     if (c->pixels.n_pixels > 0) {
         copy_extent(&c->pixels, s->flags, row);
-        const struct island_values values = {c->is_alone ? base_of_islands(s, &l) : 0, c->cut};
+        const struct island_values values = {c->is_alone ? base_of_islands(s, &l) : 0, c->snr};
         measure_island(&c->pixels, &l, &values, s, row, shape);
     } else {
         empty_pixels(c, s, row);
@@ -377,7 +406,7 @@ static void measure_row(const struct batch *b, int64_t k, struct pixel_shape *sh
     copy_extent(island, s->flags, row);
     const double above = (double)island->peak - noise.base;
     const struct island_values values = {base_of_islands(s, &noise),
-                                         s->detection->island * noise.noise.rms / above};
+                                         s->noise->nodes ? island->snr : above / noise.noise.rms};
     measure_island(island, &noise, &values, s, row, shape);
 }
 

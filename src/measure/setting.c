@@ -2,6 +2,16 @@
 
 #include "measure/beam_frame.h"
 
+/* The area, in pixels of the grid, of a beam that the grid's kernel has smoothed `times` times; at
+ * least 1, also where there is no beam. */
+static double area_of_beam(const struct srcfind_image *metadata, const struct fit_frame *frame,
+                           const struct grid *grid, double times) {
+    const struct fit_frame smoothed = grid_frame(grid, frame, times);
+    const double pixels =
+        grid->scale > 0 ? 2 * M_PI / (smoothed.ux * smoothed.vy) : metadata->beam_pixels;
+    return isfinite(pixels) ? fmax(pixels, 1) : 1;
+}
+
 struct setting setting_make(const struct detection_result *result,
                             const struct detection *detection, const struct image *image,
                             const struct srcfind_image *metadata, const struct fit_frame *frame,
@@ -12,6 +22,7 @@ struct setting setting_make(const struct detection_result *result,
         .detection = detection,
         .noise = &result->noise,
         .correlated = setting_correlated(metadata, frame, grid),
+        .point = area_of_beam(metadata, frame, grid, 1),
         .to_flux = has_beam && !image->per_pixel ? 1 / metadata->beam_pixels : 1,
         .flags = has_beam || image->per_pixel ? 0 : SRCFIND_FLAG_NO_BEAM,
         .frame = grid_frame(grid, frame, 2),
@@ -29,10 +40,7 @@ struct setting setting_make(const struct detection_result *result,
 
 double setting_correlated(const struct srcfind_image *metadata, const struct fit_frame *frame,
                           const struct grid *grid) {
-    const struct fit_frame noise = grid_frame(grid, frame, 2);
-    const double pixels =
-        grid->scale > 0 ? 2 * M_PI / (noise.ux * noise.vy) : metadata->beam_pixels;
-    return isfinite(pixels) ? fmax(pixels, 1) : 1;
+    return area_of_beam(metadata, frame, grid, 2);
 }
 
 struct srcfind_source setting_empty_row(int64_t id) {

@@ -11,6 +11,7 @@ struct setting {
     const struct detection *detection;
     const struct noise_map *noise;
     double correlated; /* area over which noise is correlated, in pixels: the beam's, at least 1 */
+    double point;      /* pixel sum of a point source / its peak: area of the beam, at least 1 */
     double to_flux;    /* flux / pixel sum */
     int64_t flags;
     struct fit_frame frame; /* of the errors of fits: its unit circle is what is correlated */

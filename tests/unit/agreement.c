@@ -41,7 +41,7 @@ static void assert_extent(const struct island *i, const struct oracle_island *ex
     assert_int_equal(i->y_max, expected->y_max);
     assert_int_equal(i->x_peak, expected->x_peak);
     assert_int_equal(i->y_peak, expected->y_peak);
-    assert_true(i->peak == expected->peak);
+    assert_true(i->peak == expected->peak && i->snr == expected->snr);
     assert_int_equal(i->edge, expected->edge);
 }
 

@@ -105,6 +105,8 @@ static struct oracle_island measure(const struct picture *p, const struct noise_
         i.y_min = y < i.y_min ? y : i.y_min;
         i.y_max = y > i.y_max ? y : i.y_max;
         i.edge |= touches_edge(p, x, y);
+        if (noise)
+            i.snr = fmax(i.snr, v / noise[members[m]].rms);
         if (v > above || (v == above && members[m] < i.y_peak * p->width + i.x_peak)) {
             above = v;
             i.peak = pixel;

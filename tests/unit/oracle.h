@@ -15,6 +15,7 @@ struct oracle_island {
     int64_t n_pixels;
     int x_min, x_max, y_min, y_max, x_peak, y_peak;
     float peak;
+    double snr; /* with local noise: of the most significant pixel; else 0 */
     bool edge;
     /* of value, value * x, ... with x and y from the corner of the box; with local noise of value -
      * background */

@@ -121,7 +121,7 @@ static struct scene *scene_make(const struct shape *shape, double height, double
         s->rms[i] = 1;
     s->margin.runs = s->runs;
     s->deblended = (struct deblended){.owner = s->owner, .peak = s->peak, .n = 1, .snr = s->snr};
-    s->snr[0] = s->deblended.island_snr = s->deblended.peak_snr = s->value[s->peak[0]];
+    s->snr[0] = s->deblended.island_snr = s->value[s->peak[0]];
     assert_true(make_fit(s, &s->deblended, &s->fit));
     free(image);
     return s;
@@ -166,7 +166,7 @@ static void too_much(void **state) {
     assert_true(flux_check_holds(&equal, &s->fit, &FRAME, &more));
     more.is_fitted = false;
     assert_true(flux_check_holds(&CHECK, &s->fit, &FRAME, &more));
-    s->deblended.peak_snr *= 2; /* less lies below the threshold where the island was found */
+    s->deblended.island_snr *= 2; /* less lies below the threshold where the island was found */
     assert_false(flux_check_holds(&CHECK, &s->fit, &FRAME, &less));
     scene_free(s);
 }

@@ -40,18 +40,18 @@ static struct island island_of(int x, int y, int width, int n, const double *val
     return island;
 }
 
-static struct srcfind_source *rows_of(const struct island *islands, int64_t n, double background,
-                                      const struct field *field, struct threads *threads) {
-    const struct detection detection = {.threshold = 5, .island = 5};
+static struct srcfind_source *rows_in_noise(const struct noise_map *noise,
+                                            const struct detection *detection,
+                                            const struct island *islands, int64_t n,
+                                            const struct field *field, struct threads *threads) {
     struct detection_result result = {
-        .noise = {.background = background, .rms = 1},
-        .segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)}};
+        .noise = *noise, .segments = {.n = n, .islands = calloc((size_t)n + 1, sizeof *islands)}};
     struct srcfind_source *rows;
     struct error error;
     if (n > 0)
         memcpy(result.segments.islands, islands, (size_t)n * sizeof *islands);
     const struct fit_frame frame = {1, 0, 1, true, FIT_SHAPES_CHOSEN};
-    struct measurer *measurer = measurer_make(&result, &detection, &field->image, &field->metadata,
+    struct measurer *measurer = measurer_make(&result, detection, &field->image, &field->metadata,
                                               &frame, &GRID_OF_IMAGE, threads);
     assert_non_null(measurer);
     assert_int_equal(measure_islands(measurer, &result.segments, &rows, &error), SRCFIND_OK);
@@ -59,6 +59,13 @@ static struct srcfind_source *rows_of(const struct island *islands, int64_t n, d
     assert_int_equal(result.segments.n, 0);
     assert_null(result.segments.islands);
     return rows;
+}
+
+static struct srcfind_source *rows_of(const struct island *islands, int64_t n, double background,
+                                      const struct field *field, struct threads *threads) {
+    const struct noise_map noise = {.background = background, .rms = 1};
+    const struct detection detection = {.threshold = 5, .island = 5};
+    return rows_in_noise(&noise, &detection, islands, n, field, threads);
 }
 
 static struct srcfind_source row_of(const struct island *island, double background,
@@ -222,6 +229,67 @@ static void flags(void **state) {
     assert_true(isnan(s.major) && isnan(s.angle) && *s.name == '\0');
 }
 
+/* The error of a total flux has the error of what lies below the threshold: the cut of 1 / 8 has
+ * the relative error 1 / 40, which makes 1 / 7 / 40 of the flux. */
+static void error_of_cut(void **state) {
+    static const double values[] = {10, 20, 30, 40};
+    static const struct noise_map noise = {.rms = 1};
+    const struct detection whole = {.threshold = 5, .island = 5}, deep = {5, .island = 1e-9};
+    const struct island island = island_of(0, 0, 2, 4, values);
+    struct srcfind_source *cut = rows_in_noise(&noise, &whole, &island, 1, &simple, NULL);
+    struct srcfind_source *uncut = rows_in_noise(&noise, &deep, &island, 1, &simple, NULL);
+    const double of_cut = cut->total_flux / 280;
+    (void)state;
+    assert_within(cut->total_flux, 200.0 / 7, 1e-12);
+    assert_within(uncut->total_flux, 25, 1e-6);
+    /* the shape, and so the other errors, are not quite the same: by a hundredth */
+    assert_within(sqrt(cut->e_total_flux * cut->e_total_flux - of_cut * of_cut) / cut->total_flux,
+                  uncut->e_total_flux / uncut->total_flux, 2e-2);
+    free(cut);
+    free(uncut);
+}
+
+/* Where noise is steep, the most significant pixel is not the highest one. It decides what lies
+ * below the threshold: with a pixel of 6 rms, half of the flux is above an island threshold of 3.
+ */
+static void steep_noise(void **state) {
+    struct noise_at node = {0, 40 / 3.01};
+    const struct noise_map noise = {.rms = 1, .nodes = &node, .n_x = 1, .n_y = 1, .step = 16};
+    const struct detection detection = {.threshold = 5, .island = 3};
+    struct island island = gaussian(40, 63, 63);
+    (void)state;
+    island.snr = 6;
+    struct srcfind_source *s = rows_in_noise(&noise, &detection, &island, 1, &simple, NULL);
+    assert_within(s->snr, 3.01, 1e-12);
+    assert_within(s->total_flux / s->isl_total_flux, 2, 1e-12);
+    assert_int_equal(s->flags, 0);
+    island.snr = 3.5; /* no pixel that passes the detection threshold is left */
+    struct srcfind_source *least = rows_in_noise(&noise, &detection, &island, 1, &simple, NULL);
+    assert_within(least->total_flux / least->isl_total_flux, 2.5, 1e-12);
+    free(s);
+    free(least);
+}
+
+/* Where the flux below the threshold is not known within half of the flux, that of a point with
+ * this peak is taken, or that of the pixels, if it is more; the error has their difference. */
+static void uncertain_totals(void **state) {
+    static const double one[] = {5.007}, wide[] = {5.1, 5.2, 5.3, 5.2, 5.1, 5.2};
+    const struct island point = island_of(0, 0, 1, 1, one), flat = island_of(0, 0, 3, 6, wide);
+    const struct srcfind_source p = row_of(&point, 0, &simple), f = row_of(&flat, 0, &simple);
+    const struct field no_beam = {{.jansky = NAN}, {.beam_pixels = NAN}};
+    const struct srcfind_source n = row_of(&point, 0, &no_beam);
+    const double peak = (float)5.007;
+    (void)state;
+    assert_int_equal(p.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    assert_within(p.total_flux, peak, 1e-6);
+    assert_within(p.e_total_flux, hypot(1, peak * 3 / 4), 1e-6); /* the island has a quarter */
+    assert_int_equal(f.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    assert_within(f.total_flux, 31.1 / 4, 1e-6);
+    assert_within(f.e_total_flux, hypot(sqrt(24) / 4, 31.1 / 4 - 5.3), 1e-6);
+    assert_within(n.total_flux, peak, 1e-6); /* in map units x pixels */
+    assert_within(n.e_total_flux, 1, 1e-6);
+}
+
 /* More islands than are measured at a time, on one thread and on several; and none at all. */
 static void many_islands(void **state) {
     enum { N = 20001 };
@@ -304,6 +372,9 @@ int main(void) {
         cmocka_unit_test(sources_without_a_shape),
         cmocka_unit_test(units),
         cmocka_unit_test(flags),
+        cmocka_unit_test(error_of_cut),
+        cmocka_unit_test(steep_noise),
+        cmocka_unit_test(uncertain_totals),
         cmocka_unit_test(many_islands),
         cmocka_unit_test(cost_of_shapes),
     };
