@@ -193,6 +193,17 @@ static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
              c->quality.widest_left_out);
 }
 
+/* Notes scales above one noise for the image: the image itself is then searched first with its wide
+ * sources in full, which fits take for many narrow ones. On synthetic skies these have down to half
+ * of the flux, and the scales do not find the rest. */
+static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
+    const bool is_given = *c->options.rms_map || c->options.rms > 0;
+    if (c->options.scales.n > 0 && !c->options.local && c->background.box == 0 && !is_given &&
+        !c->background.empty)
+        note(stream, "with one noise for the image, --scales may divide wide sources into pieces, "
+                     "which lack up to half of the flux: add --local");
+}
+
 static void note_negative(FILE *stream, const struct srcfind_catalogue *c) {
     const int64_t n_positive = c->n_sources - c->n_negative;
     const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
@@ -308,6 +319,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_one_noise(stream, c);
     note_background(stream, c);
     note_left_out(stream, c);
+    note_fragments(stream, c);
     note_negative(stream, c);
     note_cut_sources(stream, c);
     note_narrow(stream, c);

@@ -46,6 +46,21 @@ class Quality(t.Case):
                 with self.subTest(seed=seed, side=side, beam=beam):
                     self.assertEqual(self.notes(path), [])
 
+    def test_scales_above_one_noise(self):
+        """A wide source of many rms is pieces there, of less than its flux, but one row above local noise."""
+        y, x = np.mgrid[:400, :400]
+        wide = 4.7 * np.exp(-4 * np.log(2) * ((y - 201) ** 2 + (x - 199) ** 2) / 55 ** 2)
+        path = self.write("wide.fits", (sky(400, 400, 3) + wide).astype(np.float32), t.sky_header(BMAJ=BEAM * 5e-4, BMIN=BEAM * 5e-4, BPA=0.0))
+        near = lambda *options: [s["Total_flux"] / (4.7 * 11 ** 2) for s in t.find(path, *options)["sources"]
+                                 if np.hypot(s["Xposn"] - 199, s["Yposn"] - 201) < 27]
+        pieces, (whole,) = near("--scales"), near("--scales", "--local")
+        self.assertTrue(len(pieces) > 3 and sum(pieces) < 0.75, pieces)
+        self.assertAlmostEqual(whole, 1, delta=0.2)
+        words = "with one noise for the image, --scales may divide wide sources into pieces, which lack up to half of the flux: add --local"
+        self.assertIn(words, "".join(self.notes(path, "--scales")))
+        for options in ("--scales", "--local"), ("--scales", "--rms", "1"), ("--fit",):
+            self.assertNotIn(words, "".join(self.notes(path, *options)))
+
     def test_padding(self):
         image = t.noise(256, 250, seed=4)
         image[:, ::3][128:] = -0.0
