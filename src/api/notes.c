@@ -110,7 +110,12 @@ static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
              "the beam's major axis was given as the smaller one: the axes are "
              "exchanged, and the angle is turned by 90 degrees to %g",
              used->angle);
-    if (isfinite(row->major))
+    if (row->major == 0)
+        note(stream,
+             "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
+             "BEAMS table has no usable beam for this plane",
+             image->beam_source, 3600 * used->major, 3600 * used->minor, used->angle);
+    else if (isfinite(row->major))
         note(stream,
              "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
              "BEAMS table has another one for this plane: --beam %.6g,%.6g,%.6g",

@@ -114,22 +114,29 @@ static bool find_row(const struct beams *b, int64_t n_rows, double channel, doub
     return false;
 }
 
-static bool from_beams(const struct beams *b, const struct header *header,
-                       const struct srcfind_image *image, struct srcfind_beam *beam) {
-    const int64_t n_planes = count_planes(image);
-    const int64_t n_rows = b->table.n_rows < n_planes ? b->table.n_rows : n_planes;
-    int64_t row;
-    double channel, stokes;
-    if (!indices_of_plane(header, image, &channel, &stokes) ||
-        !find_row(b, n_rows, channel, stokes, &row) ||
-        !read_number(b, &b->major, row, &beam->major) ||
+/* Reads the beam of a row. False if it cannot be used. */
+static bool read_beam(const struct beams *b, int64_t row, double pixel_area,
+                      struct srcfind_beam *beam) {
+    if (!read_number(b, &b->major, row, &beam->major) ||
         !read_number(b, &b->minor, row, &beam->minor))
         return false;
     beam->major /= b->major_units;
     beam->minor /= b->minor_units;
     if (!b->has_angle || !read_number(b, &b->angle, row, &beam->angle))
         beam->angle = 0;
-    return beam_is_usable(beam);
+    return beam_is_usable(beam, pixel_area);
+}
+
+static enum beam_row from_beams(const struct beams *b, const struct header *header,
+                                const struct srcfind_image *image, struct srcfind_beam *beam) {
+    const int64_t n_planes = count_planes(image);
+    const int64_t n_rows = b->table.n_rows < n_planes ? b->table.n_rows : n_planes;
+    int64_t row;
+    double channel, stokes;
+    if (!indices_of_plane(header, image, &channel, &stokes) ||
+        !find_row(b, n_rows, channel, stokes, &row))
+        return BEAM_NO_ROW;
+    return read_beam(b, row, image->pixel_area, beam) ? BEAM_ROW : BEAM_EMPTY_ROW;
 }
 
 static bool is_beams(const struct hdu *hdu) {
@@ -158,8 +165,9 @@ enum beam_row beam_table_find(struct fits_file *file, const struct header *heade
         more = hdu_next(file, &hdu, &more, &ignored) == SRCFIND_OK && more;
         found = more && is_beams(&hdu);
     }
-    const bool has_row =
-        found && open_beams(&beams, file, &hdu) && from_beams(&beams, header, image, beam);
+    enum beam_row row = found ? BEAM_NO_ROW : BEAM_NO_TABLE;
+    if (found && open_beams(&beams, file, &hdu))
+        row = from_beams(&beams, header, image, beam);
     hdu_clear(&hdu);
-    return has_row ? BEAM_ROW : found ? BEAM_NO_ROW : BEAM_NO_TABLE;
+    return row;
 }

@@ -8,20 +8,27 @@
 
 static const struct beam_option no_option = {NAN, NAN, NAN};
 
-/* What is found for pixels of 1e-6 square degrees, in a cube of three channels and two Stokes
- * planes at channel 2 and Stokes 1; file may be NULL. */
-static struct srcfind_image find(const char *cards, const struct beam_option *option,
-                                 struct fits_file *file) {
+/* What is found for pixels of 1e-6 square degrees, in a cube of n channels and two Stokes planes at
+ * a channel and Stokes 1; file may be NULL. */
+static struct srcfind_image find_in_cube(const char *cards, const struct beam_option *option,
+                                         struct fits_file *file, int n, int channel) {
     struct header header = header_of(cards);
     struct srcfind_image image = image_empty_metadata();
-    const int64_t axes[] = {50, 40, 3, 2}, plane[] = {2, 1};
+    struct error error;
+    const int64_t axes[] = {50, 40, n, 2}, plane[] = {channel, 1};
     image.n_axes = 4;
     memcpy(image.axes, axes, sizeof axes);
     memcpy(image.plane, plane, sizeof plane);
     image.pixel_area = 1e-6;
-    beam_find(&header, file, option, &image);
+    assert_int_equal(beam_find(&header, file, option, &image, &error), SRCFIND_OK);
     header_clear(&header);
     return image;
+}
+
+/* The same at channel 2 of three. */
+static struct srcfind_image find(const char *cards, const struct beam_option *option,
+                                 struct fits_file *file) {
+    return find_in_cube(cards, option, file, 3, 2);
 }
 
 static void assert_beam(const struct srcfind_image *image, const char *source, double major,
@@ -66,6 +73,15 @@ static void sources(void **state) {
          2.61},
         {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1 BMIN= -1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
          2.61},
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1.2E-38 BMIN=  1.2E-38 BPA=   2", "history",
+         1.7599e-3, 1.5740e-3, 2.61},
+        {HISTORY "HISTORY restoration: 1 by 0.003 (mas) at pa 82 (deg)", "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        {"BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38\n" HISTORY, "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        /* a thousandth of a pixel, which is 1E-3 degrees wide */
+        {"BMAJ    = 1.01E-6", "keywords", 1.01e-6, 1.01e-6, 0},
+        {"BMAJ    = 1.01E-6\nBMIN    = 1.02E-6", "keywords", 1.02e-6, 1.01e-6, 90},
         {"HISTORY restoration: 1.8 by 0.9 (arcsec) at pa 82 (deg)", "history", 5e-4, 2.5e-4, 82},
         {"HISTORY   Restoration: 0.3 by 0.15 (arcmin) at pa -1.5 (rad) of plane 0", "history", 5e-3,
          2.5e-3, -85.94366926962348},
@@ -105,6 +121,15 @@ static void absurd_beams(void **state) {
         "BMIN    = 2E-3\nBPA     = 30",
         "BMAJ    = 0",
         "BMAJ    = -3E-3\nBMIN    = -2E-3",
+        "BMAJ    = -1\nBMIN    = -1\nBPA     = -1",
+        "BMAJ    = -1\nBMIN    = 3E-3",
+        "BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38\nBPA     = 0",
+        "BMAJ    = 3E-3\nBMIN    = 1.17549435E-38",
+        "BMAJ    = 3E-3\nBMIN    = 0.99E-6",
+        "BMAJ    = 0.99E-6\nBMIN    = 3E-3",
+        "BMAJ    = 0.99E-6",
+        "HISTORY AIPS   CLEAN BMAJ=  9.9E-07 BMIN=  9.9E-07 BPA=   0.0",
+        "HISTORY restoration: 1.2e-38 by 1.2e-38 (arcsec) at pa 82 (deg)",
         "BMAJ    = 3E-3\nBMIN    = 0",
         "BMAJ    = NaN",
         "BMAJ    = 1E999",
@@ -126,11 +151,37 @@ static void absurd_beams(void **state) {
 static void unknown_pixels(void **state) {
     struct header header = header_of(KEYWORDS);
     struct srcfind_image image = image_empty_metadata();
+    struct error error;
     (void)state;
-    beam_find(&header, NULL, &no_option, &image);
+    assert_int_equal(beam_find(&header, NULL, &no_option, &image, &error), SRCFIND_OK);
     header_clear(&header);
     assert_string_equal(image.beam_source, "keywords");
     assert_true(image.beam.major == 3e-3 && isnan(image.beam_pixels));
+    header = header_of("BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38");
+    image = image_empty_metadata();
+    assert_int_equal(beam_find(&header, NULL, &no_option, &image, &error), SRCFIND_OK);
+    header_clear(&header);
+    assert_no_beam(&image);
+}
+
+/* The option's beam is not replaced by another one without a word. */
+static void absurd_options(void **state) {
+    static const struct beam_option options[] = {
+        {3.5e-3, 3.5e-3, 0}, {36, 3.5e-3, 0}, {1e-30, 1e-30, 0}, {1e300, 1e300, 0}};
+    static char path[] = "a.fits";
+    struct header header = header_of(KEYWORDS);
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct srcfind_image image = image_empty_metadata();
+        struct error error;
+        image.path = path;
+        image.pixel_area = 1e-6;
+        assert_int_equal(beam_find(&header, NULL, &options[i], &image, &error),
+                         SRCFIND_ERROR_INPUT);
+        assert_non_null(strstr(error.text, "a.fits: --beam "));
+        assert_non_null(strstr(error.text, "at least a thousandth of a pixel, 0.0036 arcsec"));
+    }
+    header_clear(&header);
 }
 
 /* --- tables --- */
@@ -280,14 +331,22 @@ static void rows_beside_keywords(void **state) {
 }
 
 static void absurd_tables(void **state) {
-    static const float sizes[] = {0, -9, NAN, INFINITY};
+    static const float sizes[] = {0, -9, -1, NAN, INFINITY, 1.17549435e-38F, 3.5e-3F};
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 14; i++) {
         const struct beams_row wide = {sizes[i / 2], 9, 30, 1, 0},
                                narrow = {9, sizes[i / 2], 30, 1, 0};
         struct fits_file file = file_of(NAMED SIZES PLANES, i % 2 ? &wide : &narrow, 1, 1);
         const struct srcfind_image image = find(AXES, &no_option, &file);
         assert_no_beam(&image);
+        assert_true(image.beam_row_is_missing);
+        /* a plane of a cube that has no beam does not have that of another plane */
+        struct srcfind_image other = find(AXES KEYWORDS, &no_option, &file);
+        assert_beam(&other, "keywords", 3e-3, 2e-3, -30);
+        assert_true(other.row_beam.major == 0 && !other.beam_row_is_missing);
+        beam_take_row(&other);
+        assert_no_beam(&other);
+        assert_true(other.beam_row_is_missing);
         fits_file_close(&file);
     }
 }
@@ -297,6 +356,7 @@ int main(void) {
         cmocka_unit_test(sources),        cmocka_unit_test(absurd_beams),
         cmocka_unit_test(unknown_pixels), cmocka_unit_test(tables),
         cmocka_unit_test(absurd_tables),  cmocka_unit_test(rows_beside_keywords),
+        cmocka_unit_test(absurd_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
