@@ -475,13 +475,15 @@ class Beams(t.Case):
             table = fits.BinTableHDU.from_columns(
                 [fits.Column(name, kind, unit=unit, array=[row[i] for row in rows])
                  for i, (name, kind, unit) in enumerate(columns)], name="BEAMS")
-            fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
-            for major, minor, angle, channel, stokes in rows:
-                beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
-                with self.subTest(real + integer, channel=channel, stokes=stokes):
-                    self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
-                                     ["table", major / 3600, minor / 3600, angle])
-
+            for first in ((0, 0), (1, 1), (1, 0), (0, 1)):  # CASA counts from 0, others from 1
+                for name, number in zip(("CHAN", "POL"), first):
+                    table.data[name] = np.array([row[{"CHAN": 3, "POL": 4}[name]] for row in rows]) + number
+                fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+                for major, minor, angle, channel, stokes in rows[::1 if first == (0, 0) else 2]:
+                    beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
+                    with self.subTest(real + integer, first=first, channel=channel, stokes=stokes):
+                        self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                                         ["table", major / 3600, minor / 3600, angle])
 
     def test_table_without_frequencies(self):
         """The row of the plane, whatever the spectral axis is, also where nothing announces the table."""

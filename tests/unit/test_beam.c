@@ -296,6 +296,120 @@ static void tables(void **state) {
     }
 }
 
+/* Which row is that of channel 2 of 1 ... 3 and Stokes 1 of 1 ... 2. CASA counts from 0; programs
+ * that count from 1 have rows up to the last channel, and none of 0. */
+static void numbers_of_rows(void **state) {
+    static const struct {
+        int n, channels[7], stokes[7];
+        int row; /* from 1; 0: none */
+        bool has_no_stokes;
+    } known[] = {
+        {3, {0, 1, 2}, {0}, 2, false},
+        {3, {2, 1, 0}, {0}, 2, false},
+        {3, {1, 2, 0}, {0}, 1, false},
+        {3, {2, 0, 1}, {0}, 3, false},
+        {3, {1, 2, 3}, {0}, 2, false},
+        {3, {3, 2, 1}, {0}, 2, false},
+        {3, {2, 3, 1}, {0}, 1, false},
+        {3, {1, 2, 3}, {0}, 2, true},
+        {3, {3, 1, 2}, {0}, 3, true},
+        {6, {1, 1, 2, 2, 3, 3}, {1, 2, 1, 2, 1, 2}, 3, false},
+        {6, {1, 2, 3, 1, 2, 3}, {2, 2, 2, 1, 1, 1}, 5, false},
+        {6, {1, 2, 3, 1, 2, 3}, {1, 1, 1, 0, 0, 0}, 5, false},
+        {6, {0, 1, 2, 0, 1, 2}, {2, 2, 2, 1, 1, 1}, 5, false},
+        /* some of the rows: what can be CASA's numbers is */
+        {2, {1, 2}, {0}, 1, false},
+        {2, {2, 3}, {0}, 1, false},
+        {2, {1, 3}, {0}, 0, false},
+        {2, {0, 2}, {0}, 0, false},
+        {1, {1}, {0}, 1, false},
+        {1, {2}, {0}, 0, false},
+        {1, {3}, {0}, 0, false},
+        /* neither */
+        {3, {0, 1, 3}, {0}, 2, false},
+        {3, {3, 1, 0}, {0}, 2, false},
+        {3, {1, 2, 4}, {0}, 1, false},
+        {3, {1, 3, 4}, {0}, 1, false},
+        {3, {-1, 2, 3}, {0}, 0, false},
+        {3, {84215045, -7, 1936287828}, {0}, 0, false},
+        {3, {0, 1, 2}, {84215045, 77, -5}, 0, false},
+        {3, {0, 1, 1}, {0}, 2, false},
+        {3, {1, 0, 1}, {0}, 3, false}, /* the search begins at the row of the index */
+        {3, {1, 1, 2}, {0}, 2, false},
+        {3, {1, 1, 2}, {0, 1, 0}, 1, false},
+        {4, {0, 0, 2, 1}, {0}, 4, false},
+        {7, {9, 9, 9, 9, 9, 9, 1}, {0}, 0, false}, /* of 6 planes */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct beams_row rows[7];
+        const int n = known[i].n;
+        for (int k = 0; k < n; k++)
+            rows[k] = (struct beams_row){(float)(36 * (k + 1)), 9, 30, known[i].channels[k],
+                                         known[i].stokes[k]};
+        struct fits_file file =
+            file_of(known[i].has_no_stokes ? NAMED SIZES "TTYPE4  = 'CHAN'" : NAMED SIZES PLANES,
+                    rows, n, n);
+        const struct srcfind_image image = find(AXES, &no_option, &file);
+        if (known[i].row > 0)
+            assert_beam(&image, "table", 0.01 * known[i].row, 0.0025, 30);
+        else
+            assert_no_beam(&image);
+        fits_file_close(&file);
+    }
+}
+
+/* Numbers that are not whole count as junk, which some table may have by mistake. */
+static void broken_numbers(void **state) {
+    static const struct beams_row rows[] = {
+        {36, 18, 1, 0, 0}, {72, 36, 2.5F, 0, 0}, {9, 9, 3, 0, 0}};
+    struct fits_file file =
+        file_of(NAMED "TTYPE1  = 'BMAJ'\nTTYPE2  = 'BMIN'\nTTYPE3  = 'CHAN'", rows, 3, 3);
+    const struct srcfind_image image = find(AXES, &no_option, &file);
+    (void)state;
+    assert_beam(&image, "table", 0.01, 0.005, 0);
+    fits_file_close(&file);
+}
+
+/* Without CHAN the rows are the channels in order, but for one row, which is that of all. What
+ * follows the table's rows in the file is none. */
+static void rows_in_order(void **state) {
+    static const struct beams_row rows[] = {
+        {36, 9, 30, 0, 0}, {72, 9, 30, 0, 0}, {108, 9, 30, 0, 0}};
+    (void)state;
+    for (int n = 1; n <= 3; n++) {
+        struct fits_file file = file_of(NAMED SIZES, rows, 3, n);
+        for (int channel = 1; channel <= 3; channel++) {
+            const struct srcfind_image image = find_in_cube(AXES, &no_option, &file, 3, channel);
+            const struct srcfind_image other =
+                find_in_cube(AXES KEYWORDS, &no_option, &file, 3, channel);
+            if (channel > n && n > 1)
+                assert_no_beam(&image);
+            else
+                assert_beam(&image, "table", n == 1 ? 0.01 : 0.01 * channel, 0.0025, 30);
+            assert_true(isnan(other.row_beam.major) == (channel > n && n > 1));
+        }
+        fits_file_close(&file);
+    }
+}
+
+/* Of a table that is read in several pieces. */
+static void many_rows(void **state) {
+    enum { N = 1000 };
+    static struct beams_row rows[N];
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        for (int i = 0; i < N; i++)
+            rows[i] = (struct beams_row){(float)(i + 1), 1, 30, i + first, 0};
+        struct fits_file file = file_of(NAMED SIZES PLANES, rows, N, N);
+        for (int channel = 1; channel <= N; channel++) {
+            const struct srcfind_image image = find_in_cube(AXES, &no_option, &file, N, channel);
+            assert_within(3600 * image.beam.major, channel, 1e-9);
+        }
+        fits_file_close(&file);
+    }
+}
+
 /* Keywords come first; that the plane has another beam in the table is kept for a note. */
 static void rows_beside_keywords(void **state) {
     static const struct beams_row rows[] = {{36, 18, 10, 0, 0}, {9, 18, 30, 1, 0}};
@@ -353,9 +467,11 @@ static void absurd_tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),        cmocka_unit_test(absurd_beams),
-        cmocka_unit_test(unknown_pixels), cmocka_unit_test(tables),
-        cmocka_unit_test(absurd_tables),  cmocka_unit_test(rows_beside_keywords),
+        cmocka_unit_test(sources),         cmocka_unit_test(absurd_beams),
+        cmocka_unit_test(unknown_pixels),  cmocka_unit_test(tables),
+        cmocka_unit_test(absurd_tables),   cmocka_unit_test(rows_beside_keywords),
+        cmocka_unit_test(numbers_of_rows), cmocka_unit_test(broken_numbers),
+        cmocka_unit_test(rows_in_order),   cmocka_unit_test(many_rows),
         cmocka_unit_test(absurd_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
