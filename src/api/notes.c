@@ -142,6 +142,19 @@ static void note_mask(FILE *stream, const struct srcfind_catalogue *c) {
              100 * left);
 }
 
+/* Notes masks and maps of other places on the sky, as those of another image. */
+static void note_user_maps(FILE *stream, const struct user_maps *maps) {
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
+        const char *difference = user_map_difference(maps, (enum user_map_kind)kind);
+        const struct srcfind_image *map;
+        if (!*difference)
+            continue;
+        user_map_image(maps, (enum user_map_kind)kind, &map);
+        note(stream, "--%s %s has other sky coordinates than the image%s",
+             user_map_option((enum user_map_kind)kind), map->path, difference);
+    }
+}
+
 /* Notes where local noise was asked for, but there is one noise. */
 static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c) {
     const bool rms_is_given = c->options.rms > 0 || *c->options.rms_map;
@@ -300,7 +313,8 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Each is a text with a NUL. */
-static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
+static void write_notes(FILE *stream, const struct srcfind_catalogue *c,
+                        const struct user_maps *maps) {
     note_sky(stream, &c->image);
     note_positions(stream, c);
     note_unit(stream, &c->image);
@@ -309,6 +323,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_beam_cards(stream, &c->image);
     note_zeros(stream, c);
     note_mask(stream, c);
+    note_user_maps(stream, maps);
     note_no_local_noise(stream, c);
     note_one_noise(stream, c);
     note_background(stream, c);
@@ -321,14 +336,14 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_completeness(stream, c);
 }
 
-bool notes_make(struct srcfind_catalogue *catalogue) {
+bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps) {
     /* A program may have set a locale with a decimal comma. */
     const locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     struct text text = {0};
     FILE *stream = numbers ? text_stream_open(&text) : NULL;
     if (stream) {
         const locale_t before = uselocale(numbers);
-        write_notes(stream, catalogue);
+        write_notes(stream, catalogue, maps);
         uselocale(before);
     }
     const bool made = stream && fclose(stream) == 0;
