@@ -235,17 +235,22 @@ static bool has_sources(const struct srcfind_catalogue *c) {
 /* Notes sources of which the image has a part, and those that may be none. */
 static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
-    if (has_sources(c) && q->edge_or_single > MOST_CUT)
-        note(stream,
-             "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
-             "pixel (%lld): %s",
-             count_of(q->edge_or_single, c), (long long)c->n_sources, count_of(q->edge, c),
-             count_of(q->single_pixel, c),
-             q->edge >= q->single_pixel
-                 ? "part of their flux may be missing: search a larger image, or one "
-                   "with fewer blanks"
-                 : "they may be spikes of noise, or the beam too narrow for the pixels: "
-                   "--min-pixels leaves small ones out");
+    if (!has_sources(c) || !(q->edge_or_single > MOST_CUT))
+        return;
+    const long long n = count_of(q->edge_or_single, c), n_edge = count_of(q->edge, c);
+    const long long n_single = count_of(q->single_pixel, c), n_both = n_edge + n_single - n;
+    char both[32] = "";
+    if (n_both > 0)
+        snprintf(both, sizeof both, " (%lld both)", n_both);
+    note(stream,
+         "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
+         "pixel (%lld)%s: %s",
+         n, (long long)c->n_sources, n_edge, n_single, both,
+         q->edge >= q->single_pixel
+             ? "part of their flux may be missing: search a larger image, or one "
+               "with fewer blanks"
+             : "they may be spikes of noise, or the beam too narrow for the pixels: "
+               "--min-pixels leaves small ones out");
 }
 
 static void note_narrow(FILE *stream, const struct srcfind_catalogue *c) {
@@ -296,13 +301,18 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
                      "FREQ or RESTFRQ in their headers there is no spectral index");
 }
 
-/* Notes sources that were to be added, and had no room. */
+/* Notes a table of sources that pixels cannot show, and sources that had no room. */
 static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
     const struct injections *list = &c->injections;
     const int64_t n_wanted = c->options.completeness * list->n_widths;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++)
         n += list->all[i].is_added;
+    if (c->options.completeness > 0 && c->quality.beam_pixels < 1)
+        note(stream,
+             "the beam is %.2g pixels wide, less than one: the table of --completeness means "
+             "nothing, since its sources lie between pixels",
+             c->quality.beam_pixels);
     if (n < n_wanted)
         note(stream,
              "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
