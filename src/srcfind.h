@@ -349,8 +349,8 @@ struct srcfind_image {
     double beam_pixels;      /* beam area: pi BMAJ BMIN / (4 ln 2 pixel_area) */
     bool beam_is_turned; /* the major axis was given as the smaller one, and the two exchanged */
     bool beam_row_is_missing; /* no beam: a BEAMS table has no usable row of the plane */
-    /* Of the plane in a BEAMS table, where the keywords or the history have another, which is used;
-     * else NaN. */
+    /* Of the plane in a BEAMS table, where the keywords or the history have another, which is used,
+     * and 0 if the table has none for the plane; else NaN. */
     struct srcfind_beam row_beam;
     /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
      * if it has none. */

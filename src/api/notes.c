@@ -110,7 +110,12 @@ static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
              "the beam's major axis was given as the smaller one: the axes are "
              "exchanged, and the angle is turned by 90 degrees to %g",
              used->angle);
-    if (isfinite(row->major))
+    if (row->major == 0)
+        note(stream,
+             "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
+             "BEAMS table has no usable beam for this plane",
+             image->beam_source, 3600 * used->major, 3600 * used->minor, used->angle);
+    else if (isfinite(row->major))
         note(stream,
              "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
              "BEAMS table has another one for this plane: --beam %.6g,%.6g,%.6g",
@@ -135,6 +140,19 @@ static void note_mask(FILE *stream, const struct srcfind_catalogue *c) {
              "with the mask, %.2g%% of the pixels are left: --mask is 0 where the image is bad; a "
              "CLEAN mask, which is 0 where there is no source, is none for it",
              100 * left);
+}
+
+/* Notes masks and maps of other places on the sky, as those of another image. */
+static void note_user_maps(FILE *stream, const struct user_maps *maps) {
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++) {
+        const char *difference = user_map_difference(maps, (enum user_map_kind)kind);
+        const struct srcfind_image *map;
+        if (!*difference)
+            continue;
+        user_map_image(maps, (enum user_map_kind)kind, &map);
+        note(stream, "--%s %s has other sky coordinates than the image%s",
+             user_map_option((enum user_map_kind)kind), map->path, difference);
+    }
 }
 
 /* Notes where local noise was asked for, but there is one noise. */
@@ -228,17 +246,22 @@ static bool has_sources(const struct srcfind_catalogue *c) {
 /* Notes sources of which the image has a part, and those that may be none. */
 static void note_cut_sources(FILE *stream, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
-    if (has_sources(c) && q->edge_or_single > MOST_CUT)
-        note(stream,
-             "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
-             "pixel (%lld): %s",
-             count_of(q->edge_or_single, c), (long long)c->n_sources, count_of(q->edge, c),
-             count_of(q->single_pixel, c),
-             q->edge >= q->single_pixel
-                 ? "part of their flux may be missing: search a larger image, or one "
-                   "with fewer blanks"
-                 : "they may be spikes of noise, or the beam too narrow for the pixels: "
-                   "--min-pixels leaves small ones out");
+    if (!has_sources(c) || !(q->edge_or_single > MOST_CUT))
+        return;
+    const long long n = count_of(q->edge_or_single, c), n_edge = count_of(q->edge, c);
+    const long long n_single = count_of(q->single_pixel, c), n_both = n_edge + n_single - n;
+    char both[32] = "";
+    if (n_both > 0)
+        snprintf(both, sizeof both, " (%lld both)", n_both);
+    note(stream,
+         "%lld of %lld sources touch the edge or a blank pixel (%lld) or are one "
+         "pixel (%lld)%s: %s",
+         n, (long long)c->n_sources, n_edge, n_single, both,
+         q->edge >= q->single_pixel
+             ? "part of their flux may be missing: search a larger image, or one "
+               "with fewer blanks"
+             : "they may be spikes of noise, or the beam too narrow for the pixels: "
+               "--min-pixels leaves small ones out");
 }
 
 static void note_narrow(FILE *stream, const struct srcfind_catalogue *c) {
@@ -289,13 +312,18 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
                      "FREQ or RESTFRQ in their headers there is no spectral index");
 }
 
-/* Notes sources that were to be added, and had no room. */
+/* Notes a table of sources that pixels cannot show, and sources that had no room. */
 static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
     const struct injections *list = &c->injections;
     const int64_t n_wanted = c->options.completeness * list->n_widths;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++)
         n += list->all[i].is_added;
+    if (c->options.completeness > 0 && c->quality.beam_pixels < 1)
+        note(stream,
+             "the beam is %.2g pixels wide, less than one: the table of --completeness means "
+             "nothing, since its sources lie between pixels",
+             c->quality.beam_pixels);
     if (n < n_wanted)
         note(stream,
              "%lld of %lld sources of --completeness had room: a search has at most one in 400 "
@@ -306,7 +334,8 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
 }
 
 /* Each is a text with a NUL. */
-static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
+static void write_notes(FILE *stream, const struct srcfind_catalogue *c,
+                        const struct user_maps *maps) {
     note_sky(stream, &c->image);
     note_positions(stream, c);
     note_unit(stream, &c->image);
@@ -315,6 +344,7 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_beam_cards(stream, &c->image);
     note_zeros(stream, c);
     note_mask(stream, c);
+    note_user_maps(stream, maps);
     note_no_local_noise(stream, c);
     note_one_noise(stream, c);
     note_background(stream, c);
@@ -328,14 +358,14 @@ static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_completeness(stream, c);
 }
 
-bool notes_make(struct srcfind_catalogue *catalogue) {
+bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps) {
     /* A program may have set a locale with a decimal comma. */
     const locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     struct text text = {0};
     FILE *stream = numbers ? text_stream_open(&text) : NULL;
     if (stream) {
         const locale_t before = uselocale(numbers);
-        write_notes(stream, catalogue);
+        write_notes(stream, catalogue, maps);
         uselocale(before);
     }
     const bool made = stream && fclose(stream) == 0;

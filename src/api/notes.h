@@ -2,9 +2,11 @@
 #ifndef NOTES_H
 #define NOTES_H
 
+#include "input/user_maps.h"
 #include "output/catalogue.h"
 
-/* Makes the notes of a catalogue, whose other members are complete. False where memory ran out. */
-bool notes_make(struct srcfind_catalogue *catalogue);
+/* Makes the notes of a catalogue, whose other members are complete; maps: of its image, may be
+ * NULL. False where memory ran out. */
+bool notes_make(struct srcfind_catalogue *catalogue, const struct user_maps *maps);
 
 #endif

@@ -566,7 +566,7 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
         status = planes_measure(finder, input->image, catalogue);
     if (status == SRCFIND_OK && !quality_find(&sample, catalogue))
         status = error_memory(&finder->error, "comparing the noise from place to place");
-    if (status == SRCFIND_OK && !notes_make(catalogue))
+    if (status == SRCFIND_OK && !notes_make(catalogue, input->image->user_maps))
         status = error_memory(&finder->error, "writing notes");
     sampled_clear(&sample);
     return status;

@@ -60,7 +60,7 @@ static bool of_casa(const char *text, struct srcfind_beam *b) {
     return true;
 }
 
-bool beam_history_find(const struct header *header, struct srcfind_beam *beam) {
+bool beam_history_find(const struct header *header, double pixel_area, struct srcfind_beam *beam) {
     bool found = false;
     int64_t i = 0;
     for (const char *card; (card = header_next(header, "HISTORY", &i));) {
@@ -68,7 +68,7 @@ bool beam_history_find(const struct header *header, struct srcfind_beam *beam) {
         char text[CARD + 1];
         memcpy(text, card, CARD);
         text[CARD] = '\0';
-        if ((of_aips(text, &b) || of_casa(text, &b)) && beam_is_usable(&b)) {
+        if ((of_aips(text, &b) || of_casa(text, &b)) && beam_is_usable(&b, pixel_area)) {
             *beam = b;
             found = true;
         }

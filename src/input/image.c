@@ -254,10 +254,11 @@ static enum srcfind_status describe_shape(const struct image *image, struct srcf
 static enum srcfind_status describe_header(struct image *image, struct fits_file *file,
                                            const struct options *options,
                                            struct srcfind_image *metadata, struct error *error) {
-    const enum srcfind_status status = wcs_open(&image->hdu.header, metadata, &image->wcs, error);
+    enum srcfind_status status = wcs_open(&image->hdu.header, metadata, &image->wcs, error);
+    if (status == SRCFIND_OK)
+        status = beam_find(&image->hdu.header, file, &options->beam, metadata, error);
     if (status != SRCFIND_OK)
         return status;
-    beam_find(&image->hdu.header, file, &options->beam, metadata);
     observation_read(&image->hdu.header, metadata);
     image_read_unit(image, metadata);
     name_flux_unit(image, metadata);

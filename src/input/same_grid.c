@@ -6,7 +6,7 @@
 #include "common/format_double.h"
 #include "common/texts.h"
 
-static const double MOST_APART = 0.01; /* pixels */
+static const double MOST_APART = 0.01, MOST_APART_OF_MAPS = 1; /* pixels */
 
 enum { ALONG = 3, POINTS = ALONG * ALONG };
 
@@ -87,6 +87,19 @@ static enum srcfind_status find_apart(const struct image *image, const struct im
     return status;
 }
 
+/* Sets *apart as find_apart does, from both images. */
+static enum srcfind_status find_most_apart(const struct image *image,
+                                           const struct srcfind_image *metadata,
+                                           const struct image *other, double *apart,
+                                           struct error *error) {
+    double there = 0, back = 0;
+    enum srcfind_status status = find_apart(image, other, metadata, &there, error);
+    if (status == SRCFIND_OK)
+        status = find_apart(other, image, metadata, &back, error);
+    *apart = fmax(there, back);
+    return status;
+}
+
 static bool has_one_frame(const struct srcfind_image *a, const struct srcfind_image *b) {
     const bool is_one_equinox =
         a->equinox == b->equinox || (isnan(a->equinox) && isnan(b->equinox));
@@ -94,31 +107,60 @@ static bool has_one_frame(const struct srcfind_image *a, const struct srcfind_im
            strcmp(a->frame, b->frame) == 0 && (is_one_equinox || strcmp(a->frame, "ICRS") == 0);
 }
 
-static enum srcfind_status refuse(const struct image *image, const struct srcfind_image *metadata,
-                                  const struct image *other, double apart, struct error *error) {
+/* Whether a frame is ICRS, or within 0.1 arcsec of it. */
+static bool is_near_icrs(const struct srcfind_image *image) {
+    return strcmp(image->frame, "ICRS") == 0 ||
+           (strcmp(image->frame, "FK5") == 0 && image->equinox == 2000);
+}
+
+/* Writes how far two images are apart, and which cards differ. */
+static void describe(const struct image *image, const struct image *other, double apart, char *text,
+                     size_t size) {
     char list[1024] = "", distance[64] = "";
     list_cards(&image->hdu.header, &other->hdu.header, list, sizeof list);
     if (apart > 0 && isfinite(apart))
         snprintf(distance, sizeof distance, ", up to %.3g pixels apart", apart);
     format_point(distance);
+    texts_append(text, size, "%s: %s", distance, list);
+}
+
+static enum srcfind_status refuse(const struct image *image, const struct srcfind_image *metadata,
+                                  const struct image *other, double apart, struct error *error) {
+    char text[1200] = "";
+    describe(image, other, apart, text, sizeof text);
     return error_set(error, SRCFIND_ERROR_INPUT,
-                     "%s: other sky coordinates than those of the image%s: %s", metadata->path,
-                     distance, list);
+                     "%s: other sky coordinates than those of the image%s", metadata->path, text);
 }
 
 enum srcfind_status same_grid_check(const struct image *image, const struct srcfind_image *metadata,
                                     const struct image *other, const struct srcfind_image *of_other,
                                     struct error *error) {
-    double there = 0, back = 0;
+    double apart = 0;
     enum srcfind_status status = check_shape(metadata, of_other, error);
     if (status != SRCFIND_OK || (!image->wcs && !other->wcs))
         return status;
     if (!image->wcs || !other->wcs || !has_one_frame(metadata, of_other))
         return refuse(image, metadata, other, 0, error);
-    status = find_apart(image, other, metadata, &there, error);
-    if (status == SRCFIND_OK)
-        status = find_apart(other, image, metadata, &back, error);
-    const double apart = fmax(there, back);
+    status = find_most_apart(image, metadata, other, &apart, error);
     return status == SRCFIND_OK && apart > MOST_APART ? refuse(image, metadata, other, apart, error)
                                                       : status;
+}
+
+enum srcfind_status same_grid_compare(const struct image *image,
+                                      const struct srcfind_image *metadata,
+                                      const struct image *other,
+                                      const struct srcfind_image *of_other, char *text, size_t size,
+                                      struct error *error) {
+    double apart = 0;
+    enum srcfind_status status = SRCFIND_OK;
+    *text = '\0';
+    if (!image->wcs || !other->wcs)
+        return SRCFIND_OK;
+    const bool is_one_frame =
+        has_one_frame(metadata, of_other) || (is_near_icrs(metadata) && is_near_icrs(of_other));
+    if (is_one_frame)
+        status = find_most_apart(image, metadata, other, &apart, error);
+    if (status == SRCFIND_OK && (!is_one_frame || apart > MOST_APART_OF_MAPS))
+        describe(image, other, apart, text, size);
+    return status;
 }

@@ -6,10 +6,18 @@
 
 #include "srcfind.h"
 
-/* Whether fluxes can be divided by the area of a beam: that of 1e-300 degrees is 0. */
-static inline bool beam_is_usable(const struct srcfind_beam *beam) {
-    return beam->major > 0 && beam->minor > 0 && isnormal(beam->major * beam->minor) &&
-           isfinite(beam->angle);
+/* FWHM of the narrowest beam: in pixels or, where these have no size on the sky, in degrees. */
+#define NARROWEST_BEAM 1e-3
+#define NARROWEST_BEAM_ON_SKY 1e-12
+
+/* Whether a beam is one. Where there is none, programs write 0, -1, NaN, or a number just above 0,
+ * as the smallest of float32: fluxes that are divided by its area would be absurd. pixel_area in
+ * square degrees; NaN: not known. */
+static inline bool beam_is_usable(const struct srcfind_beam *beam, double pixel_area) {
+    const double least =
+        isnan(pixel_area) ? NARROWEST_BEAM_ON_SKY : NARROWEST_BEAM * sqrt(pixel_area);
+    return beam->major > 0 && beam->minor > 0 && beam->major >= least && beam->minor >= least &&
+           isnormal(beam->major * beam->minor) && isfinite(beam->angle);
 }
 
 #endif

@@ -32,6 +32,7 @@ enum { ENDINGS = sizeof kinds->endings / sizeof *kinds->endings };
 struct user_map {
     struct image image;
     struct srcfind_image metadata;
+    char difference[1200]; /* see user_map_difference */
 };
 
 struct user_maps {
@@ -279,6 +280,9 @@ static enum srcfind_status open_map(enum user_map_kind kind, struct user_map *ma
         status = check_shape(&map->metadata, metadata, error);
     if (status == SRCFIND_OK && kind != USER_MASK)
         status = check_unit(&map->metadata, metadata, error);
+    if (status == SRCFIND_OK && !has_grid_of_image(&map->image.hdu.header))
+        status = same_grid_compare(&map->image, &map->metadata, image, metadata, map->difference,
+                                   sizeof map->difference, error);
     return status;
 }
 
@@ -352,6 +356,14 @@ const struct image *user_map_image(const struct user_maps *maps, enum user_map_k
     const struct user_map *map = maps->images[kind];
     *metadata = &map->metadata;
     return &map->image;
+}
+
+const char *user_map_difference(const struct user_maps *maps, enum user_map_kind kind) {
+    return maps && maps->images[kind] ? maps->images[kind]->difference : "";
+}
+
+const char *user_map_option(enum user_map_kind kind) {
+    return kinds[kind].option;
 }
 
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error) {

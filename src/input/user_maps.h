@@ -31,6 +31,12 @@ const struct pixel_source *user_map_source(const struct user_maps *maps, enum us
 const struct image *user_map_image(const struct user_maps *maps, enum user_map_kind kind,
                                    const struct srcfind_image **metadata);
 
+/* How the sky coordinates of a map differ from those of the image: see same_grid_compare. */
+const char *user_map_difference(const struct user_maps *maps, enum user_map_kind kind);
+
+/* The option that gives a kind of map, without its dashes. */
+const char *user_map_option(enum user_map_kind kind);
+
 /* Returns an error if one of the files was changed since it was opened. */
 enum srcfind_status user_maps_unchanged(const struct user_maps *maps, struct error *error);
 

@@ -434,9 +434,21 @@ class Beams(t.Case):
 
     def test_incomplete_and_absurd_beams(self):
         self.assertEqual(self.beam_of(t.sky_header(BMIN=None, BPA=None))["minor_deg"], 2.5e-3)
-        for cards in ({"BMAJ": 0.0}, {"BMAJ": -1.0}, {"BMIN": 0.0}, {"BMAJ": "wide"}):
+        tiny = float(np.finfo("f4").tiny)
+        for cards in ({"BMAJ": 0.0}, {"BMAJ": -1.0}, {"BMIN": 0.0}, {"BMAJ": "wide"}, {"BMAJ": tiny, "BMIN": tiny}, {"BMIN": tiny},
+                      {"BMAJ": -1.0, "BMIN": -1.0}, {"BMIN": 4.9e-7}, {"CTYPE1": None, "BMAJ": tiny, "BMIN": tiny}):
             with self.subTest(cards=cards):
                 self.assertIsNone(self.beam_of(t.sky_header(**cards)))
+        self.assertEqual(self.beam_of(t.sky_header(BMIN=5.1e-7))["minor_deg"], 5.1e-7)  # a thousandth of a pixel
+
+    def test_absurd_beam_of_the_option(self):
+        path = self.write("image.fits", t.noise(60, 60), t.sky_header())
+        for beam in ("1e-38", "9,0.0017,0", "0.0017"):
+            result = t.run(path, "--beam", beam)
+            self.assertEqual([result.returncode, result.stdout, result.stderr.split(": --beam")[0]], [1, "", "srcfind: " + path])
+        self.assertIn("--beam 0.0017,0.0017,0 is no beam of this image: axes are in arcsec, and at least a thousandth of a pixel, 0.0018 "
+                      "arcsec", result.stderr)
+        self.assertEqual(self.beam_of(t.sky_header(), "--beam", "0.0019")["source"], "option")
 
     def test_units_of_a_casa_table(self):
         """arcsec where there is none; what is no angle is no beam."""
@@ -467,13 +479,15 @@ class Beams(t.Case):
             table = fits.BinTableHDU.from_columns(
                 [fits.Column(name, kind, unit=unit, array=[row[i] for row in rows])
                  for i, (name, kind, unit) in enumerate(columns)], name="BEAMS")
-            fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
-            for major, minor, angle, channel, stokes in rows:
-                beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
-                with self.subTest(real + integer, channel=channel, stokes=stokes):
-                    self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
-                                     ["table", major / 3600, minor / 3600, angle])
-
+            for first in ((0, 0), (1, 1), (1, 0), (0, 1)):  # CASA counts from 0, others from 1
+                for name, number in zip(("CHAN", "POL"), first):
+                    table.data[name] = np.array([row[{"CHAN": 3, "POL": 4}[name]] for row in rows]) + number
+                fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+                for major, minor, angle, channel, stokes in rows[::1 if first == (0, 0) else 2]:
+                    beam = t.find(path, "--plane", "%d,%d" % (channel + 1, stokes + 1))["image"]["beam"]
+                    with self.subTest(real + integer, first=first, channel=channel, stokes=stokes):
+                        self.assertEqual([beam["source"], beam["major_deg"], beam["minor_deg"], beam["angle_deg"]],
+                                         ["table", major / 3600, minor / 3600, angle])
 
     def test_table_without_frequencies(self):
         """The row of the plane, whatever the spectral axis is, also where nothing announces the table."""
@@ -509,11 +523,23 @@ class Beams(t.Case):
             [fits.Column("CHAN", "J", array=range(2))], name="BEAMS")
         fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
         words = "the BEAMS table has no usable row of this plane"
+        tiny = np.finfo("f4").tiny
         for plane, is_known in (("1", True), ("2", False), ("3", False)):
             with self.subTest(plane):
                 lines = lines_of(path, "--plane", plane)
                 self.assertEqual(lines[1:], [] if is_known else [
                     "srcfind: %s: fluxes are in Jy/beam.pixel, not in Jy: %s; --beam gives the beam" % (path, words)])
+        for absurd in (tiny, -1, 0):
+            with self.subTest(absurd):
+                for name in ("BMAJ", "BMIN"):
+                    table.data[name][1] = absurd
+                fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
+                self.assertIn(words, lines_of(path, "--plane", "2")[1])
+                fits.HDUList([fits.PrimaryHDU(cube, t.sky_header(CTYPE3="FREQ")), table]).writeto(path, overwrite=True)
+                self.assertIn("srcfind: %s: the beam of the keywords, 9 x 7.2 arcsec at 30 degrees, is used; the BEAMS table has no usable "
+                              "beam for this plane" % path, lines_of(path, "--plane", "2"))
+                self.assertNotIn("no usable", "".join(lines_of(path, "--plane", "3")))
+        fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
         at = self.path("at.csv")
         with open(at, "w") as stream:
             stream.write("Xposn,Yposn\n30,30\n")

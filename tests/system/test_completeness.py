@@ -375,6 +375,16 @@ class Completeness(t.Case):
         counts = [[json.loads(text)["completeness"]] for text in (self.run_here(packed, *options, check=True).stdout, expected)]
         self.assertEqual(*counts)
 
+    def test_beam_below_a_pixel(self):
+        """A note says that the table means nothing."""
+        path = self.write("image.fits", t.noise(200, 200, seed=3), t.sky_header())
+        for beam, is_noted in (("2.7,0.9,20", True), ("1.78", True), ("1.82", False), ("9,7,0", False)):
+            with self.subTest(beam):
+                found = json.loads(self.run_here(path, "-f", "json", "--beam", beam, "--completeness=100", check=True).stdout)
+                self.assertEqual(any("less than one: the table of --completeness means nothing" in note for note in found["notes"]), is_noted)
+        without = self.run_here(path, "--beam", "0.9", check=True).stderr
+        self.assertNotIn("completeness", without)
+
     def test_no_place(self):
         """Images of which no pixel has noise have no sources added; those of few pixels have few, which a note says."""
         blank = np.full((60, 50), np.nan, np.float32)

@@ -235,6 +235,40 @@ class Given(t.Case):
                     self.assertIn(message, result.stderr)
         self.assertEqual(self.sources("--rms-map", self.write("jy.fits", self.rms, t.sky_header(BUNIT="JY/BEAM"))), self.sources(*self.given[:2]))
 
+    def test_maps_of_other_places(self):
+        """A note where the sky coordinates of a map are more than a pixel from those of the image, and none where a map has none, or says
+        the same in another way."""
+        pixel, image = 5e-4, self.path_of["image"]
+        same = dict(BUNIT=None, BMAJ=None, BMIN=None, BPA=None)
+        os.mkdir(self.path("maps"))
+
+        def notes(header, option="--mask", name="map.fits", given="map.fits"):
+            path = self.write(name, self.rms, header)
+            lines = t.run(image, option, self.path(given)).stderr.splitlines()
+            return [line.split(path)[1] for line in lines if "coordinates" in line and option + " " + path in line]
+        for cards, text in (({}, None), ({"CRVAL1": 150.0 - 360}, None), ({"CRPIX1": 50.9}, None), ({"CRVAL2": 2 + 0.9 * pixel}, None),
+                            ({"RADESYS": "FK5", "EQUINOX": 2000.0}, None), ({"CTYPE1": None, "CTYPE2": None, "CRVAL1": 20.0}, None),
+                            ({"CRPIX1": 51.2}, ", up to 1.2 pixels apart: CRPIX1 is 51.2 (in the image: 50)"),
+                            ({"CRVAL2": 2.2}, ", up to 400 pixels apart: CRVAL2 is 2.2 (in the image: 2)"),
+                            ({"CDELT1": pixel}, ": CDELT1 is"), ({"CDELT2": 1.02 * pixel}, " pixels apart: CDELT2 is"),
+                            ({"CRVAL1": 330.0}, ": CRVAL1 is 330 (in the image: 150)"),
+                            ({"CTYPE1": "GLON-TAN", "CTYPE2": "GLAT-TAN"}, ": CTYPE1 is GLON-TAN"),
+                            ({"RADESYS": "FK4", "EQUINOX": 1950.0}, ": RADESYS is FK4")):
+            for option in ("--mask", "--rms-map", "--background-map"):
+                with self.subTest(option, **cards):
+                    found = notes(t.sky_header(**same, **cards), option)
+                    self.assertEqual(len(found), text is not None)
+                    for note in found:
+                        self.assertTrue(note.startswith(" has other sky coordinates than the image"))
+                        self.assertIn(text, note)
+        self.assertEqual(notes(t.sky_header(**same, CRVAL2=2.2, SRCFGRID="IMAGE")), [])
+        for option, name in (("--rms-map", "image.rms.fits"), ("--background-map", "image_bkg.fits"), ("--mask", "image.fits")):
+            self.assertEqual(len(notes(t.sky_header(**same, CRVAL2=2.2), option, "maps/" + name, "maps")), 1)
+        path = self.write("map.fits", self.rms, t.sky_header(**same, CRVAL2=2.2))
+        self.assertEqual(t.run(image, "-q", "--mask", path).stderr, "")
+        self.assertIn("srcfind: %s: --mask %s has other sky coordinates" % (image, path), t.run(image, "--mask", path).stderr)
+        self.assertTrue(any("--mask" in note for note in t.find(image, "--mask", path)["notes"]))
+
     def test_image_is_no_map(self):
         """Not as its own map, by whichever name, nor in a directory; another HDU of its file may be one."""
         image = self.path_of["image"]

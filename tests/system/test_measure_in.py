@@ -229,6 +229,21 @@ class MeasureIn(t.Case):
             self.assertAlmostEqual(row["Total_flux"] / alike["Total_flux"], 1, delta=1e-6)
             self.assertAlmostEqual(row["Chi2"] / alike["Chi2"], 1, delta=1e-5)
 
+    def test_channels_without_a_beam(self):
+        """Where programs write 0, -1 or the smallest number into the row of a flagged channel, that plane has no beam, though the
+        keywords have one for all."""
+        for absurd in (0, -1, np.finfo("f4").tiny / (PIXEL * 3600), 9e-4):
+            path = self.cube("%s.fits" % absurd, np.array([self.sky(5, self.peaks, 1)] * 3), [5, absurd, 5])
+            for keywords in (False, True):
+                with fits.open(path, mode="update") as hdus:
+                    if keywords:
+                        hdus[0].header.update(BMAJ=BEAM, BMIN=BEAM, BPA=0.0)
+                    with self.subTest(absurd, keywords=keywords):
+                        hdus.flush()
+                        found, _ = self.rows(self.deep, "-i", "3", "--measure-in", path)
+                        self.assertEqual({(row["Plane"], row["Flags"] == 4, row["Total_flux"] is None) for row in found},
+                                         {(1, False, False), (2, True, True), (3, False, False)})
+
     def test_places_that_cannot_be_told_apart(self):
         """Two entries at nearly one place have one flux, and they and their neighbour one residual, as a lone entry has."""
         x, y = self.places[14]

@@ -219,6 +219,10 @@ class Quality(t.Case):
             self.assertEqual(self.quality(path)["edge_or_single"], 3 / 8)
             self.assertEqual(self.notes(self.sources(*bad, *[BEAM] * 4)), [])  # seven sources
             self.assertEqual(self.notes(self.sources(*bad[:2], *[BEAM] * 6)), [])  # a quarter
+        both = lambda x, y: np.where((x == 0) & (y == 0), 30, np.where((x == 1) & (y == 0), np.nan, 0))
+        for bad, counts, words in (([both, at_blank, single], (2, 2, 1), part), ([both] * 3, (3, 3, 3), part), ([both, both, single], (2, 3, 2), spikes)):
+            self.assert_note(self.sources(*bad, *[BEAM] * 5), "3 of 8 sources touch the edge or a blank pixel (%d) or are one pixel (%d) "
+                             "(%d both): %s" % (*counts, words))
         path = self.sources(*[at_blank] * 8)
         catalogue = self.path("c.csv")
         self.assertEqual(len(t.run(path, "-o", catalogue).stderr.splitlines()), 2)

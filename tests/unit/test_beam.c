@@ -8,20 +8,27 @@
 
 static const struct beam_option no_option = {NAN, NAN, NAN};
 
-/* What is found for pixels of 1e-6 square degrees, in a cube of three channels and two Stokes
- * planes at channel 2 and Stokes 1; file may be NULL. */
-static struct srcfind_image find(const char *cards, const struct beam_option *option,
-                                 struct fits_file *file) {
+/* What is found for pixels of 1e-6 square degrees, in a cube of n channels and two Stokes planes at
+ * a channel and Stokes 1; file may be NULL. */
+static struct srcfind_image find_in_cube(const char *cards, const struct beam_option *option,
+                                         struct fits_file *file, int n, int channel) {
     struct header header = header_of(cards);
     struct srcfind_image image = image_empty_metadata();
-    const int64_t axes[] = {50, 40, 3, 2}, plane[] = {2, 1};
+    struct error error;
+    const int64_t axes[] = {50, 40, n, 2}, plane[] = {channel, 1};
     image.n_axes = 4;
     memcpy(image.axes, axes, sizeof axes);
     memcpy(image.plane, plane, sizeof plane);
     image.pixel_area = 1e-6;
-    beam_find(&header, file, option, &image);
+    assert_int_equal(beam_find(&header, file, option, &image, &error), SRCFIND_OK);
     header_clear(&header);
     return image;
+}
+
+/* The same at channel 2 of three. */
+static struct srcfind_image find(const char *cards, const struct beam_option *option,
+                                 struct fits_file *file) {
+    return find_in_cube(cards, option, file, 3, 2);
 }
 
 static void assert_beam(const struct srcfind_image *image, const char *source, double major,
@@ -66,6 +73,15 @@ static void sources(void **state) {
          2.61},
         {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1 BMIN= -1 BPA=   2", "history", 1.7599e-3, 1.5740e-3,
          2.61},
+        {HISTORY "HISTORY AIPS   CLEAN BMAJ=  1.2E-38 BMIN=  1.2E-38 BPA=   2", "history",
+         1.7599e-3, 1.5740e-3, 2.61},
+        {HISTORY "HISTORY restoration: 1 by 0.003 (mas) at pa 82 (deg)", "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        {"BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38\n" HISTORY, "history", 1.7599e-3,
+         1.5740e-3, 2.61},
+        /* a thousandth of a pixel, which is 1E-3 degrees wide */
+        {"BMAJ    = 1.01E-6", "keywords", 1.01e-6, 1.01e-6, 0},
+        {"BMAJ    = 1.01E-6\nBMIN    = 1.02E-6", "keywords", 1.02e-6, 1.01e-6, 90},
         {"HISTORY restoration: 1.8 by 0.9 (arcsec) at pa 82 (deg)", "history", 5e-4, 2.5e-4, 82},
         {"HISTORY   Restoration: 0.3 by 0.15 (arcmin) at pa -1.5 (rad) of plane 0", "history", 5e-3,
          2.5e-3, -85.94366926962348},
@@ -105,6 +121,15 @@ static void absurd_beams(void **state) {
         "BMIN    = 2E-3\nBPA     = 30",
         "BMAJ    = 0",
         "BMAJ    = -3E-3\nBMIN    = -2E-3",
+        "BMAJ    = -1\nBMIN    = -1\nBPA     = -1",
+        "BMAJ    = -1\nBMIN    = 3E-3",
+        "BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38\nBPA     = 0",
+        "BMAJ    = 3E-3\nBMIN    = 1.17549435E-38",
+        "BMAJ    = 3E-3\nBMIN    = 0.99E-6",
+        "BMAJ    = 0.99E-6\nBMIN    = 3E-3",
+        "BMAJ    = 0.99E-6",
+        "HISTORY AIPS   CLEAN BMAJ=  9.9E-07 BMIN=  9.9E-07 BPA=   0.0",
+        "HISTORY restoration: 1.2e-38 by 1.2e-38 (arcsec) at pa 82 (deg)",
         "BMAJ    = 3E-3\nBMIN    = 0",
         "BMAJ    = NaN",
         "BMAJ    = 1E999",
@@ -126,11 +151,37 @@ static void absurd_beams(void **state) {
 static void unknown_pixels(void **state) {
     struct header header = header_of(KEYWORDS);
     struct srcfind_image image = image_empty_metadata();
+    struct error error;
     (void)state;
-    beam_find(&header, NULL, &no_option, &image);
+    assert_int_equal(beam_find(&header, NULL, &no_option, &image, &error), SRCFIND_OK);
     header_clear(&header);
     assert_string_equal(image.beam_source, "keywords");
     assert_true(image.beam.major == 3e-3 && isnan(image.beam_pixels));
+    header = header_of("BMAJ    = 1.17549435E-38\nBMIN    = 1.17549435E-38");
+    image = image_empty_metadata();
+    assert_int_equal(beam_find(&header, NULL, &no_option, &image, &error), SRCFIND_OK);
+    header_clear(&header);
+    assert_no_beam(&image);
+}
+
+/* The option's beam is not replaced by another one without a word. */
+static void absurd_options(void **state) {
+    static const struct beam_option options[] = {
+        {3.5e-3, 3.5e-3, 0}, {36, 3.5e-3, 0}, {1e-30, 1e-30, 0}, {1e300, 1e300, 0}};
+    static char path[] = "a.fits";
+    struct header header = header_of(KEYWORDS);
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct srcfind_image image = image_empty_metadata();
+        struct error error;
+        image.path = path;
+        image.pixel_area = 1e-6;
+        assert_int_equal(beam_find(&header, NULL, &options[i], &image, &error),
+                         SRCFIND_ERROR_INPUT);
+        assert_non_null(strstr(error.text, "a.fits: --beam "));
+        assert_non_null(strstr(error.text, "at least a thousandth of a pixel, 0.0036 arcsec"));
+    }
+    header_clear(&header);
 }
 
 /* --- tables --- */
@@ -245,6 +296,120 @@ static void tables(void **state) {
     }
 }
 
+/* Which row is that of channel 2 of 1 ... 3 and Stokes 1 of 1 ... 2. CASA counts from 0; programs
+ * that count from 1 have rows up to the last channel, and none of 0. */
+static void numbers_of_rows(void **state) {
+    static const struct {
+        int n, channels[7], stokes[7];
+        int row; /* from 1; 0: none */
+        bool has_no_stokes;
+    } known[] = {
+        {3, {0, 1, 2}, {0}, 2, false},
+        {3, {2, 1, 0}, {0}, 2, false},
+        {3, {1, 2, 0}, {0}, 1, false},
+        {3, {2, 0, 1}, {0}, 3, false},
+        {3, {1, 2, 3}, {0}, 2, false},
+        {3, {3, 2, 1}, {0}, 2, false},
+        {3, {2, 3, 1}, {0}, 1, false},
+        {3, {1, 2, 3}, {0}, 2, true},
+        {3, {3, 1, 2}, {0}, 3, true},
+        {6, {1, 1, 2, 2, 3, 3}, {1, 2, 1, 2, 1, 2}, 3, false},
+        {6, {1, 2, 3, 1, 2, 3}, {2, 2, 2, 1, 1, 1}, 5, false},
+        {6, {1, 2, 3, 1, 2, 3}, {1, 1, 1, 0, 0, 0}, 5, false},
+        {6, {0, 1, 2, 0, 1, 2}, {2, 2, 2, 1, 1, 1}, 5, false},
+        /* some of the rows: what can be CASA's numbers is */
+        {2, {1, 2}, {0}, 1, false},
+        {2, {2, 3}, {0}, 1, false},
+        {2, {1, 3}, {0}, 0, false},
+        {2, {0, 2}, {0}, 0, false},
+        {1, {1}, {0}, 1, false},
+        {1, {2}, {0}, 0, false},
+        {1, {3}, {0}, 0, false},
+        /* neither */
+        {3, {0, 1, 3}, {0}, 2, false},
+        {3, {3, 1, 0}, {0}, 2, false},
+        {3, {1, 2, 4}, {0}, 1, false},
+        {3, {1, 3, 4}, {0}, 1, false},
+        {3, {-1, 2, 3}, {0}, 0, false},
+        {3, {84215045, -7, 1936287828}, {0}, 0, false},
+        {3, {0, 1, 2}, {84215045, 77, -5}, 0, false},
+        {3, {0, 1, 1}, {0}, 2, false},
+        {3, {1, 0, 1}, {0}, 3, false}, /* the search begins at the row of the index */
+        {3, {1, 1, 2}, {0}, 2, false},
+        {3, {1, 1, 2}, {0, 1, 0}, 1, false},
+        {4, {0, 0, 2, 1}, {0}, 4, false},
+        {7, {9, 9, 9, 9, 9, 9, 1}, {0}, 0, false}, /* of 6 planes */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct beams_row rows[7];
+        const int n = known[i].n;
+        for (int k = 0; k < n; k++)
+            rows[k] = (struct beams_row){(float)(36 * (k + 1)), 9, 30, known[i].channels[k],
+                                         known[i].stokes[k]};
+        struct fits_file file =
+            file_of(known[i].has_no_stokes ? NAMED SIZES "TTYPE4  = 'CHAN'" : NAMED SIZES PLANES,
+                    rows, n, n);
+        const struct srcfind_image image = find(AXES, &no_option, &file);
+        if (known[i].row > 0)
+            assert_beam(&image, "table", 0.01 * known[i].row, 0.0025, 30);
+        else
+            assert_no_beam(&image);
+        fits_file_close(&file);
+    }
+}
+
+/* Numbers that are not whole count as junk, which some table may have by mistake. */
+static void broken_numbers(void **state) {
+    static const struct beams_row rows[] = {
+        {36, 18, 1, 0, 0}, {72, 36, 2.5F, 0, 0}, {9, 9, 3, 0, 0}};
+    struct fits_file file =
+        file_of(NAMED "TTYPE1  = 'BMAJ'\nTTYPE2  = 'BMIN'\nTTYPE3  = 'CHAN'", rows, 3, 3);
+    const struct srcfind_image image = find(AXES, &no_option, &file);
+    (void)state;
+    assert_beam(&image, "table", 0.01, 0.005, 0);
+    fits_file_close(&file);
+}
+
+/* Without CHAN the rows are the channels in order, but for one row, which is that of all. What
+ * follows the table's rows in the file is none. */
+static void rows_in_order(void **state) {
+    static const struct beams_row rows[] = {
+        {36, 9, 30, 0, 0}, {72, 9, 30, 0, 0}, {108, 9, 30, 0, 0}};
+    (void)state;
+    for (int n = 1; n <= 3; n++) {
+        struct fits_file file = file_of(NAMED SIZES, rows, 3, n);
+        for (int channel = 1; channel <= 3; channel++) {
+            const struct srcfind_image image = find_in_cube(AXES, &no_option, &file, 3, channel);
+            const struct srcfind_image other =
+                find_in_cube(AXES KEYWORDS, &no_option, &file, 3, channel);
+            if (channel > n && n > 1)
+                assert_no_beam(&image);
+            else
+                assert_beam(&image, "table", n == 1 ? 0.01 : 0.01 * channel, 0.0025, 30);
+            assert_true(isnan(other.row_beam.major) == (channel > n && n > 1));
+        }
+        fits_file_close(&file);
+    }
+}
+
+/* Of a table that is read in several pieces. */
+static void many_rows(void **state) {
+    enum { N = 1000 };
+    static struct beams_row rows[N];
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        for (int i = 0; i < N; i++)
+            rows[i] = (struct beams_row){(float)(i + 1), 1, 30, i + first, 0};
+        struct fits_file file = file_of(NAMED SIZES PLANES, rows, N, N);
+        for (int channel = 1; channel <= N; channel++) {
+            const struct srcfind_image image = find_in_cube(AXES, &no_option, &file, N, channel);
+            assert_within(3600 * image.beam.major, channel, 1e-9);
+        }
+        fits_file_close(&file);
+    }
+}
+
 /* Keywords come first; that the plane has another beam in the table is kept for a note. */
 static void rows_beside_keywords(void **state) {
     static const struct beams_row rows[] = {{36, 18, 10, 0, 0}, {9, 18, 30, 1, 0}};
@@ -280,23 +445,34 @@ static void rows_beside_keywords(void **state) {
 }
 
 static void absurd_tables(void **state) {
-    static const float sizes[] = {0, -9, NAN, INFINITY};
+    static const float sizes[] = {0, -9, -1, NAN, INFINITY, 1.17549435e-38F, 3.5e-3F};
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 14; i++) {
         const struct beams_row wide = {sizes[i / 2], 9, 30, 1, 0},
                                narrow = {9, sizes[i / 2], 30, 1, 0};
         struct fits_file file = file_of(NAMED SIZES PLANES, i % 2 ? &wide : &narrow, 1, 1);
         const struct srcfind_image image = find(AXES, &no_option, &file);
         assert_no_beam(&image);
+        assert_true(image.beam_row_is_missing);
+        /* a plane of a cube that has no beam does not have that of another plane */
+        struct srcfind_image other = find(AXES KEYWORDS, &no_option, &file);
+        assert_beam(&other, "keywords", 3e-3, 2e-3, -30);
+        assert_true(other.row_beam.major == 0 && !other.beam_row_is_missing);
+        beam_take_row(&other);
+        assert_no_beam(&other);
+        assert_true(other.beam_row_is_missing);
         fits_file_close(&file);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),        cmocka_unit_test(absurd_beams),
-        cmocka_unit_test(unknown_pixels), cmocka_unit_test(tables),
-        cmocka_unit_test(absurd_tables),  cmocka_unit_test(rows_beside_keywords),
+        cmocka_unit_test(sources),         cmocka_unit_test(absurd_beams),
+        cmocka_unit_test(unknown_pixels),  cmocka_unit_test(tables),
+        cmocka_unit_test(absurd_tables),   cmocka_unit_test(rows_beside_keywords),
+        cmocka_unit_test(numbers_of_rows), cmocka_unit_test(broken_numbers),
+        cmocka_unit_test(rows_in_order),   cmocka_unit_test(many_rows),
+        cmocka_unit_test(absurd_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
