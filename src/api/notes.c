@@ -274,8 +274,9 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
              "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
              (long long)n_without_beam, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
-        note(stream, "no frequency is known of the planes of --measure-in: without an axis "
-                     "FREQ or RESTFRQ in their headers there is no spectral index");
+        note(stream, "no frequency is known of the planes of --measure-in: without an axis of "
+                     "frequencies, one of velocities with RESTFRQ, or of wavelengths in their "
+                     "headers there is no spectral index");
 }
 
 /* Notes sources that were to be added, and had no room. */
