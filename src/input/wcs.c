@@ -231,6 +231,7 @@ static bool convert_unchecked(struct wcs *wcs, struct points *p, size_t i) {
     const size_t at = i * p->axes;
     const int checked = sky->cel.prj.bounds;
     sky->cel.prj.bounds = checked & ~CHECK_NATIVE;
+    wcs_part_drop_words(sky);
     const int code = wcsp2s(sky, 1, (int)p->axes, p->pixel + at, p->intermediate + at, p->phi + i,
                             p->theta + i, p->world + at, p->stat + i);
     sky->cel.prj.bounds = checked;
@@ -282,6 +283,7 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
                            : 0;
     for (size_t i = 0; i < p.n; i++)
         take_position(wcs, &p, i, code, &lon[i], &lat[i]);
+    wcs_part_drop_words(wcs->sky);
     points_clear(&p);
     return SRCFIND_OK;
 }
@@ -346,6 +348,7 @@ enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const 
     for (size_t i = 0; i < p.n; i++)
         take_pixel(wcs, &p, i, isfinite(lon[i]) && isfinite(lat[i]) ? code : WCSERR_BAD_PARAM,
                    &x[i], &y[i]);
+    wcs_part_drop_words(wcs->sky);
     points_clear(&p);
     return SRCFIND_OK;
 }

@@ -603,14 +603,21 @@ static void headers_without_a_sky(void **state) {
         {TYPE("RA---SIN", "LINEAR") PLACE("50", "60") STEP("-0.01", "0.01"),
          "axis 1 is RA---SIN, axis 2 LINEAR"},
         {TYPE("RA---SIN", "DEC--TAN") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---SIN, axis "
-         "2 DEC--TAN: correct"},
+         "WCSLIB says: Inconsistent projection types (expected DEC--SIN, got DEC--TAN in CTYPE2): "
+         "axis 1 is RA---SIN, axis 2 DEC--TAN: correct"},
         {TYPE("RA---XYZ", "DEC--XYZ") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---XYZ, axis "
-         "2 DEC--XYZ"},
+         "WCSLIB says: Unrecognized projection code (XYZ in CTYPE1): axis 1 is RA---XYZ, axis 2 "
+         "DEC--XYZ"},
         {TYPE("RA---TAB", "DEC--TAB") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---TAB, axis "
-         "2 DEC--TAB"},
+         "WCSLIB says: Unrecognized projection code (tab in CTYPE1): axis 1 is RA---TAB, axis 2 "
+         "DEC--TAB"},
+        /* what is refused at depth: WCSLIB's words name the card */
+        {TYPE("RA---TAN-SIP", "DEC--TAN-SIP") PLACE("50", "60")
+             STEP("1", "1") "A_ORDER = 10\nA_5_5   = 1",
+         "WCSLIB says: Invalid powers (5, 5) for SIP on axis 1: DP1.SIP.FWD.5_5: axis 1 is "
+         "RA---TAN-SIP, axis 2 DEC--TAN-SIP: correct"},
+        {SIN PLACE("50", "60") STEP("1", "1") "PV1_7   = 1",
+         "WCSLIB says: PV1_7 : Unrecognized coordinate transformation parameter: axis 1 is"},
         {"CTYPE1  = 'RA---SIN'\nCTYPE2  = 'FREQ'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
          "its plane is not the sky: axis 1 is RA---SIN, axis 2 FREQ, axis 3 DEC--SIN"},
         {"CTYPE1  = 'FREQ'\nCTYPE2  = 'RA---SIN'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
