@@ -32,6 +32,11 @@ static void note_sky(FILE *stream, const struct srcfind_image *image) {
         note(stream, "no sky coordinates: %s", image->no_sky);
 }
 
+static void note_distortion(FILE *stream, const struct srcfind_image *image) {
+    if (*image->lon_name && *image->distortion)
+        note(stream, "%s", image->distortion);
+}
+
 static void note_positions(FILE *stream, const struct srcfind_catalogue *c) {
     const char *row = *c->options.at ? "position" : "source";
     int64_t n = 0;
@@ -298,6 +303,7 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
 /* Each is a text with a NUL. */
 static void write_notes(FILE *stream, const struct srcfind_catalogue *c) {
     note_sky(stream, &c->image);
+    note_distortion(stream, &c->image);
     note_positions(stream, c);
     note_unit(stream, &c->image);
     note_flux_unit(stream, c);
