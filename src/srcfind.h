@@ -355,6 +355,8 @@ struct srcfind_image {
     /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
      * if it has none. */
     char no_sky[SRCFIND_REASON];
+    /* Which distortions of the header are left out, and what this does to positions; "" if none. */
+    char distortion[SRCFIND_REASON];
     /* DATE-OBS as in the header, if it is a date of FITS, else MJD-OBS as ISO 8601; TELESCOP;
      * OBJECT. "" if not known. */
     char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];

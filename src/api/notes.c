@@ -32,6 +32,11 @@ static void note_sky(FILE *stream, const struct srcfind_image *image) {
         note(stream, "no sky coordinates: %s", image->no_sky);
 }
 
+static void note_distortion(FILE *stream, const struct srcfind_image *image) {
+    if (*image->lon_name && *image->distortion)
+        note(stream, "%s", image->distortion);
+}
+
 static void note_positions(FILE *stream, const struct srcfind_catalogue *c) {
     const char *row = *c->options.at ? "position" : "source";
     int64_t n = 0;
@@ -308,8 +313,9 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
              "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
              (long long)n_without_beam, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
-        note(stream, "no frequency is known of the planes of --measure-in: without an axis "
-                     "FREQ or RESTFRQ in their headers there is no spectral index");
+        note(stream, "no frequency is known of the planes of --measure-in: without an axis of "
+                     "frequencies, one of velocities with RESTFRQ, or of wavelengths in their "
+                     "headers there is no spectral index");
 }
 
 /* Notes a table of sources that pixels cannot show, and sources that had no room. */
@@ -337,6 +343,7 @@ static void note_completeness(FILE *stream, const struct srcfind_catalogue *c) {
 static void write_notes(FILE *stream, const struct srcfind_catalogue *c,
                         const struct user_maps *maps) {
     note_sky(stream, &c->image);
+    note_distortion(stream, &c->image);
     note_positions(stream, c);
     note_unit(stream, &c->image);
     note_flux_unit(stream, c);

@@ -265,13 +265,33 @@ static void repair(struct wcsprm *prm, struct pvcard *cards) {
 
 /* --- the axes by themselves --- */
 
-/* Copies the axes of the sky: alone, unless they depend on others. */
-static int copy_axes(struct wcsprm *prm, struct wcsprm **sky) {
+/* Copies the axes of the sky, alone unless they depend on others, and sets them up. Returns
+ * WCSLIB's status. */
+static int set_up_axes(struct wcsprm *prm, struct wcsprm **sky) {
     static const int axes[] = {1, 2};
-    if (matrix_mixes_axes(prm))
-        return wcs_part_copy(prm, 0, NULL, sky);
-    matrix_separate(prm);
-    return wcs_part_copy(prm, 2, axes, sky);
+    int code;
+    if (matrix_mixes_axes(prm)) {
+        code = wcs_part_copy(prm, 0, NULL, sky);
+    } else {
+        matrix_separate(prm);
+        code = wcs_part_copy(prm, 2, axes, sky);
+    }
+    return code == 0 ? wcs_part_set_up(*sky) : code;
+}
+
+/* The same again, for what WCSLIB has to say of its failure, and where. */
+static void ask_why(const struct header *header, struct wcsprm *prm, int code, struct wcsprm **sky,
+                    char *reason) {
+    char types[2][SRCFIND_TEXT] = {"", ""};
+    if (wcs_part_begin_words()) {
+        wcs_part_free(*sky);
+        set_up_axes(prm, sky);
+        wcs_part_end_words();
+    }
+    header_text(header, "CTYPE1", types[0], sizeof types[0]);
+    header_text(header, "CTYPE2", types[1], sizeof types[1]);
+    texts_append(reason, SRCFIND_REASON, "WCSLIB says: %.120s: axis 1 is %.20s, axis 2 %.20s",
+                 wcs_part_words(*sky, code), types[0], types[1]);
 }
 
 /* Degrees along world axis i per pixel along axis j. */
@@ -300,26 +320,20 @@ static bool is_usable(const struct wcsprm *sky, char *reason) {
     return false;
 }
 
-/* Copies the axes of the sky and sets them up. Returns WCSLIB's status. */
+/* Sets up the axes of the sky, after repairs. Returns WCSLIB's status. */
 static int make_sky(const struct header *header, struct wcsprm *primary, struct wcsprm **sky,
                     char *reason) {
-    char types[2][SRCFIND_TEXT] = {"", ""};
     struct pvcard cards[2 * TERMS], *const own = primary->pv;
     const int n = primary->npvmax;
     repair(primary, cards);
-    int code = copy_axes(primary, sky);
+    const int code = set_up_axes(primary, sky);
+    if (code != 0 && code != WCS_PART_MEMORY)
+        ask_why(header, primary, code, sky, reason);
     if (primary->pv == cards) {
         primary->pv = own; /* is freed with primary */
         primary->npvmax = n;
         primary->npv = 0;
     }
-    if (code == 0)
-        code = wcs_part_set_up(*sky);
-    header_text(header, "CTYPE1", types[0], sizeof types[0]);
-    header_text(header, "CTYPE2", types[1], sizeof types[1]);
-    if (code != 0)
-        texts_append(reason, SRCFIND_REASON, "WCSLIB says: %s: axis 1 is %.20s, axis 2 %.20s",
-                     wcs_part_words(code), types[0], types[1]);
     return code;
 }
 

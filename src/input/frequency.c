@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
+#include <wcslib/spx.h>
 #include <wcslib/wcs.h>
+#include <wcslib/wcserr.h>
 
 #include "common/ascii.h"
 #include "input/units.h"
@@ -17,14 +18,19 @@ static bool is_frequency(double value) {
 
 /* --- the cards of an axis --- */
 
-/* The first axis, from 1, whose CTYPE says that it has frequencies; 0 if none has. */
-static int find_frequency_axis(const struct header *header) {
+/* The types of spectral axes: WCSLIB's, and FELO of AIPS. */
+static const char *const spectral[] = {"FREQ", "AFRQ", "ENER", "WAVN", "VRAD", "WAVE",
+                                       "VOPT", "ZOPT", "AWAV", "VELO", "BETA", "FELO"};
+
+/* The first axis, from 1, whose CTYPE begins with one of n types; 0 if none has. */
+static int find_axis(const struct header *header, const char *const *types, size_t n) {
     for (int axis = 1; axis <= MOST_AXES; axis++) {
         char type[SRCFIND_TEXT];
-        if (header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type) &&
-            ascii_same_start(type, "FREQ", 4) &&
-            !strcasestr(type, "-TAB")) /* a table is not read */
-            return axis;
+        if (!header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            if (ascii_same_start(type, types[i], strlen(types[i])))
+                return axis;
     }
     return 0;
 }
@@ -50,18 +56,23 @@ static bool is_hertz(const char *unit, double *hertz) {
     return false;
 }
 
-/* False if a card cannot be read, or there is no reference frequency. */
+/* False if a card cannot be read. */
 static bool read_axis(const struct header *header, int axis, struct axis *a) {
-    char matrix[16], unit[SRCFIND_TEXT] = "";
-    *a = (struct axis){.step = 1, .hertz = 1};
+    char matrix[32];
+    *a = (struct axis){.step = 1};
     snprintf(matrix, sizeof matrix, "CD%d_%d", axis, axis);
-    header_text(header, header_keyword("CUNIT", axis).text, unit, sizeof unit);
-    return header_real(header, header_keyword("CRVAL", axis).text, &a->value) &&
-           is_frequency(a->value) &&
+    return header_optional_real(header, header_keyword("CRVAL", axis).text, &a->value) &&
            header_optional_real(header, header_keyword("CRPIX", axis).text, &a->pixel) &&
            header_optional_real(header, matrix, &a->step) &&
-           header_optional_real(header, header_keyword("CDELT", axis).text, &a->step) &&
-           (!*unit || is_hertz(unit, &a->hertz));
+           header_optional_real(header, header_keyword("CDELT", axis).text, &a->step);
+}
+
+/* Whether the axis has a reference frequency, and a unit of frequencies or none. */
+static bool has_frequencies(const struct header *header, int axis, struct axis *a) {
+    char unit[SRCFIND_TEXT] = "";
+    a->hertz = 1;
+    header_text(header, header_keyword("CUNIT", axis).text, unit, sizeof unit);
+    return is_frequency(a->value) && (!*unit || is_hertz(unit, &a->hertz));
 }
 
 /* --- the plane --- */
@@ -72,6 +83,37 @@ static double pixel_of(const struct wcsprm *prm, const struct srcfind_image *ima
     if (i < 2)
         return prm->crpix[i];
     return i - 2 < SRCFIND_MAX_AXES && image->plane[i - 2] ? (double)image->plane[i - 2] : 1;
+}
+
+/* Writes the type and the unit of a spectral axis, from 0, as WCSLIB knows them: in capital
+ * letters, and m/s and km/s in small ones. Types of frequencies stay as they are. */
+static void spell_axis(struct wcsprm *part, int i) {
+    static const char *const units[] = {"m/s", "km/s"};
+    if (ascii_same_start(part->ctype[i], spectral[0], strlen(spectral[0])))
+        return;
+    for (char *c = part->ctype[i]; *c; c++)
+        *c = ascii_upper(*c);
+    for (int k = 0; k < 2; k++)
+        if (ascii_same(part->cunit[i], units[k]))
+            snprintf(part->cunit[i], sizeof part->cunit[i], "%s", units[k]);
+}
+
+/* The frequency of a value on axis i, from 0, of what was set up; NaN if WCSLIB does not know its
+ * type, or the frequency of the line is missing that a velocity needs. */
+static double to_frequency(const struct wcsprm *part, int i, double value) {
+    enum { SPECTRAL = 3 }; /* the thousands of WCSLIB's types */
+    static const char *const velocities[] = {"VRAD", "VOPT", "ZOPT", "VELO", "BETA"};
+    struct spxprm all = {.err = NULL};
+    char type[5];
+    snprintf(type, sizeof type, "%.4s", part->ctype[i]);
+    if (part->types[i] / 1000 != SPECTRAL)
+        return NAN;
+    for (size_t k = 0; k < sizeof velocities / sizeof *velocities; k++)
+        if (strcmp(type, velocities[k]) == 0 && part->restfrq == 0 && part->restwav == 0)
+            return NAN;
+    const int status = specx(type, value, part->restfrq, part->restwav, &all);
+    wcserr_clear(&all.err);
+    return status == 0 ? all.freq : NAN;
 }
 
 /* The frequency by WCSLIB: by the axis alone or, where the matrix mixes it with others, by all of
@@ -86,39 +128,56 @@ static double by_wcslib(const struct wcsprm *primary, int axis, const struct src
     const int i = is_alone ? 0 : axis - 1;
     for (int j = 0; j < primary->naxis && j < MOST_AXES; j++)
         pixel[j] = pixel_of(primary, image, is_alone ? axis - 1 : j);
+    if (part)
+        spell_axis(part, i);
     if (part && status == 0 && wcs_part_set_up(part) == 0)
         status = wcsp2s(part, 1, part->naxis, pixel, intermediate, &phi, &theta, world, &stat);
     else
         status = WCSERR_BAD_PARAM;
     if (status == 0 || (status == WCSERR_BAD_PIX && !(stat & 1 << i)))
-        found = world[i];
+        found = to_frequency(part, i, world[i]);
     wcs_part_free(part);
     return found;
 }
 
-/* The frequency of the plane on an axis; NaN if it has none. */
-static double on_axis(const struct header *header, const struct wcsprm *primary, int axis,
-                      const struct srcfind_image *image) {
-    struct axis a;
+/* The frequency of the plane on an axis of frequencies; NaN if it has none. To WCSLIB, a type in
+ * small letters has no unit. */
+static double on_frequencies(const struct wcsprm *primary, int axis, const struct axis *a,
+                             const struct srcfind_image *image) {
     double found = NAN;
-    if (!read_axis(header, axis, &a))
-        return NAN;
-    /* to WCSLIB, a type in small letters has no unit */
     if (primary && axis <= primary->naxis && strncmp(primary->ctype[axis - 1], "FREQ", 4) == 0)
         found = by_wcslib(primary, axis, image);
     if (isnan(found) && axis > 2 && axis - 2 <= SRCFIND_MAX_AXES) {
         const double plane = (double)image->plane[axis - 3];
-        found = (a.value + ((plane > 0 ? plane : 1) - a.pixel) * a.step) * a.hertz;
+        found = (a->value + ((plane > 0 ? plane : 1) - a->pixel) * a->step) * a->hertz;
     }
     return found;
+}
+
+/* The frequency of the plane on a spectral axis; NaN if it has none. A table is not read. */
+static double on_axis(const struct header *header, const struct wcsprm *primary, int axis,
+                      bool has_frequency, const struct srcfind_image *image) {
+    struct axis a;
+    char type[SRCFIND_TEXT] = "";
+    header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type);
+    if (strcasestr(type, "-TAB") || !read_axis(header, axis, &a))
+        return NAN;
+    if (has_frequency)
+        return has_frequencies(header, axis, &a) ? on_frequencies(primary, axis, &a, image) : NAN;
+    return primary && axis <= primary->naxis ? by_wcslib(primary, axis, image) : NAN;
 }
 
 double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
                           const struct srcfind_image *image) {
     static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
-    const int axis = find_frequency_axis(header);
-    double frequency = axis > 0 ? on_axis(header, primary, axis, image) : NAN;
-    for (size_t i = 0; !is_frequency(frequency) && i < sizeof keywords / sizeof *keywords; i++)
+    const int of_frequencies = find_axis(header, spectral, 1);
+    const int axis = of_frequencies > 0
+                         ? of_frequencies
+                         : find_axis(header, spectral, sizeof spectral / sizeof *spectral);
+    double frequency = NAN;
+    if (axis > 0)
+        frequency = on_axis(header, primary, axis, of_frequencies > 0, image);
+    for (size_t i = 0; axis == 0 && !is_frequency(frequency) && i < 3; i++)
         if (!header_real(header, keywords[i], &frequency))
             frequency = NAN;
     return is_frequency(frequency) ? frequency : NAN;

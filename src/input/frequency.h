@@ -6,9 +6,11 @@
 
 struct wcsprm;
 
-/* Returns the first of these that there is, in Hz: the frequency of the plane image->plane on the
- * first axis of frequencies, in whichever CUNIT; the keywords RESTFRQ, RESTFREQ, FREQ; NaN. What is
- * no number or is not above 0 is no frequency. primary is what WCSLIB has read of the header, and
+/* Returns, in Hz, the frequency of the plane image->plane on the first axis of frequencies, in
+ * whichever CUNIT; without such an axis, that of its velocity, wavelength, redshift or energy on
+ * the first axis that has one of these, as WCSLIB converts it; without a spectral axis, the first
+ * of the keywords RESTFRQ, RESTFREQ and FREQ that there is. NaN where what is there cannot be
+ * converted, is no number, or is not above 0. primary is what WCSLIB has read of the header, and
  * not set up yet; NULL if it could not read it. */
 double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
                           const struct srcfind_image *image);

@@ -14,6 +14,7 @@
 #include "input/frame.h"
 #include "input/frequency.h"
 #include "input/matrix.h"
+#include "input/wcs_cards.h"
 #include "input/wcs_part.h"
 
 struct wcs {
@@ -53,10 +54,10 @@ static void cut_blanks(struct wcsprm *prm) {
             prm->ctype[i][n - 1] = '\0';
 }
 
-static enum srcfind_status parse(const struct header *header, struct parsed *parsed,
-                                 struct error *error) {
+static enum srcfind_status parse(const struct header *header, struct srcfind_image *image,
+                                 struct parsed *parsed, struct error *error) {
     int rejected, n_cards;
-    char *cards = header_for_wcslib(header, &n_cards);
+    char *cards = wcs_cards_make(header, &n_cards, image->distortion);
     *parsed = (struct parsed){0};
     if (!cards || !memory_is_there(SCANNER_MEMORY)) {
         free(cards);
@@ -134,7 +135,7 @@ enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *
     *result = NULL;
     if (!wcs)
         return error_memory(error, "reading a header");
-    enum srcfind_status status = parse(header, &parsed, error);
+    enum srcfind_status status = parse(header, image, &parsed, error);
     if (status == SRCFIND_OK) {
         image->frequency = frequency_of_plane(header, parsed.primary, image);
         status = celestial_set_up(header, parsed.primary, &wcs->sky, image->no_sky, error);
@@ -175,12 +176,12 @@ struct points {
     int *stat;
 };
 
-/* False where memory ran out. */
+/* False where memory ran out. All is 0: WCSLIB computes with coordinates that it has not found. */
 static bool points_make(const struct wcs *wcs, int n, struct points *p) {
     const size_t axes = (size_t)wcs->sky->naxis, coordinates = (size_t)n * axes;
-    double *work = malloc((3 * coordinates + 2 * (size_t)n + 1) * sizeof *work);
+    double *work = calloc(3 * coordinates + 2 * (size_t)n + 1, sizeof *work);
     *p = (struct points){.n = (size_t)n, .axes = axes, .pixel = work};
-    p->stat = malloc(((size_t)n + 1) * sizeof *p->stat);
+    p->stat = calloc((size_t)n + 1, sizeof *p->stat);
     if (!work || !p->stat)
         return false;
     p->intermediate = work + coordinates;
@@ -231,6 +232,7 @@ static bool convert_unchecked(struct wcs *wcs, struct points *p, size_t i) {
     const size_t at = i * p->axes;
     const int checked = sky->cel.prj.bounds;
     sky->cel.prj.bounds = checked & ~CHECK_NATIVE;
+    wcs_part_drop_words(sky);
     const int code = wcsp2s(sky, 1, (int)p->axes, p->pixel + at, p->intermediate + at, p->phi + i,
                             p->theta + i, p->world + at, p->stat + i);
     sky->cel.prj.bounds = checked;
@@ -282,6 +284,7 @@ enum srcfind_status wcs_positions(struct wcs *wcs, int n, const double *x, const
                            : 0;
     for (size_t i = 0; i < p.n; i++)
         take_position(wcs, &p, i, code, &lon[i], &lat[i]);
+    wcs_part_drop_words(wcs->sky);
     points_clear(&p);
     return SRCFIND_OK;
 }
@@ -346,6 +349,7 @@ enum srcfind_status wcs_pixels(struct wcs *wcs, int n, const double *lon, const 
     for (size_t i = 0; i < p.n; i++)
         take_pixel(wcs, &p, i, isfinite(lon[i]) && isfinite(lat[i]) ? code : WCSERR_BAD_PARAM,
                    &x[i], &y[i]);
+    wcs_part_drop_words(wcs->sky);
     points_clear(&p);
     return SRCFIND_OK;
 }

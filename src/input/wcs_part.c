@@ -1,7 +1,10 @@
 #include "input/wcs_part.h"
 
 #include <stdlib.h>
+#include <threads.h>
+#include <wcslib/dis.h>
 #include <wcslib/wcs.h>
+#include <wcslib/wcserr.h>
 #include <wcslib/wcsfix.h>
 
 #include "input/matrix.h"
@@ -31,15 +34,80 @@ int wcs_part_set_up(struct wcsprm *part) {
     if (matrix_is_singular(part))
         return WCSERR_SINGULAR_MTX;
     wcsfix(0, NULL, part, fixes);
+    wcs_part_drop_words(part);
     return wcsset(part);
 }
 
-const char *wcs_part_words(int status) {
+/* --- words --- */
+
+/* Whether WCSLIB keeps words is one setting of the process. */
+static struct {
+    mtx_t lock;
+    bool has_lock, was_on;
+} words;
+static once_flag words_once = ONCE_FLAG_INIT;
+
+static void make_lock(void) {
+    words.has_lock = mtx_init(&words.lock, mtx_plain) == thrd_success;
+}
+
+static bool words_are_kept(void) {
+    struct wcserr *probe = NULL;
+    wcserr_set(&probe, WCSERR_BAD_PARAM, __func__, __FILE__, __LINE__, "probe");
+    const bool are = probe;
+    wcserr_clear(&probe);
+    return are;
+}
+
+bool wcs_part_begin_words(void) {
+    call_once(&words_once, make_lock);
+    if (!words.has_lock || mtx_lock(&words.lock) != thrd_success)
+        return false;
+    words.was_on = words_are_kept();
+    wcserr_enable(1);
+    return true;
+}
+
+void wcs_part_end_words(void) {
+    wcserr_enable(words.was_on);
+    mtx_unlock(&words.lock);
+}
+
+enum { PLACES = 7 };
+
+/* Where WCSLIB keeps its words: those that know most first. NULL for what the part has not. */
+static void places_of_words(struct wcsprm *part, struct wcserr **places[PLACES]) {
+    places[0] = part->lin.dispre ? &part->lin.dispre->err : NULL;
+    places[1] = part->lin.disseq ? &part->lin.disseq->err : NULL;
+    places[2] = &part->cel.prj.err;
+    places[3] = &part->cel.err;
+    places[4] = &part->spc.err;
+    places[5] = &part->lin.err;
+    places[6] = &part->err;
+}
+
+const char *wcs_part_words(struct wcsprm *part, int status) {
+    struct wcserr **places[PLACES] = {NULL};
+    if (part)
+        places_of_words(part, places);
+    for (int i = 0; i < PLACES; i++)
+        if (places[i] && *places[i] && (*places[i])->msg)
+            return (*places[i])->msg;
     return wcs_errmsg[status];
 }
 
+void wcs_part_drop_words(struct wcsprm *part) {
+    struct wcserr **places[PLACES];
+    places_of_words(part, places);
+    for (int i = 0; i < PLACES; i++)
+        if (places[i])
+            wcserr_clear(places[i]);
+}
+
 void wcs_part_free(struct wcsprm *part) {
-    if (part)
+    if (part) {
+        wcs_part_drop_words(part);
         wcsfree(part);
+    }
     free(part);
 }

@@ -2,6 +2,8 @@
 #ifndef WCS_PART_H
 #define WCS_PART_H
 
+#include <stdbool.h>
+
 struct wcsprm;
 
 /* The most axes that are converted. WCSLIB's own limit is 32. */
@@ -17,8 +19,18 @@ int wcs_part_copy(const struct wcsprm *whole, int n, const int *axes, struct wcs
 /* Repairs nonstandard keywords and sets up what was copied. Returns WCSLIB's status. */
 int wcs_part_set_up(struct wcsprm *part);
 
-/* WCSLIB's words for its status. */
-const char *wcs_part_words(int status);
+/* Makes WCSLIB keep what it has to say of failures, one thread at a time, up to the end. Not for
+ * longer, as WCSLIB loses memory then; nor is it off where it was on before: astropy needs it.
+ * False where there is no lock: then there is no end. */
+bool wcs_part_begin_words(void);
+void wcs_part_end_words(void);
+
+/* WCSLIB's words for its status: those that it has kept of a part, which may be NULL, or general
+ * ones. */
+const char *wcs_part_words(struct wcsprm *part, int status);
+
+/* Drops what WCSLIB keeps: at the next failure it would lose the memory. */
+void wcs_part_drop_words(struct wcsprm *part);
 
 /* part may be NULL. */
 void wcs_part_free(struct wcsprm *part);

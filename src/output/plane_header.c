@@ -5,54 +5,31 @@
 
 #include "common/ascii.h"
 #include "common/parse_number.h"
+#include "input/fits/keyword_pattern.h"
+#include "input/wcs_cards.h"
 
 enum { VALUE_COLUMN = 10 }; /* where the value of a card begins */
 
-/* Keywords of the coordinates of axes. In a pattern, # stands for an axis, @ for one of three
- * digits, and * for digits, letters and blanks up to the end of the keyword. */
+/* Keywords of the coordinates of axes. */
 static const char *const patterns[] = {
     "CTYPE#  ", "CUNIT#  ", "CNAME#  ", "CRPIX#  ", "CRVAL#  ", "CDELT#  ", "CROTA#  ", "CD#_#   ",
-    "PC#_#   ", "CD@@    ", "PC@@    ", "PV#_*   ", "PS#_*   ", "PROJP*  ", "CPDIS#  ", "CQDIS#  ",
-    "DP#     ", "DQ#     ", "A_*     ", "B_*     ", "AP_*    ", "BP_*    ", "LONPOLE ", "LATPOLE ",
-    "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ",
+    "PC#_#   ", "CD@@    ", "PC@@    ", "PV#_*   ", "PS#_*   ", "PROJP*  ", "A_*     ", "B_*     ",
+    "AP_*    ", "BP_*    ", "LONPOLE ", "LATPOLE ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ",
     /* what frequencies and velocities refer to */
     "RESTFRQ ", "RESTFREQ", "RESTWAV ", "SPECSYS ", "SSYSOBS ", "SSYSSRC ", "VELREF  ", "VELOSYS ",
     "ZSOURCE ",
     /* the solutions of the plates of the Digitized Sky Survey */
     "PLTRA*  ", "PLTDEC* ", "CNPIX#  ", "XPIXELSZ", "YPIXELSZ", "PPO*    ", "AMDX*   ", "AMDY*   "};
 
-/* Reads the number of an axis of at most `most` digits, with zeros before it (PC01_02 is PC1_2),
- * and moves behind it. 0 if there is none. */
-static int read_axis(const char *card, int most, int *at) {
-    int axis = 0;
-    for (int end = *at + most; *at < end && *at < 8 && card[*at] >= '0' && card[*at] <= '9'; ++*at)
-        axis = 10 * axis + (card[*at] - '0');
-    return axis;
-}
-
-static bool fits_pattern(const char *card, const char *pattern, int n_axes) {
-    int at = 0;
-    for (; *pattern && *pattern != ' ' && *pattern != '*'; pattern++) {
-        const bool is_axis = *pattern == '#' || *pattern == '@';
-        const int axis = is_axis ? read_axis(card, *pattern == '#' ? 8 : 3, &at) : 0;
-        if (is_axis ? axis < 1 || axis > n_axes : at == 8 || card[at++] != *pattern)
-            return false;
-    }
-    return *pattern == '*' || at == 8 || card[at] == ' ';
-}
-
 /* Whether a card belongs to the coordinates of the first n axes. */
 static bool is_coordinate(const char *card, int n_axes) {
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (fits_pattern(card, patterns[i], n_axes))
-            return true;
-    return false;
+    return keyword_fits_one(card, patterns, sizeof patterns / sizeof *patterns, n_axes);
 }
 
 /* Whether a card makes a coordinate depend on an axis that the image does not have: PC1_3 in an
  * image of two. */
 static bool needs_other_axis(const char *card, int n_axes) {
-    return (fits_pattern(card, "CD#_*", n_axes) || fits_pattern(card, "PC#_*", n_axes)) &&
+    return (keyword_fits(card, "CD#_*", n_axes) || keyword_fits(card, "PC#_*", n_axes)) &&
            !is_coordinate(card, n_axes) && header_card_is_number(card) &&
            parse_in_c_locale(card + VALUE_COLUMN, NULL) != 0;
 }
@@ -85,7 +62,7 @@ static void add_cut_axis(struct cards *cards, const struct header *header, int a
 
 /* Whether a card is the reference pixel of an axis beyond the plane. */
 static bool is_cut_axis(const char *card, int n_axes) {
-    return fits_pattern(card, "CRPIX#", n_axes) && !fits_pattern(card, "CRPIX#", 2);
+    return keyword_fits(card, "CRPIX#", n_axes) && !keyword_fits(card, "CRPIX#", 2);
 }
 
 /* Copies the coordinates card by card, so that programs read the same of both; the planes that are
@@ -99,7 +76,7 @@ static void copy_coordinates(struct cards *cards, const struct image *image,
     bool is_usable = true;
     if (!image->wcs && (is_celestial(header, "CTYPE1") || is_celestial(header, "CTYPE2")))
         return;
-    char *usable = header_for_wcslib(header, &n);
+    char *usable = wcs_cards_make(header, &n, NULL);
     cards->no_memory = cards->no_memory || !usable;
     for (int i = 0; usable && i < n; i++)
         is_usable = is_usable && !needs_other_axis(usable + (size_t)CARD * (size_t)i, n_axes);

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 from astropy.io import fits
 
+import records
+
 
 def write(directory, target, name, data):
     os.makedirs(os.path.join(directory, target), exist_ok=True)
@@ -153,6 +155,7 @@ def main(directory):
     seeds_of_tables(directory)
     seeds_of_catalogues(directory)
     seeds_of_tiles(directory)
+    records.write(os.path.join(directory, "records"))
     for i, shape in enumerate(((9, 13), (40, 60), (1, 50))):
         for mode in (0, 1, 2):
             write(directory, "pixels", "%d%d" % (i, mode), bytes([shape[1] - 1, mode, i, i]) + picture(*shape).tobytes())

@@ -190,6 +190,20 @@ class MeasureIn(t.Case):
                                          [alike[c] for c in ("Source_id", "Total_flux", "E_Total_flux", "Peak_flux", "Isl_rms", "Chi2", "Flags")])
         self.assertEqual({row["Ref_freq"] for row in sources.values()}, {1.1e9})  # of I, and of the packed ones
 
+    def test_velocities(self):
+        """Channels in velocity have the frequencies, and sources the indices, of the same channels in frequency; those of an optical
+        velocity are not evenly apart."""
+        light, line = 299792458.0, 1.2e9
+        planes = np.array([self.sky(5, self.peaks * (f / line) ** -0.7, 1) for f in (1e9, 1.1e9, 1.2e9)])
+        axis = {"CRPIX3": 1.0, "RESTFRQ": line}
+        known = [self.rows(self.deep, "-i", "3", "--measure-in", self.cube(name, planes, CTYPE3=kind, CUNIT3=unit, CRVAL3=value, CDELT3=step, **axis))
+                 for name, kind, unit, value, step in (("f.fits", "FREQ", "Hz", 1e9, 1e8), ("v.fits", "VRAD", "km/s", light / 1e3 * (1 - 1e9 / line), -light / 1e3 * 1e8 / line),
+                                                       ("o.fits", "FELO-LSR", "m/s", light * (line / 1e9 - 1), -light * line * 1e8 / 1e18))]
+        for found, sources in known[1:]:
+            np.testing.assert_allclose([row["Frequency"] for row in found], [row["Frequency"] for row in known[0][0]], rtol=1e-12)
+            for column in ("Spec_Indx", "Ref_freq", "Flux_ref"):
+                np.testing.assert_allclose([row[column] for row in sources.values()], [row[column] for row in known[0][1].values()], rtol=1e-6)
+
     def test_planes_without_fluxes(self):
         """A plane that is blank or has one value has flag 512, one without a beam flag 4, and both are in a note; a place on a blank
         pixel has flag 512."""

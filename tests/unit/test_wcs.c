@@ -603,14 +603,21 @@ static void headers_without_a_sky(void **state) {
         {TYPE("RA---SIN", "LINEAR") PLACE("50", "60") STEP("-0.01", "0.01"),
          "axis 1 is RA---SIN, axis 2 LINEAR"},
         {TYPE("RA---SIN", "DEC--TAN") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---SIN, axis "
-         "2 DEC--TAN: correct"},
+         "WCSLIB says: Inconsistent projection types (expected DEC--SIN, got DEC--TAN in CTYPE2): "
+         "axis 1 is RA---SIN, axis 2 DEC--TAN: correct"},
         {TYPE("RA---XYZ", "DEC--XYZ") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---XYZ, axis "
-         "2 DEC--XYZ"},
+         "WCSLIB says: Unrecognized projection code (XYZ in CTYPE1): axis 1 is RA---XYZ, axis 2 "
+         "DEC--XYZ"},
         {TYPE("RA---TAB", "DEC--TAB") PLACE("50", "60") STEP("-0.01", "0.01"),
-         "WCSLIB says: Inconsistent or unrecognized coordinate axis type: axis 1 is RA---TAB, axis "
-         "2 DEC--TAB"},
+         "WCSLIB says: Unrecognized projection code (tab in CTYPE1): axis 1 is RA---TAB, axis 2 "
+         "DEC--TAB"},
+        /* what is refused at depth: WCSLIB's words name the card */
+        {TYPE("RA---TAN-SIP", "DEC--TAN-SIP") PLACE("50", "60")
+             STEP("1", "1") "A_ORDER = 10\nA_5_5   = 1",
+         "WCSLIB says: Invalid powers (5, 5) for SIP on axis 1: DP1.SIP.FWD.5_5: axis 1 is "
+         "RA---TAN-SIP, axis 2 DEC--TAN-SIP: correct"},
+        {SIN PLACE("50", "60") STEP("1", "1") "PV1_7   = 1",
+         "WCSLIB says: PV1_7 : Unrecognized coordinate transformation parameter: axis 1 is"},
         {"CTYPE1  = 'RA---SIN'\nCTYPE2  = 'FREQ'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
          "its plane is not the sky: axis 1 is RA---SIN, axis 2 FREQ, axis 3 DEC--SIN"},
         {"CTYPE1  = 'FREQ'\nCTYPE2  = 'RA---SIN'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
@@ -703,7 +710,8 @@ static void frames(void **state) {
     }
 }
 
-/* That of the plane, also beside coordinates that WCSLIB refuses; else that of the line. */
+/* That of the plane, also beside coordinates that WCSLIB refuses; that of the line where there is
+ * no spectral axis. */
 static void frequencies(void **state) {
     static const struct {
         const char *cards;
@@ -713,7 +721,6 @@ static void frequencies(void **state) {
         {TYPE("RA---XYZ", "DEC--XYZ") STEP("-1", "1") CUBE, 1.402e9},
         {SIN PLACE("50", "60") STEP("0", "0") CUBE, 1.402e9},
         {USUAL "FREQ    = 3E9\nRESTFREQ= 2E9", 2e9},
-        {USUAL VELOCITY "RESTFRQ = 1E9", 1e9},
         {USUAL "CTYPE3  = 'FREQ'\nCUNIT3  = 'MHz'\nCRVAL3  = 1400\nCDELT3  = 0.5\nCRPIX3  = 1",
          1.401e9},
         {USUAL "CTYPE3  = 'FREQ'\nCUNIT3  = 'GHz'\nCRVAL3  = 1.4\nCDELT3  = 0\nCRPIX3  = 1", 1.4e9},
@@ -732,7 +739,7 @@ static void frequencies(void **state) {
         {USUAL "CTYPE3  = 'Freq-tab'\nCRVAL3  = 1\nCDELT3  = 1", NAN},
         /* what is no frequency */
         {USUAL LINE("'Hz'", "'1.4E9'", "1E6"), NAN},
-        {USUAL LINE("'Hz'", "'1.4E9'", "1E6") "RESTFRQ = 1E9", 1e9},
+        {USUAL LINE("'Hz'", "'1.4E9'", "1E6") "RESTFRQ = 1E9", NAN},
         {USUAL LINE("'Hz'", "0", "1E6"), NAN},
         {USUAL LINE("'Hz'", "-1E6", "1E6"), NAN},
         {USUAL LINE("'Hz'", "NaN", "1E6"), NAN},
@@ -754,6 +761,81 @@ static void frequencies(void **state) {
         else
             assert_within(image.frequency, known[i].frequency, 1e-3);
         wcs_close(wcs);
+    }
+}
+
+#define SPECTRAL(type, unit, value, step)                                                          \
+    USUAL "CTYPE3  = '" type "'\nCUNIT3  = '" unit "'\nCRPIX3  = 1\nCRVAL3  = " value              \
+          "\nCDELT3  = " step "\n"
+#define OF_LINE "RESTFRQ = 1.4E9\n"
+
+/* That of the third plane by astropy 5.2: sptr('FREQ-???') and wcs_pix2world. Where WCSLIB cannot
+ * convert, there is none: the line's is not that of the plane. */
+static void frequencies_of_other_axes(void **state) {
+    static const struct {
+        const char *cards;
+        double frequency;
+    } known[] = {
+        {USUAL VELOCITY "RESTFRQ = 1E9", 999993328.71809602}, /* 1E9 (1 - 2000 / c) */
+        {SPECTRAL("VRAD", "m/s", "1E6", "2E4") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VRAD", "km/s", "1E3", "20") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VRAD", "KM/S", "1E3", "20") OF_LINE, 1395143306.77391},
+        {SPECTRAL("vrad", "m/s", "1E6", "2E4") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VRAD", "", "1E6", "2E4") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VOPT", "m/s", "1E7", "2E4") OF_LINE, 1354633545.85013},
+        {SPECTRAL("VOPT-F2W", "m/s", "1E7", "2E4") OF_LINE, 1354633523.26616},
+        {SPECTRAL("VELO-F2V", "m/s", "1E7", "2E4") OF_LINE, 1353873663.9207},
+        {SPECTRAL("VELO-W2V", "m/s", "1E7", "2E4") OF_LINE, 1353873688.07663},
+        {SPECTRAL("VELO", "m/s", "1E7", "2E4") OF_LINE, 1353873675.19291},
+        {SPECTRAL("VELO-LSR", "m/s", "1E7", "2E4") OF_LINE "VELREF  = 257", 1353114230.77895},
+        {SPECTRAL("VELO-HEL", "m/s", "1E7", "2E4") OF_LINE "VELREF  = 2", 1354633545.85013},
+        {SPECTRAL("VELO-OBS", "m/s", "1E7", "2E4") OF_LINE, 1354633545.85013},
+        {SPECTRAL("FELO-HEL", "m/s", "1E7", "2E4") OF_LINE, 1354633523.26616},
+        {SPECTRAL("FELO", "m/s", "1E7", "2E4") OF_LINE, 1354633523.26616},
+        {SPECTRAL("FELO-LSR", "m/s", "1E7", "2E4") "RESTFREQ= 1.4E9\nVELREF  = 1",
+         1354633523.26616},
+        {SPECTRAL("ZOPT", "", "0.1", "1E-3") "RESTWAV = 0.21", 1295447489.41319},
+        {SPECTRAL("BETA", "", "0.1", "1E-3") OF_LINE, 1263791432.17108},
+        {SPECTRAL("WAVE", "cm", "21", "0.1"), 1414115367.92453},
+        {SPECTRAL("WAVE-LOG", "m", "0.21", "1E-3"), 1414051641.4464114},
+        {SPECTRAL("WAVE-F2W", "m", "0.21", "1E-3") OF_LINE, 1413987103.49206},
+        {SPECTRAL("AWAV", "Angstrom", "5000", "1"), 599178032107990},
+        {SPECTRAL("AWAV-V2A", "Angstrom", "5000", "1") "RESTWAV = 5E-7", 599177984148997},
+        {SPECTRAL("ENER", "eV", "1E-5", "1E-7"), 2466346829.28077},
+        {SPECTRAL("WAVN", "/m", "5", "0.1"), 1558920781.6},
+        {SPECTRAL("AFRQ", "rad/s", "9E9", "1E6"), 1432712797.71324},
+        /* beside coordinates that WCSLIB refuses, an axis of frequencies, other axes */
+        {TYPE("RA---XYZ", "DEC--XYZ") "CDELT1  = 1\nCDELT2  = 1\n" VELOCITY "RESTFRQ = 1E9",
+         999993328.71809602},
+        {USUAL VELOCITY "CTYPE4  = 'FREQ'\nCRVAL4  = 1.3E9\nCRPIX4  = 1\nRESTFRQ = 1E9", 1.3e9},
+        {USUAL VELOCITY "PC3_1   = 1E-3\nRESTFRQ = 1E9", 999993328.71809602},
+        /* what cannot be converted */
+        {SPECTRAL("VRAD", "m/s", "1E6", "2E4"), NAN},
+        {SPECTRAL("VRAD", "m/s", "1E6", "2E4") "FREQ    = 1.4E9", NAN},
+        {SPECTRAL("VRAD", "m/s", "1E6", "2E4") "RESTFRQ = '1.4E9'", NAN},
+        {SPECTRAL("VRAD", "m/s", "1E6", "2E4") "RESTFRQ = -1.4E9", NAN},
+        {SPECTRAL("VRAD", "m/s", "3E8", "2E4") OF_LINE, NAN}, /* below 0 */
+        {SPECTRAL("VELO", "m/s", "3E8", "2E4") OF_LINE, NAN}, /* faster than light */
+        {SPECTRAL("VRAD", "m/s", "'1E6'", "2E4") OF_LINE, NAN},
+        {SPECTRAL("VRAD", "m/s", "1E6", "x") OF_LINE, NAN},
+        {SPECTRAL("VRAD", "Hz", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("VRAD", "furlong", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("VRAD-XYZ", "m/s", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("VELOCITY", "m/s", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("VELO-LSR", "m/s", "1E6", "2E4") OF_LINE "VELREF  = 9", NAN},
+        {SPECTRAL("VOPT-TAB", "m/s", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("FREQ-TAB", "Hz", "1E6", "2E4") OF_LINE, NAN},
+        {SPECTRAL("WAVE", "m", "0", "0") OF_LINE, NAN},
+        {SPECTRAL("WAVE", "m", "-1", "0") OF_LINE, NAN},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct srcfind_image image;
+        wcs_close(wcs_of_cube(known[i].cards, &image));
+        if (isnan(known[i].frequency) != isnan(image.frequency) ||
+            fabs(image.frequency / known[i].frequency - 1) > 1e-13)
+            fail_msg("%.15g is not %.15g in\n%s", image.frequency, known[i].frequency,
+                     known[i].cards);
     }
 }
 
@@ -814,6 +896,7 @@ int main(void) {
         cmocka_unit_test(headers_without_a_sky),
         cmocka_unit_test(frames),
         cmocka_unit_test(frequencies),
+        cmocka_unit_test(frequencies_of_other_axes),
         cmocka_unit_test(refused_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ bool header_text(const struct header *header, const char *keyword, char *value, 
     return true;
 }
 
-/* --- cards for WCSLIB --- */
+/* --- repairs --- */
 
 /* Changes the D exponent of a number to E. False if the value is not a number. */
 static bool repair_number(char *value, size_t length) {
@@ -193,40 +193,21 @@ static bool repair_text(char *value, size_t length) {
     return true;
 }
 
-/* Whether a card is a NAXIS or WCSAXES outside 0 ... MOST_AXES. WCSLIB allocates memory for as many
- * axes as these keywords say. */
-static bool has_absurd_axes(const char *card, const char *value, size_t length) {
-    enum { MOST_AXES = 99 };
-    double axes;
-    size_t used;
-    return (has_keyword(card, "NAXIS") || memcmp(card, "WCSAXES", 7) == 0) &&
-           header_parse_real(value, length, &axes, &used) && !(axes >= 0 && axes <= MOST_AXES);
-}
-
-/* Whether a card is A_p_q, B_p_q, AP_p_q or BP_p_q, which WCSLIB assumes to be numbers. */
-static bool is_sip(const char *card) {
-    if (*card != 'A' && *card != 'B')
-        return false;
-    return card[1] == '_' || (card[1] == 'P' && card[2] == '_');
-}
-
-/* Repairs a card for WCSLIB. False if it cannot be repaired, or has no value. */
+/* False if a card cannot be repaired, or has no value. */
 static bool repair_card(char *card) {
     const size_t at = begin_of_value(card);
     if (*card == ' ' || card[KEYWORD] != '=' || card[KEYWORD + 1] != ' ')
         return false;
-    if (at == CARD || has_absurd_axes(card, card + at, CARD - at))
+    if (at == CARD)
         return false;
     if (repair_number(card + at, CARD - at))
         return true;
-    if (is_sip(card))
-        return false;
     if (card[at] == 'T' || card[at] == 'F')
         return is_comment(card + at + 1, CARD - at - 1);
     return repair_text(card + at, CARD - at);
 }
 
-char *header_for_wcslib(const struct header *header, int *n_cards) {
+char *header_repair(const struct header *header, int *n_cards) {
     char *copy = malloc((size_t)header->n_cards * CARD + 1);
     *n_cards = 0;
     if (!copy)

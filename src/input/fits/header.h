@@ -49,10 +49,10 @@ bool header_indexed(const struct header *header, const char *stem, int number, i
  * *used is the number of characters read. False if there is no finite number. */
 bool header_parse_real(const char *text, size_t length, double *value, size_t *used);
 
-/* Copies the cards that have a value for WCSLIB's parser, which crashes or hangs on some cards that
- * FITS does not allow. In the copy D exponents are E exponents and all texts have a closing quote;
- * other invalid cards are left out. The caller frees the copy. NULL if memory ran out. */
-char *header_for_wcslib(const struct header *header, int *n_cards);
+/* Copies the cards that have a value as FITS allows it, or nearly so. In the copy D exponents are E
+ * exponents, all texts have a closing quote, and all characters are printable. The caller frees the
+ * copy. NULL if memory ran out. */
+char *header_repair(const struct header *header, int *n_cards);
 
 /* The number of cards before END, of n cards; *ended is whether there is an END. */
 int64_t header_count_cards(const char *cards, int64_t n, bool *ended);

@@ -1,0 +1,72 @@
+#include "input/wcs_cards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/distortions.h"
+#include "input/fits/keyword_pattern.h"
+#include "input/wcs_part.h"
+
+/* Cards that are added: the number of axes, as WCSLIB writes to two axes where there is a
+ * distortion; before the numbers of a plate its name, which WCSLIB copies to 8 bytes, however long
+ * it is, and behind which it forgets that there is a plate. */
+static const char AXES[] = "WCSAXES =                    2", PLATE[] = "PLATEID = '    '";
+
+enum { ADDED = 2 };
+
+/* Whether a card is of the primary coordinates, and not of a distortion. */
+static bool is_coordinate(const char *card) {
+    static const char *const patterns[] = {"CTYPE#", "CUNIT#", "CNAME#", "CRPIX#", "CRVAL#",
+                                           "CDELT#", "CROTA#", "CD#_#", "PC#_#", "CD@@", "PC@@",
+                                           "PV#_%", "PS#_%", "PROJP%", "LONPOLE", "LATPOLE",
+                                           "RADESYS", "RADECSYS", "EQUINOX", "EPOCH",
+                                           /* what frequencies and velocities refer to */
+                                           "RESTFRQ", "RESTFREQ", "RESTWAV", "SPECSYS", "SSYSOBS",
+                                           "SSYSSRC", "VELREF", "VELOSYS", "ZSOURCE"};
+    return keyword_fits_one(card, patterns, sizeof patterns / sizeof *patterns, MOST_AXES);
+}
+
+/* Whether a card says how many axes there are, and not more than WCSLIB has room for. */
+static bool is_number_of_axes(char *card) {
+    const struct header alone = {card, 1};
+    int64_t n;
+    return (header_integer(&alone, "NAXIS", &n) || header_integer(&alone, "WCSAXES", &n)) &&
+           n >= 0 && n <= MOST_AXES;
+}
+
+static void add(char *cards, int *n_cards, const char *text) {
+    char *card = cards + (size_t)CARD * (size_t)(*n_cards)++;
+    memset(card, ' ', CARD);
+    memcpy(card, text, strlen(text));
+}
+
+char *wcs_cards_make(const struct header *header, int *n_cards, char *left_out) {
+    struct distortions distortions;
+    int n_repaired;
+    char *repaired = header_repair(header, &n_repaired);
+    char *cards = malloc((size_t)CARD * ((size_t)header->n_cards + ADDED) + 1);
+    *n_cards = 0;
+    if (repaired && cards) {
+        const struct header whole = {repaired, n_repaired};
+        distortions_read(&whole, &distortions);
+        if (left_out)
+            distortions_describe(&distortions, left_out);
+        add(cards, n_cards, AXES);
+        if (distortions.has_plate)
+            add(cards, n_cards, PLATE);
+        for (int i = 0; i < n_repaired; i++) {
+            char *card = repaired + (size_t)CARD * (size_t)i;
+            if (is_coordinate(card) || is_number_of_axes(card) ||
+                distortions_use(&distortions, card))
+                memcpy(cards + (size_t)CARD * (size_t)(*n_cards)++, card, CARD);
+        }
+        cards[(size_t)CARD * (size_t)*n_cards] = '\0';
+    }
+    if (!repaired) {
+        free(cards);
+        cards = NULL;
+    }
+    free(repaired);
+    return cards;
+}
