@@ -18,6 +18,7 @@ struct loop {
 struct threads {
     int n; /* number of threads, including the caller */
     int n_started;
+    struct interrupt interrupt;
     bool complete; /* all threads were started, or could not be */
     mtx_t lock;    /* protects all members that follow */
     cnd_t wake, done;
@@ -92,6 +93,16 @@ int threads_count(const struct threads *t) {
     return t ? t->n : 1;
 }
 
+struct interrupt *threads_interrupt(struct threads *t) {
+    return t ? &t->interrupt : NULL;
+}
+
+enum srcfind_status threads_check(struct threads *t, struct error *error) {
+    return t && interrupt_has_come(&t->interrupt)
+               ? error_set(error, SRCFIND_INTERRUPTED, "interrupted")
+               : SRCFIND_OK;
+}
+
 static void start_threads(struct threads *t) {
     while (t->n_started < t->n - 1 &&
            thrd_create(&t->started[t->n_started], wait_and_work, t) == thrd_success)
@@ -150,7 +161,9 @@ static void try_part(void *context, int i) {
     struct error error;
     if (i > trial->failed)
         return;
-    const enum srcfind_status status = trial->work(trial->context, i, &error);
+    enum srcfind_status status = threads_check(trial->threads, &error);
+    if (status == SRCFIND_OK)
+        status = trial->work(trial->context, i, &error);
     if (status != SRCFIND_OK)
         record_failure(trial, i, status, &error);
 }
