@@ -137,7 +137,9 @@ SRCFIND_API void srcfind_destroy(struct srcfind *finder);
 SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
                                                     struct srcfind **finders);
 
-/* The number of CPUs that the process may use, which is the default number of threads. */
+/* The number of CPUs that the process may use, which is the default number of threads: by its
+ * affinity (taskset, cpusets) and, rounded up, by the quotas of CPU time of its cgroups, as
+ * containers have them. */
 SRCFIND_API int srcfind_available_threads(void);
 
 /* True if the finder has a CUDA device that can be used. Starts the device and waits until it is

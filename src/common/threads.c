@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "common/cpu_quota.h"
+#include "common/hook.h"
+
 /* A parallel loop: n calls. A thread takes the next number and makes that call. */
 struct loop {
     void (*work)(void *context, int i);
@@ -184,7 +187,8 @@ int threads_parts(const struct threads *t, int64_t n, int64_t least) {
 
 int threads_available(void) {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    return 1;
+    const char *root = hook("SRCFIND_CGROUP_ROOT");
+    const int quota = cpu_quota(root ? root : "");
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n < 1 ? 1 : n < quota ? n : quota;
 }

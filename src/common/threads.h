@@ -50,7 +50,7 @@ static inline int64_t threads_part(int64_t n, int n_parts, int64_t i) {
     return n / n_parts * i + (i < n % n_parts ? i : n % n_parts);
 }
 
-/* The number of CPUs that the process may use, by its affinity mask. */
+/* The number of CPUs that the process may use, by its affinity mask and its quotas. */
 int threads_available(void);
 
 #endif
