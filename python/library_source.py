@@ -26,6 +26,11 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 """
 
+# Answers for srcfind_set_interrupted.
+INTERRUPTED = """
+extern "Python" bool interrupted_in_python(void *);
+"""
+
 
 def declarations(header):
     """What a header declares, without the lines of the preprocessor and what only they are for."""
@@ -38,7 +43,7 @@ def main(header, output):
     with open(header, encoding="utf-8") as stream:
         declared = declarations(stream.read())
     ffi = FFI()
-    ffi.cdef(declared + DLPACK)
+    ffi.cdef(declared + DLPACK + INTERRUPTED)
     ffi.set_source("srcfind._library", '#include "srcfind.h"\n' + DLPACK)
     ffi.emit_c_code(output)
 

@@ -59,6 +59,7 @@ enum srcfind_status {
     SRCFIND_ERROR_OUTPUT,  /* the catalogue cannot be written */
     SRCFIND_ERROR_DEVICE,  /* the requested device cannot be used */
     SRCFIND_ERROR_MEMORY,  /* memory ran out */
+    SRCFIND_INTERRUPTED,   /* the caller wanted the call to end: srcfind_set_interrupted */
 };
 
 enum { SRCFIND_MAX_AXES = 16, SRCFIND_TEXT = 72, SRCFIND_CELL = 32, SRCFIND_REASON = 240 };
@@ -136,12 +137,24 @@ SRCFIND_API void srcfind_destroy(struct srcfind *finder);
 SRCFIND_API enum srcfind_status srcfind_create_many(const struct srcfind_options *options, int n,
                                                     struct srcfind **finders);
 
-/* The number of CPUs that the process may use, which is the default number of threads. */
+/* The number of CPUs that the process may use, which is the default number of threads: by its
+ * affinity (taskset, cpusets) and, rounded up, by the quotas of CPU time of its cgroups, as
+ * containers have them. */
 SRCFIND_API int srcfind_available_threads(void);
 
 /* True if the finder has a CUDA device that can be used. Starts the device and waits until it is
  * ready. False after an error that has left the device unusable. */
 SRCFIND_API bool srcfind_device_is_usable(struct srcfind *finder);
+
+/* Lets calls of this finder end early. While it searches an image, makes a map or measures the
+ * speed, the library calls interrupted(user) at most every 50 ms: between chunks of pixels, fits,
+ * planes, scales and trials of completeness, and between the stages of a device. It does so from
+ * the thread that made the call, and from no other. Once the answer is true, the call ends soon,
+ * and as after an error: with SRCFIND_INTERRUPTED, without a result, and no file that it began is
+ * left. The finder may be used again. `interrupted` must not use the finder. NULL: calls end by
+ * themselves, as those of a new finder do. */
+SRCFIND_API void srcfind_set_interrupted(struct srcfind *finder, bool (*interrupted)(void *user),
+                                         void *user);
 
 /* The message of the last call that did not return SRCFIND_OK: one line, without a newline. finder
  * may be NULL. The text belongs to the finder and is valid until its next call. */

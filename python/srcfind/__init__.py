@@ -44,8 +44,8 @@ def find(image: Any, *, header: Header | str | None = None, wcs: WCS | None = No
     beam, unit and frequency are read from them as from a file. With both, the coordinates are those of wcs.
 
     The options are those of `Finder`, which says how a mask, maps and positions in memory are given. Python's other threads run
-    during the search. What looks wrong in the image is a SrcfindWarning each, with the text that the command prints, and in the
-    catalogue's notes.
+    during the search, and Ctrl-C ends it. What looks wrong in the image is a SrcfindWarning each, with the text that the command
+    prints, and in the catalogue's notes.
 
     Raises TypeError for what is no image or option, ValueError for a shape that is not an image's or has no pixels, OptionError,
     InputError, DeviceError and OutOfMemoryError with the message of the library.

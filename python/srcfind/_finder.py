@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from srcfind._calls import chars, check, ffi, lib
+from srcfind._calls import call_with_signals, chars, check, ffi, lib
 from srcfind._catalogue import Catalogue
 from srcfind._files import TemporaryFiles, shown
 from srcfind._options import make_options, shaping_options
@@ -34,6 +34,8 @@ class Finder:
     with the finder and its catalogues, whose maps need them again. `options` have names in place of the files' paths ("mask");
     files that a catalogue writes have the paths.
 
+    Ctrl-C ends a search, and so does whatever else the handler of a signal raises: the finder can be used again.
+
     Several threads may use a finder: one search follows the other. Searches that are to run at the same time need a
     finder each. A forked process may use the finders of its parent on the CPU; CUDA does not work after a fork.
 
@@ -55,6 +57,7 @@ class Finder:
         self.options: dict[str, str] = shaping_options(self._options, self._files)
         self._on_devices: dict[int, Finder] = {}
         self._lock = threading.RLock()  # around several calls, too
+        self._is_busy = False  # in a call
         self._finder = self._create()
         _finders.add(self)
 
@@ -101,14 +104,22 @@ class Finder:
     def _call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Calls the library, while other threads of Python run."""
         with self._lock:
+            if self._is_busy:
+                raise RuntimeError("the handler of a signal cannot use the finder whose call it interrupts: make another one")
             self._finder = self._finder or self._create()
-            check(function(self._finder, *arguments), lib.srcfind_message(self._finder), self._files.named)
+            self._is_busy = True
+            try:
+                status = call_with_signals(function, self._finder, *arguments)
+            finally:
+                self._is_busy = False
+            check(status, lib.srcfind_message(self._finder), self._files.named)
 
     def _leave(self) -> None:
         """Leaves the library's finder alone: its threads are in the process that this one was forked from."""
         if self._finder:
             ffi.gc(self._finder, None)
         self._lock = threading.RLock()
+        self._is_busy = False
         self._finder = None
 
 

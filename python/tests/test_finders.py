@@ -2,6 +2,7 @@
 import multiprocessing
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import pytest
 import srcfind
 import srcfind_test as t
 from conftest import assert_same
+from srcfind._calls import lib, text
 
 IMAGE = t.noise(200, 220)
 SAMPLE = os.path.join(t.SOURCE_ROOT, "data", "sample.fits")
@@ -160,3 +162,78 @@ def test_fork_during_a_search():
         child.start()
     child.join(t.HANG)
     assert child.exitcode == 0
+
+
+# --- signals ---
+
+LONG = {"fit": True, "local": True, "scales": [2, 4, 8], "completeness": 100000, "threads": 1, "device": "cpu"}  # a search of many seconds
+SKY = {"image": t.noise(1200, 1200, n_sources=200), "header": t.sky_header(BMAJ=5 / 3600, BMIN=5 / 3600)}
+
+
+def with_signals(number, handler, times, call):
+    """Makes a call during which a signal comes several times."""
+    before = signal.signal(number, handler)
+    timers = [threading.Timer(seconds, os.kill, (os.getpid(), number)) for seconds in times]
+    for timer in timers:
+        timer.start()
+    try:
+        return call()
+    finally:
+        for timer in timers:
+            timer.cancel()
+            timer.join()
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize("kind", ["array", "file"])
+def test_interrupt_of_the_keyboard(path, kind):
+    """Ctrl-C ends a search, as it ends a program in Python, and the finder can be used again."""
+    finder, image = srcfind.Finder(**LONG), SKY
+    if kind == "file":
+        image = {"image": path("image.fits")}
+        t.fits.PrimaryHDU(SKY["image"], SKY["header"]).writeto(image["image"])
+
+    def search():
+        with pytest.raises(KeyboardInterrupt):
+            finder.find(**image)
+
+    with_signals(signal.SIGINT, signal.default_int_handler, [0.2], search)
+    assert text(lib.srcfind_message(finder._finder)).endswith("interrupted")  # and not at its end
+    with pytest.raises(srcfind.InputError, match="No such file"):
+        finder.find("none.fits")
+
+
+def test_handlers_of_signals():
+    """A handler runs during a search. What it raises ends the search; it cannot use the finder, but another one."""
+    finder, sizes = srcfind.Finder(**LONG), []
+
+    def handle(number, frame):
+        with pytest.raises(RuntimeError, match="make another one"):
+            finder.find(IMAGE)
+        sizes.append(len(srcfind.find(IMAGE)))
+        if len(sizes) == 2:
+            raise ZeroDivisionError("twice")
+
+    def search():
+        with pytest.raises(ZeroDivisionError, match="twice"):
+            finder.find(**SKY)
+
+    with_signals(signal.SIGUSR1, handle, [0.2, 0.5], search)
+    assert sizes == [len(srcfind.find(IMAGE))] * 2
+
+
+def test_signals_are_for_the_main_thread():
+    """A search in another thread goes on, and its result is whole."""
+    options = {"fit": True, "completeness": 50}
+    found = []
+    searching = threading.Thread(target=lambda: found.append(srcfind.find(**SKY, **options)))
+
+    def interrupt():
+        searching.start()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            searching.join()
+
+    with_signals(signal.SIGINT, signal.default_int_handler, [], interrupt)
+    searching.join()
+    assert_same(found[0], srcfind.find(**SKY, **options))

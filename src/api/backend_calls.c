@@ -8,6 +8,9 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
                                    const struct detection *detection,
                                    struct detection_result *result) {
     const struct gpu_context *c = calls->context;
+    const enum srcfind_status status = threads_check(calls->threads, calls->error);
+    if (status != SRCFIND_OK)
+        return status;
     if (!c)
         return cpu_detect(source, detection, calls->threads, result, calls->error);
     return on_device ? c->backend->detect_pixels(c->cuda, on_device, detection, calls->threads,
@@ -19,6 +22,9 @@ enum srcfind_status backend_detect(const struct backend_calls *calls,
 enum srcfind_status backend_gather(void *calls, const struct placed_runs *runs, float *values,
                                    struct error *error) {
     const struct backend_calls *b = calls;
+    const enum srcfind_status status = threads_check(b->threads, error);
+    if (status != SRCFIND_OK)
+        return status;
     return b->context->backend->gather(b->context->cuda, runs, b->threads, values, error);
 }
 
@@ -26,6 +32,9 @@ enum srcfind_status backend_fit(void *calls, const struct fit_frame *frame,
                                 const struct fit_pixel *pixels, struct fit_job *jobs, int64_t n,
                                 struct threads *threads, struct error *error) {
     const struct gpu_context *c = ((const struct backend_calls *)calls)->context;
+    const enum srcfind_status status = threads_check(threads, error);
+    if (status != SRCFIND_OK)
+        return status;
     return c ? c->backend->fit(c->cuda, frame, pixels, jobs, n, threads, error)
              : cpu_fit(frame, pixels, jobs, n, threads, error);
 }

@@ -22,6 +22,9 @@ struct srcfind {
     struct error error;
 };
 
+/* Begins a call that may be interrupted. */
+void finder_begin(struct srcfind *finder);
+
 /* Tells the finders that were made together how many pixels a run has, about. */
 void finder_expect(struct srcfind *finder, double n_pixels);
 

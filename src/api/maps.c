@@ -408,6 +408,7 @@ enum srcfind_status srcfind_catalogue_save_map(struct srcfind *finder,
     char *paths[MAPS] = {NULL}, *own = strdup(path);
     unsigned saved;
     enum map chosen;
+    finder_begin(finder);
     enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
     if (status == SRCFIND_OK && catalogue->image.hdu < 0)
         status = error_set(&finder->error, SRCFIND_ERROR_OPTIONS,
@@ -501,6 +502,7 @@ enum srcfind_status srcfind_catalogue_map(struct srcfind *finder,
                                           void *values) {
     struct wanted_maps m = {.finder = finder, .catalogue = catalogue};
     enum map chosen;
+    finder_begin(finder);
     const enum srcfind_status status = choose_map(map, catalogue, &chosen, &finder->error);
     if (status != SRCFIND_OK)
         return status;

@@ -110,6 +110,20 @@ void srcfind_destroy(struct srcfind *finder) {
     free(finder);
 }
 
+void srcfind_set_interrupted(struct srcfind *finder, bool (*interrupted)(void *user), void *user) {
+    struct interrupt *interrupt = threads_interrupt(finder->threads);
+    if (interrupt) {
+        interrupt->interrupted = interrupted;
+        interrupt->user = user;
+    }
+}
+
+void finder_begin(struct srcfind *finder) {
+    struct interrupt *interrupt = threads_interrupt(finder->threads);
+    if (interrupt)
+        interrupt_begin(interrupt);
+}
+
 void finder_expect(struct srcfind *finder, double n_pixels) {
     if (finder->gpu)
         gpu_expect(finder->gpu, n_pixels);
@@ -151,6 +165,7 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
     *result = NULL;
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    finder_begin(finder);
     enum srcfind_status status =
         image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
     catalogue->timings.open = clock_seconds() - start;
@@ -161,6 +176,8 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
         status = search_image(finder, &input, catalogue);
     if (status == SRCFIND_OK)
         status = image_unchanged(&image, &finder->error);
+    if (status == SRCFIND_OK)
+        status = threads_check(finder->threads, &finder->error);
     catalogue->version = image.file.version;
     image_close(&image);
     if (status != SRCFIND_OK)
@@ -177,6 +194,7 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_
     struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    finder_begin(finder);
     enum srcfind_status status =
         image_open_memory(&image, p->header, p->width, p->height, &finder->options,
                           &catalogue->image, &finder->error);
@@ -191,6 +209,8 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_
         status = search_image(finder, input, catalogue);
     if (status == SRCFIND_OK)
         status = user_maps_unchanged(image.user_maps, &finder->error);
+    if (status == SRCFIND_OK)
+        status = threads_check(finder->threads, &finder->error);
     input->image = NULL;
     input->source = given;
     image_close(&image);

@@ -35,6 +35,7 @@ int batch_exit_status(enum srcfind_status status) {
     case SRCFIND_ERROR_INPUT:
     case SRCFIND_ERROR_OUTPUT:
     case SRCFIND_ERROR_MEMORY:
+    case SRCFIND_INTERRUPTED:
         return EXIT_IMAGE;
     }
     return EXIT_IMAGE;

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "common/cpu_quota.h"
+#include "common/hook.h"
+
 /* A parallel loop: n calls. A thread takes the next number and makes that call. */
 struct loop {
     void (*work)(void *context, int i);
@@ -18,6 +21,7 @@ struct loop {
 struct threads {
     int n; /* number of threads, including the caller */
     int n_started;
+    struct interrupt interrupt;
     bool complete; /* all threads were started, or could not be */
     mtx_t lock;    /* protects all members that follow */
     cnd_t wake, done;
@@ -92,6 +96,16 @@ int threads_count(const struct threads *t) {
     return t ? t->n : 1;
 }
 
+struct interrupt *threads_interrupt(struct threads *t) {
+    return t ? &t->interrupt : NULL;
+}
+
+enum srcfind_status threads_check(struct threads *t, struct error *error) {
+    return t && interrupt_has_come(&t->interrupt)
+               ? error_set(error, SRCFIND_INTERRUPTED, "interrupted")
+               : SRCFIND_OK;
+}
+
 static void start_threads(struct threads *t) {
     while (t->n_started < t->n - 1 &&
            thrd_create(&t->started[t->n_started], wait_and_work, t) == thrd_success)
@@ -150,7 +164,9 @@ static void try_part(void *context, int i) {
     struct error error;
     if (i > trial->failed)
         return;
-    const enum srcfind_status status = trial->work(trial->context, i, &error);
+    enum srcfind_status status = threads_check(trial->threads, &error);
+    if (status == SRCFIND_OK)
+        status = trial->work(trial->context, i, &error);
     if (status != SRCFIND_OK)
         record_failure(trial, i, status, &error);
 }
@@ -171,7 +187,8 @@ int threads_parts(const struct threads *t, int64_t n, int64_t least) {
 
 int threads_available(void) {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    return 1;
+    const char *root = hook("SRCFIND_CGROUP_ROOT");
+    const int quota = cpu_quota(root ? root : "");
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n < 1 ? 1 : n < quota ? n : quota;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "common/error.h"
+#include "common/interrupt.h"
 
 struct threads;
 
@@ -19,6 +19,13 @@ void threads_destroy(struct threads *threads);
 /* The number of threads; 1 for NULL. */
 int threads_count(const struct threads *threads);
 
+/* What may end searches with these threads early; NULL for NULL. */
+struct interrupt *threads_interrupt(struct threads *threads);
+
+/* SRCFIND_INTERRUPTED if the call of the library is to end early; for between two stages, and
+ * within long loops. threads may be NULL. */
+enum srcfind_status threads_check(struct threads *threads, struct error *error);
+
 /* Calls work(context, i) for i = 0 ... n - 1 on all threads, and returns after the last call ended.
  * If a thread is late or cannot be started, the others do its share: a call for one i must not wait
  * for another i. Only one thread at a time may call threads_run. threads may be NULL: then the
@@ -27,7 +34,7 @@ void threads_run(struct threads *threads, int n, void (*work)(void *context, int
 
 /* The same for calls that may fail. The status and the error are those of the lowest i whose call
  * failed, whatever the order of the threads; SRCFIND_OK if none did. Once a call has failed, those
- * for higher numbers need not be made. */
+ * for higher numbers need not be made. An interrupt makes all calls fail that are left. */
 enum srcfind_status threads_try(struct threads *threads, int n,
                                 enum srcfind_status (*work)(void *context, int i,
                                                             struct error *error),
@@ -43,7 +50,7 @@ static inline int64_t threads_part(int64_t n, int n_parts, int64_t i) {
     return n / n_parts * i + (i < n % n_parts ? i : n % n_parts);
 }
 
-/* The number of CPUs that the process may use, by its affinity mask. */
+/* The number of CPUs that the process may use, by its affinity mask and its quotas. */
 int threads_available(void);
 
 #endif

@@ -20,6 +20,7 @@ static const int64_t MOST_BYTES = 96 << 20;
 struct nodes {
     struct cell_grid grid;
     const struct detection *detection;
+    struct threads *threads;
     struct noise_map *map; /* rms is NAN at the nodes that do not count */
     int64_t n_bands;
     mtx_t lock;
@@ -93,6 +94,7 @@ static enum srcfind_status find_band(struct nodes *s, struct cells *cells, int64
     struct noise_at guess = {s->map->background, s->map->rms};
     int64_t row = y->first[first];
     for (int64_t j = first; status == SRCFIND_OK && j < end; j++) {
+        status = threads_check(s->threads, error);
         for (; status == SRCFIND_OK && row < y->end[j]; row++)
             status = cells_load(cells, row, error);
         if (status == SRCFIND_OK)
@@ -264,7 +266,7 @@ static bool make_grid(struct cell_grid *grid, const struct pixel_source *source,
 enum srcfind_status noise_nodes_find(const struct pixel_source *source,
                                      const struct detection *detection, struct threads *threads,
                                      struct noise_map *map, struct error *error) {
-    struct nodes s = {.detection = detection, .map = map, .error = error};
+    struct nodes s = {.detection = detection, .threads = threads, .map = map, .error = error};
     map->step = detection->step;
     map->n_x = boxes_count(source->width, map->step);
     map->n_y = boxes_count(source->height, map->step);

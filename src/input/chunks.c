@@ -6,6 +6,7 @@
 struct chunk_queue {
     const struct pixel_source *source;
     const struct chunk_work *work;
+    struct threads *threads;
     int64_t n_chunks;
     mtx_t lock;
     int64_t next; /* the next chunk; the lock protects this member and those below */
@@ -86,9 +87,13 @@ static bool next_chunk(struct chunk_queue *r, struct band *band, struct chunk *c
     return chunk->pixels != NULL;
 }
 
-/* The buffer for the worker's next chunk: its own, or what the work gives. */
+/* The buffer for the worker's next chunk: its own, or what the work gives. NULL on an error, or if
+ * there is to be no next chunk. */
 static uint32_t *next_buffer(const struct chunk_queue *r, int worker, uint32_t *own,
                              enum srcfind_status *status, struct error *error) {
+    *status = threads_check(r->threads, error);
+    if (*status != SRCFIND_OK)
+        return NULL;
     if (r->work->buffer)
         return r->work->buffer(r->work->context, worker, status, error);
     *status = own ? SRCFIND_OK : error_memory(error, "working through the image");
@@ -116,8 +121,11 @@ static void read_and_work(void *context, int worker) {
 
 enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
                                int n_workers, const struct chunk_work *work, struct error *error) {
-    struct chunk_queue r = {
-        .source = source, .work = work, .n_chunks = chunks_count(source), .error = error};
+    struct chunk_queue r = {.source = source,
+                            .work = work,
+                            .threads = threads,
+                            .n_chunks = chunks_count(source),
+                            .error = error};
     if (mtx_init(&r.lock, mtx_plain) != thrd_success)
         return error_memory(error, "starting to read the image");
     threads_run(threads, n_workers < r.n_chunks ? n_workers : (int)r.n_chunks, read_and_work, &r);

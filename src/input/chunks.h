@@ -35,7 +35,8 @@ struct chunk_work {
 };
 
 /* Calls work->work for every chunk, on n_workers workers, each a thread of `threads`. The error is
- * that of the first chunk, in the order of the pixels, that could not be read or processed. */
+ * that of the first chunk, in the order of the pixels, that could not be read or processed. An
+ * interrupt ends the reading, too. */
 enum srcfind_status chunks_run(const struct pixel_source *source, struct threads *threads,
                                int n_workers, const struct chunk_work *work, struct error *error);
 

@@ -117,6 +117,18 @@ class Command(t.Case):
         self.assertEqual(t.run(self.image, "-q").stderr, "")
         self.assertEqual(t.run(self.image, "--cpu", "-v").stderr.count("\n"), 2)
 
+    @t.unittest.skipUnless(os.environ.get("FAKE_CUDA"), "a build without test hooks")
+    def test_quota_of_cpu_time(self):
+        """In a container that may use a part of a CPU there is one thread, unless more are asked for."""
+        for name, text in (("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"), ("proc/self/cgroup", "0::/\n"),
+                           ("sys/fs/cgroup/cpu.max", "60000 100000\n")):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            with open(self.path(name), "w") as stream:
+                stream.write(text)
+        for options, threads in (([], "1 thread"), (["-j", "3"], "3 threads")):
+            result = t.run(*options, self.image, "-o", self.path("c.csv"), env={**os.environ, "SRCFIND_CGROUP_ROOT": self.directory.name})
+            self.assertRegex(result.stderr, r"on the CPU \(.*; %s\)\n" % threads)
+
     def test_summary_has_the_noise_that_was_used(self):
         local = r"rms \S+ to \S+ \(median \S+\)"
         for options, words in ((["--rms", "0.25"], r"rms 0.25 \(given\), median \S+ Jy/beam, beam"),

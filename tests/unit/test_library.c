@@ -1,5 +1,6 @@
 /* The public calls: options, pixels in memory, catalogues. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -960,6 +961,118 @@ static void chosen_columns(void **state) {
     picture_free(&p);
 }
 
+/* --- calls that end early --- */
+
+/* Answers that a call is to end, at a time of its questions. */
+struct answers {
+    thrd_t caller;
+    int n, yes; /* questions so far; the one to which the answer is yes, as to those that follow */
+};
+
+static bool answer(void *user) {
+    struct answers *a = user;
+    assert_true(thrd_equal(thrd_current(), a->caller));
+    return ++a->n >= a->yes;
+}
+
+/* Searches pixels until question `yes`. Returns how many were asked. */
+static int find_until(struct srcfind *finder, const struct srcfind_pixels *pixels, int yes,
+                      enum srcfind_status expected, struct srcfind_catalogue **catalogue) {
+    struct answers answers = {thrd_current(), 0, yes};
+    srcfind_set_interrupted(finder, answer, &answers);
+    const enum srcfind_status status = srcfind_find_pixels(finder, pixels, catalogue);
+    if (answers.n < yes)
+        expected = SRCFIND_OK;
+    if (status != expected)
+        fail_msg("%s: %d, and not %d, after %d", srcfind_message(finder), status, expected, yes);
+    assert_true((status == SRCFIND_OK) == (*catalogue != NULL));
+    if (status != SRCFIND_OK) {
+        assert_string_equal(srcfind_message(finder), "interrupted");
+        assert_int_equal(answers.n, yes); /* once is enough */
+    }
+    return answers.n;
+}
+
+/* Interrupts a search at some of its questions, from the first to the last one. */
+static void interrupt_often(const struct srcfind_options *options,
+                            const struct srcfind_pixels *pixels, int least) {
+    enum { MOST = 12 };
+    struct srcfind_catalogue *expected = find(pixels, options), *c;
+    struct srcfind *finder;
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+    const int n = find_until(finder, pixels, INT_MAX, SRCFIND_OK, &c);
+    print_message("%d questions\n", n);
+#ifdef TEST_HOOKS
+    assert_true(n >= least);
+#else
+    assert_true(n >= 1 && least > 0); /* others come in time */
+#endif
+    assert_same_texts(c, expected);
+    srcfind_catalogue_destroy(c);
+    for (int k = 1; k <= n; k += n < MOST ? 1 : n / MOST) {
+        find_until(finder, pixels, k, SRCFIND_INTERRUPTED, &c);
+        srcfind_catalogue_destroy(c);
+    }
+    srcfind_set_interrupted(finder, NULL, NULL);
+    assert_int_equal(srcfind_find_pixels(finder, pixels, &c), SRCFIND_OK);
+    assert_same_texts(c, expected);
+    srcfind_catalogue_destroy(c);
+    srcfind_catalogue_destroy(expected);
+    srcfind_destroy(finder);
+}
+
+/* A map that is interrupted leaves no file. */
+static void interrupted_maps(void **state) {
+    char directory[TEMPORARY_PATH], image[TEMPORARY_PATH + 16], map[TEMPORARY_PATH + 16];
+    struct srcfind_catalogue *c;
+    struct srcfind *finder;
+    float values[60 * 40];
+    struct answers answers = {thrd_current(), 0, 1};
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(image, sizeof image, "%s/image.fits", directory);
+    snprintf(map, sizeof map, "%s/map.fits", directory);
+    write_image(image);
+    assert_int_equal(srcfind_create(NULL, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_file(finder, image, &c), SRCFIND_OK);
+    srcfind_set_interrupted(finder, answer, &answers);
+    assert_int_equal(srcfind_catalogue_save_map(finder, c, "rms", map), SRCFIND_INTERRUPTED);
+    assert_int_equal(srcfind_catalogue_map(finder, c, NULL, "rms", values), SRCFIND_INTERRUPTED);
+    srcfind_catalogue_destroy(c);
+    assert_int_equal(srcfind_find_file(finder, image, &c), SRCFIND_INTERRUPTED);
+    assert_non_null(strstr(srcfind_message(finder), "image.fits: interrupted"));
+    assert_null(c);
+    srcfind_destroy(finder);
+    unlink(image);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+/* A search ends at any time, leaves nothing, and the finder can be used again. */
+static void interrupted_searches(void **state) {
+    struct random r = {1};
+    struct picture p = picture_make(5, 200, 200, &r);
+    struct srcfind_pixels pixels = pixels_of(&p);
+    char *text = cards(geometry);
+    (void)state;
+    pixels.header = text;
+    setenv("SRCFIND_ASK_ALWAYS", "1", 1);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        struct srcfind_options *o =
+            options_with("device", "cpu", "threads", threads == 1 ? "1" : "3", NULL);
+        interrupt_often(o, &pixels, 5);
+        srcfind_options_set(o, "fit", "yes");
+        srcfind_options_set(o, "local", "yes");
+        srcfind_options_set(o, "negative", "yes");
+        srcfind_options_set(o, "scales", "2");
+        srcfind_options_set(o, "completeness", "30");
+        interrupt_often(o, &pixels, 500);
+        srcfind_options_destroy(o);
+    }
+    unsetenv("SRCFIND_ASK_ALWAYS");
+    free(text);
+    picture_free(&p);
+}
+
 static int find_often(void *picture) {
     const struct srcfind_pixels pixels = pixels_of(picture);
     struct srcfind_options *options = options_with("threads", "2", NULL);
@@ -1017,6 +1130,8 @@ int main(void) {
         cmocka_unit_test(formats),
         cmocka_unit_test(saving_replaces_no_image),
         cmocka_unit_test(chosen_columns),
+        cmocka_unit_test(interrupted_maps),
+        cmocka_unit_test(interrupted_searches),
         cmocka_unit_test(finders_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
