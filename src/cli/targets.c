@@ -419,7 +419,8 @@ static int check_positions(const struct cli *cli) {
     struct error error;
     if (!*path)
         return EXIT_OK;
-    const enum srcfind_status status = shared_table_take(cli->find->at, path, &taken, &error);
+    const enum srcfind_status status =
+        shared_table_take(cli->find->at, path, NULL, NULL, &taken, &error);
     shared_table_give(cli->find->at, taken);
     if (status == SRCFIND_OK)
         return EXIT_OK;

@@ -764,6 +764,32 @@ class At(t.Case):
             table["Source_id", "RA", "DEC"].write(self.path("other." + suffix), overwrite=True)
             self.assertEqual([self.text(self.image, self.path("other." + suffix)), self.text(self.image, self.path("other." + suffix), "--fit")],
                              expected, suffix)
+        other = fits.BinTableHDU.from_columns([fits.Column("X", "J", array=np.arange(3))])
+        columns = [fits.Column(name, form, array=np.asarray(table[name])) for name, form in (("Source_id", "I8"), ("RA", "D25.17"), ("DEC", "E25.17"))]
+        for tables in ([fits.TableHDU.from_columns(columns)], [other, fits.TableHDU.from_columns(columns)], [other, fits.table_to_hdu(table["Source_id", "RA", "DEC"])]):
+            fits.HDUList([fits.PrimaryHDU(), *tables]).writeto(self.path("tables.fits"), overwrite=True)
+            self.assertEqual([self.text(self.image, self.path("tables.fits")), self.text(self.image, self.path("tables.fits"), "--fit")], expected)
+
+    def test_tables_of_several_frames(self):
+        """Each image of a run has the first table of the file that has its own coordinates."""
+        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None))
+        plain = self.write("plain.fits", self.data)
+        images, places = {"RA": self.image, "GLON": galactic, "Xposn": plain}, {"RA": 150.0, "GLON": 150.01, "Xposn": 50.0}
+        def table(lon, lat, y):
+            return fits.BinTableHDU.from_columns([fits.Column(lon, "D", array=[places[lon]]), fits.Column(lat, "D", array=[y])], name=lon)
+        tables = [fits.TableHDU.from_columns([fits.Column("X", "I3", array=[1])]), table("GLON", "GLAT", 2.0), table("RA", "DEC", 2.005), table("Xposn", "Yposn", 60.0)]
+        for k, order in enumerate(([0, 1, 2, 3], [3, 2, 1], [2, 3, 1, 0])):
+            fits.HDUList([fits.PrimaryHDU(), *(tables[i] for i in order)]).writeto(self.path("tables.fits"), overwrite=True)
+            for names in (["RA", "GLON", "Xposn"], ["Xposn", "GLON", "RA", "GLON"]):
+                links = [self.path("%d-%d%d-%s.fits" % (k, len(names), i, name)) for i, name in enumerate(names)]
+                for link, name in zip(links, names):
+                    os.symlink(images[name], link)
+                t.run(*links, "-q", "--at", self.path("tables.fits"), "-o", self.path("out"), check=True)
+                for link, name in zip(links, names):
+                    row, = t.read_csv(self.path("out/" + os.path.basename(link)[:-5] + ".csv"))
+                    wanted = next(tables[i].name for i in order if tables[i].name in (name.upper(), "XPOSN"))
+                    wanted = "Xposn" if wanted == "XPOSN" else wanted
+                    self.assertEqual(row[wanted], places[wanted], link)
 
     # --- outputs ---
 
