@@ -54,13 +54,13 @@ int main(int argc, char **argv) {
     enum srcfind_status status = SRCFIND_ERROR_OPTIONS;
     if (argc == 2) {
         struct table_file table;
-        status = table_file_read(argv[1], &table, &error);
+        status = table_file_read(argv[1], NULL, &table, &error);
         if (status == SRCFIND_OK)
             print_table(&table);
         table_file_clear(&table);
     } else if (argc == 5) {
         struct positions positions;
-        struct shared_table *shared = shared_table_create(positions_use);
+        struct shared_table *shared = shared_table_create(positions_use, positions_rank);
         if (!shared)
             return EXIT_FAILURE;
         status =

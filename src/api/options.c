@@ -11,7 +11,7 @@ struct srcfind_options *srcfind_options_create(void) {
     if (!options)
         return NULL;
     options_default(&options->values);
-    options->at = shared_table_create(positions_use);
+    options->at = shared_table_create(positions_use, positions_rank);
     if (options->at)
         return options;
     free(options);

@@ -502,6 +502,7 @@ static void give_sources(const struct sources *found, unsigned labels,
                          struct srcfind_catalogue *catalogue) {
     catalogue->sources = found->rows;
     catalogue->n_sources = found->n;
+    catalogue->left_out = found->left_out;
     catalogue->gaussians = found->gaussians;
     catalogue->n_gaussians = found->n_gaussians;
     catalogue->parts = found->parts;

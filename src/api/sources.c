@@ -181,7 +181,8 @@ static enum srcfind_status measure_given(const struct sources_from *from,
                                   .frame = from->options->fit ? frame : NULL,
                                   .all = from->options->at_all};
     if (status == SRCFIND_OK)
-        status = forced_measure(&forced, threads, &sources->rows, &sources->n, error);
+        status = forced_measure(&forced, threads, &sources->rows, &sources->n, &sources->left_out,
+                                error);
     positions_clear(&positions);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "input/image.h"
 #include "input/shared_table.h"
 #include "measure/components.h"
+#include "measure/forced.h"
 #include "measure/grid.h"
 #include "measure/labels.h"
 #include "options/options.h"
@@ -21,6 +22,7 @@ struct sources {
     struct srcfind_source *parts;
     int64_t n_parts;
     struct labels labels[LABEL_KINDS];
+    struct entries_left_out left_out; /* with the option at */
 };
 
 /* What sources are made of, and which labels are to be kept: bits 1 << kind. */

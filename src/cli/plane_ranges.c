@@ -71,6 +71,13 @@ static enum srcfind_status check_last(const struct plane_ranges *ranges, const s
     return image_check_plane(image, &last, metadata, error);
 }
 
+static int count_digits(int64_t number) {
+    int n = 1;
+    for (; number >= 10; number /= 10)
+        n++;
+    return n;
+}
+
 static enum srcfind_status count_planes(const struct plane_ranges *ranges,
                                         const struct srcfind_image *metadata,
                                         struct image_planes *planes, struct error *error) {
@@ -85,6 +92,7 @@ static enum srcfind_status count_planes(const struct plane_ranges *ranges,
                              "--plane, as in --plane 1-%d",
                              metadata->path, MOST_PLANES, MOST_PLANES);
         planes->n *= n;
+        planes->digits[i] = count_digits(length);
         planes->n_in_file *= length;
         planes->n_axes = length > 1 ? i + 1 : planes->n_axes;
     }

@@ -20,6 +20,7 @@ struct image_planes {
     int64_t n, n_in_file;
     int n_axes; /* axes 3, 4, ... up to the last one that is longer than 1 */
     struct plane_range axis[SRCFIND_MAX_AXES];
+    int digits[SRCFIND_MAX_AXES]; /* of the highest plane of each axis in the file */
 };
 
 /* Reads the value of the option: of each axis a number, A-B or `all`. False if the text is invalid.

@@ -106,21 +106,42 @@ static void write_run(const struct srcfind_run *run, double seconds, FILE *strea
                 run->threads, plural(run->threads));
 }
 
+/* Writes how many entries of the list have no row. */
+static void write_left_out(const struct srcfind_catalogue *c, FILE *stream) {
+    const int64_t outside = c->left_out.outside, nowhere = c->left_out.nowhere;
+    if (outside + nowhere == 0)
+        return;
+    fprintf(stream, " (of %lld entries", (long long)(outside + nowhere + c->n_sources));
+    if (outside > 0)
+        fprintf(stream, " %lld %s outside of the image", (long long)outside,
+                outside == 1 ? "is" : "are");
+    if (nowhere > 0)
+        fprintf(stream, "%s %lld %s no position", outside > 0 ? " and" : "", (long long)nowhere,
+                nowhere == 1 ? "has" : "have");
+    fprintf(stream, ": --at-all adds %s)", outside + nowhere == 1 ? "its row" : "their rows");
+}
+
+/* Writes how many entries of the list have a row without a flux. */
+static void write_empty(const struct srcfind_catalogue *c, FILE *stream) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->n_sources; i++)
+        n += (c->sources[i].flags & SRCFIND_FLAG_OUTSIDE) != 0;
+    if (n > 0)
+        fprintf(stream, " (%lld %son a blank pixel)", (long long)n,
+                c->options.at_all ? "outside of the image or " : "");
+}
+
 /* Writes how many rows there are, and how many of them are of a special kind. */
 static void write_size(const struct messages *messages, const struct srcfind_catalogue *c) {
     const int64_t n = srcfind_catalogue_size(c);
-    int64_t n_outside = 0;
     fprintf(messages->stream, "%lld %s%s", (long long)n, messages->row, plural(n));
     if (c->options.negative)
         fprintf(messages->stream, ", %lld of them negative",
                 (long long)srcfind_catalogue_negatives(c));
-    if (!*c->options.at)
-        return;
-    for (int64_t i = 0; i < n; i++)
-        n_outside += (c->sources[i].flags & SRCFIND_FLAG_OUTSIDE) != 0;
-    if (n_outside > 0)
-        fprintf(messages->stream, " (%lld outside of the image or on a blank pixel)",
-                (long long)n_outside);
+    if (*c->options.at) {
+        write_left_out(c, messages->stream);
+        write_empty(c, messages->stream);
+    }
 }
 
 void summary_write(const struct messages *messages, const struct srcfind_catalogue *c,

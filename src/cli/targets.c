@@ -87,14 +87,15 @@ static bool add_plane(struct targets *t, const char *image, const char *name, in
     return ok && target->plane;
 }
 
-/* Names a plane of several: 3,1 in messages and reports, plane3.1 in the names of outputs. */
-static bool name_plane(struct target *target) {
+/* Names a plane of several: 3,1 in messages and reports; in the names of outputs plane3.1 or, so
+ * that they sort, plane03.1 where the axis has 10 planes or more. */
+static bool name_plane(struct target *target, const struct image_planes *planes) {
     struct target_plane *plane = target->plane;
     char numbers[PLANE_TEXT] = "", dotted[PLANE_TEXT] = "";
     for (int i = 0; i < plane->option.n; i++) {
         const long long index = plane->option.index[i];
         texts_append(numbers, sizeof numbers, "%s%lld", i ? "," : "", index);
-        texts_append(dotted, sizeof dotted, "%s%lld", i ? "." : "", index);
+        texts_append(dotted, sizeof dotted, "%s%0*lld", i ? "." : "", planes->digits[i], index);
     }
     char *const name = target->name;
     if (asprintf(&target->name, "%s.plane%s", name, dotted) < 0)
@@ -116,7 +117,7 @@ static bool add_planes(struct targets *t, const char *image, const char *name,
             return false;
         struct target *target = &t->target[t->n - 1];
         target->plane->option = image_planes_get(planes, i);
-        ok = planes->n == 1 || name_plane(target);
+        ok = planes->n == 1 || name_plane(target, planes);
     }
     return ok;
 }
@@ -419,7 +420,8 @@ static int check_positions(const struct cli *cli) {
     struct error error;
     if (!*path)
         return EXIT_OK;
-    const enum srcfind_status status = shared_table_take(cli->find->at, path, &taken, &error);
+    const enum srcfind_status status =
+        shared_table_take(cli->find->at, path, NULL, NULL, &taken, &error);
     shared_table_give(cli->find->at, taken);
     if (status == SRCFIND_OK)
         return EXIT_OK;

@@ -53,19 +53,32 @@ static const char *list_names(const struct table_file *table, char *text, size_t
     return text;
 }
 
+/* An error that names the columns that are missing and, of a file with several tables, these. */
 static enum srcfind_status no_columns(const char *path, const struct table_file *table,
                                       const char *lon, const char *lat, struct error *error) {
-    char names[256];
+    char names[256], of_tables[sizeof table->tables + 32] = "";
     list_names(table, names, sizeof names);
+    if (table->may_have_others)
+        snprintf(of_tables, sizeof of_tables, " in none of its tables, %s", table->tables);
     if (!*lon)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the image has no sky coordinates, and the catalogue no columns Xposn "
-                         "and Yposn; it has: %s",
-                         path, names);
+                         "and Yposn%s; %s: %s",
+                         path, of_tables, table->may_have_others ? "the first one has" : "it has",
+                         names);
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: there are no columns %s and %s (degrees), nor Xposn and Yposn (pixels, "
-                     "from 0): rename those of the positions; there are: %s",
-                     path, lon, lat, names);
+                     "from 0)%s: rename those of the positions; %s: %s",
+                     path, lon, lat, of_tables,
+                     table->may_have_others ? "the first one has" : "there are", names);
+}
+
+/* The frame of which a table has positions; NULL: it has none on the sky. */
+static const struct frame *frame_in(const struct table_file *table) {
+    for (const struct frame *f = frames; f < frames + FRAMES; f++)
+        if (find_frame(table, f).x)
+            return f;
+    return NULL;
 }
 
 /* Returns an error if the catalogue has the coordinates of another kind of image. Its own ones are
@@ -73,25 +86,25 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
 static enum srcfind_status check_others(const char *path, const struct table_file *table,
                                         const char *lon_name, const char *lat_name,
                                         struct error *error) {
-    for (const struct frame *f = frames; f < frames + FRAMES; f++)
-        if (find_frame(table, f).x)
-            return error_set(error, SRCFIND_ERROR_INPUT,
-                             "%s: its positions are %s and %s, those of the image %s and %s: "
-                             "convert them, since positions are taken in the image's own frame",
-                             path, f->columns[SKY_LON], f->columns[SKY_LAT], lon_name, lat_name);
-    return SRCFIND_OK;
+    const struct frame *f = frame_in(table);
+    if (!f)
+        return SRCFIND_OK;
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: its positions are %s and %s, those of the image %s and %s: convert them, "
+                     "since positions are taken in the image's own frame",
+                     path, f->columns[SKY_LON], f->columns[SKY_LAT], lon_name, lat_name);
 }
 
-static enum srcfind_status find_sky(const char *path, const struct table_file *table,
-                                    const char *lon_name, const char *lat_name, struct pair *pair,
-                                    struct error *error) {
+/* The columns of an image's coordinates. */
+static struct pair find_sky(const struct table_file *table, const char *lon_name,
+                            const char *lat_name) {
     const struct frame *own = frame_of_axis(lon_name);
-    *pair = find_pair(table, lon_name, lat_name);
-    if (!pair->x)
-        *pair = find_frame(table, own);
-    if (!pair->x && !frame_is_radesys(own))
-        *pair = find_frame(table, &frames[FRAMES - 1]);
-    return pair->x ? SRCFIND_OK : check_others(path, table, lon_name, lat_name, error);
+    struct pair pair = find_pair(table, lon_name, lat_name);
+    if (!pair.x)
+        pair = find_frame(table, own);
+    if (!pair.x && !frame_is_radesys(own))
+        pair = find_frame(table, &frames[FRAMES - 1]);
+    return pair;
 }
 
 static enum srcfind_status check_frame(const char *path, const struct table_file *table,
@@ -110,16 +123,28 @@ static enum srcfind_status choose_columns(const char *path, const struct table_f
                                           const char *lat_name, struct pair *pair, bool *celestial,
                                           struct error *error) {
     enum srcfind_status status = SRCFIND_OK;
-    *pair = (struct pair){0};
-    if (*lon_name)
-        status = find_sky(path, table, lon_name, lat_name, pair, error);
+    *pair = *lon_name ? find_sky(table, lon_name, lat_name) : (struct pair){0};
     *celestial = pair->x;
-    if (status == SRCFIND_OK && *celestial)
+    if (*celestial)
         return check_frame(path, table, frame, error);
+    if (*lon_name)
+        status = check_others(path, table, lon_name, lat_name, error);
     if (status != SRCFIND_OK)
         return status;
     *pair = find_pair(table, "Xposn", "Yposn");
     return pair->x ? SRCFIND_OK : no_columns(path, table, lon_name, lat_name, error);
+}
+
+/* --- which table --- */
+
+int positions_rank(const struct table_file *table, const struct table_wish *wish) {
+    const bool has_others = frame_in(table), has_pixels = find_pair(table, "Xposn", "Yposn").x;
+    const bool is_sky = wish->lon && *wish->lon;
+    const bool suits = !wish->lon                                ? has_others || has_pixels
+                       : !is_sky                                 ? has_pixels
+                       : find_sky(table, wish->lon, wish->lat).x ? true
+                                                                 : has_pixels && !has_others;
+    return suits ? TABLE_FILE_BEST : has_others || has_pixels;
 }
 
 /* --- cells --- */
@@ -229,7 +254,7 @@ enum srcfind_status positions_read(struct shared_table *shared, const char *path
                                    struct positions *positions, struct error *error) {
     struct taken_table *taken;
     *positions = (struct positions){0};
-    enum srcfind_status status = shared_table_take(shared, path, &taken, error);
+    enum srcfind_status status = shared_table_take(shared, path, lon_name, lat_name, &taken, error);
     if (status == SRCFIND_OK)
         status = take_positions(path, &taken->table, frame, lon_name, lat_name, with_shapes,
                                 positions, error);

@@ -7,16 +7,20 @@
 
 struct shared_table {
     bool (*is_used)(const char *name);
+    int (*rank)(const struct table_file *table, const struct table_wish *wish);
     atomic_int n_shares;
     mtx_t lock;               /* protects all that follows */
     struct taken_table *last; /* one of its users is this place; NULL: none was read */
 };
 
-struct shared_table *shared_table_create(bool (*is_used)(const char *name)) {
+struct shared_table *shared_table_create(bool (*is_used)(const char *name),
+                                         int (*rank)(const struct table_file *table,
+                                                     const struct table_wish *wish)) {
     struct shared_table *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->is_used = is_used;
+    s->rank = rank;
     s->n_shares = 1;
     if (mtx_init(&s->lock, mtx_plain) == thrd_success)
         return s;
@@ -36,6 +40,8 @@ static void end_use(struct taken_table *t) {
         return;
     table_file_clear(&t->table);
     free(t->path);
+    free(t->lon);
+    free(t->lat);
     free(t);
 }
 
@@ -47,17 +53,31 @@ void shared_table_release(struct shared_table *s) {
     free(s);
 }
 
+/* Makes a table that is not read yet; NULL where memory ran out. */
+static struct taken_table *make_table(const char *path, const struct table_wish *wish,
+                                      const struct fits_version *version) {
+    struct taken_table *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    *t = (struct taken_table){.path = strdup(path),
+                              .lon = wish->lon ? strdup(wish->lon) : NULL,
+                              .lat = wish->lat ? strdup(wish->lat) : NULL,
+                              .version = *version,
+                              .n_users = 1};
+    if (t->path && !t->lon == !wish->lon && !t->lat == !wish->lat)
+        return t;
+    end_use(t);
+    return NULL;
+}
+
 /* Replaces the table by that of a file. */
 static enum srcfind_status read_table(struct shared_table *s, const char *path,
+                                      const struct table_wish *wish,
                                       const struct fits_version *version, struct error *error) {
-    struct taken_table *t = calloc(1, sizeof *t);
-    if (!t || !(t->path = strdup(path))) {
-        free(t);
+    struct taken_table *t = make_table(path, wish, version);
+    if (!t)
         return error_memory(error, "reading a catalogue");
-    }
-    t->version = *version;
-    t->n_users = 1;
-    const enum srcfind_status status = table_file_read(path, &t->table, error);
+    const enum srcfind_status status = table_file_read(path, wish, &t->table, error);
     if (status != SRCFIND_OK) {
         end_use(t);
         return status;
@@ -68,22 +88,36 @@ static enum srcfind_status read_table(struct shared_table *s, const char *path,
     return SRCFIND_OK;
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : !a && !b;
+}
+
+/* Whether a table is the one of its file that suits a wish. The first one that suits any image is
+ * the first one that suits this image, if it does. */
+static bool suits(const struct taken_table *t, const struct table_wish *wish) {
+    return !t->table.may_have_others ||
+           (is_same(t->lon, wish->lon) && is_same(t->lat, wish->lat)) ||
+           (!t->lon && wish->rank(&t->table, wish) == TABLE_FILE_BEST);
+}
+
 static enum srcfind_status take_locked(struct shared_table *s, const char *path,
-                                       struct error *error) {
+                                       const struct table_wish *wish, struct error *error) {
     struct fits_file file;
     enum srcfind_status status = fits_file_open_any(&file, path, error);
     const struct fits_version version = file.version;
     fits_file_close(&file);
     const bool is_last = status == SRCFIND_OK && s->last && strcmp(s->last->path, path) == 0 &&
-                         fits_version_is(&s->last->version, &version);
-    return status == SRCFIND_OK && !is_last ? read_table(s, path, &version, error) : status;
+                         fits_version_is(&s->last->version, &version) && suits(s->last, wish);
+    return status == SRCFIND_OK && !is_last ? read_table(s, path, wish, &version, error) : status;
 }
 
-enum srcfind_status shared_table_take(struct shared_table *s, const char *path,
-                                      struct taken_table **taken, struct error *error) {
+enum srcfind_status shared_table_take(struct shared_table *s, const char *path, const char *lon,
+                                      const char *lat, struct taken_table **taken,
+                                      struct error *error) {
+    const struct table_wish wish = {.rank = s->rank, .lon = lon, .lat = lat};
     *taken = NULL;
     mtx_lock(&s->lock); /* who comes while the file is read waits for the table */
-    const enum srcfind_status status = take_locked(s, path, error);
+    const enum srcfind_status status = take_locked(s, path, &wish, error);
     if (status == SRCFIND_OK) {
         *taken = s->last;
         s->last->n_users++;

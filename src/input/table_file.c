@@ -14,12 +14,17 @@
 
 static const struct {
     const char *suffix, *packed;
+    /* NULL: FITS, whose files may have several tables */
     enum srcfind_status (*read)(const char *path, struct table_file *table, struct error *error);
 } formats[] = {
-    {".csv", ".csv.gz", csv_table_read},    {".ecsv", ".ecsv.gz", ecsv_table_read},
-    {".json", ".json.gz", json_table_read}, {".fits", ".fits.gz", fits_table_read},
-    {".fit", ".fit.gz", fits_table_read},   {".tsv", ".tsv.gz", csv_table_read},
-    {".tab", ".tab.gz", csv_table_read},    {".txt", ".txt.gz", csv_table_read},
+    {".csv", ".csv.gz", csv_table_read},
+    {".ecsv", ".ecsv.gz", ecsv_table_read},
+    {".json", ".json.gz", json_table_read},
+    {".fits", ".fits.gz", NULL},
+    {".fit", ".fit.gz", NULL},
+    {".tsv", ".tsv.gz", csv_table_read},
+    {".tab", ".tab.gz", csv_table_read},
+    {".txt", ".txt.gz", csv_table_read},
 };
 
 /* Whether more than half of the columns have a number for a name. */
@@ -58,8 +63,8 @@ static enum srcfind_status check_names(const char *path, const struct table_file
     return SRCFIND_OK;
 }
 
-enum srcfind_status table_file_read(const char *path, struct table_file *table,
-                                    struct error *error) {
+enum srcfind_status table_file_read(const char *path, const struct table_wish *wish,
+                                    struct table_file *table, struct error *error) {
     *table = (struct table_file){
         .beam = {NAN, NAN, NAN}, .equinox = NAN, .frequency = NAN, .width = NAN, .height = NAN};
     struct fits_file file; /* what is no file is no catalogue, whatever its suffix */
@@ -70,7 +75,9 @@ enum srcfind_status table_file_read(const char *path, struct table_file *table,
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (!path_ends_with(path, formats[i].suffix) && !path_ends_with(path, formats[i].packed))
             continue;
-        const enum srcfind_status status = formats[i].read(path, table, error);
+        const enum srcfind_status status = formats[i].read
+                                               ? formats[i].read(path, table, error)
+                                               : fits_table_read(path, wish, table, error);
         frame_spell(table->frame);
         return status == SRCFIND_OK ? check_names(path, table, error) : status;
     }

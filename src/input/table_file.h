@@ -1,6 +1,7 @@
 /* A table in a file, read into memory by columns: a catalogue of srcfind, or of another program.
  * Formats are CSV, also with tabs, semicolons, `|` or blanks in place of commas, ECSV (astropy's),
- * JSON (of srcfind alone) and FITS (binary tables); all may be gzipped. The file is not trusted. */
+ * JSON (of srcfind alone) and FITS (binary and ASCII tables); all may be gzipped. The file is not
+ * trusted. */
 #ifndef TABLE_FILE_H
 #define TABLE_FILE_H
 
@@ -31,15 +32,27 @@ struct table_file {
     char frame[SRCFIND_TEXT];                         /* of sky positions: ICRS, GALACTIC, ... */
     char unit[SRCFIND_TEXT], flux_unit[SRCFIND_TEXT]; /* of the map, and of fluxes */
     char date_obs[SRCFIND_TEXT], telescope[SRCFIND_TEXT], object[SRCFIND_TEXT];
-    char *image;             /* the path of the image */
-    struct options *options; /* that it was made with; NULL: it does not tell them */
+    char tables[4 * SRCFIND_TEXT]; /* of a FITS file: the tables that were looked at */
+    bool may_have_others;          /* the file has other tables, or some were not looked at */
+    char *image;                   /* the path of the image */
+    struct options *options;       /* that it was made with; NULL: it does not tell them */
     char *entry; /* an object of JSON, with the members image, background and detection */
 };
 
+/* Which table of a FITS file with several is read: of those that its reader ranks highest, the
+ * first one with rows. */
+struct table_wish {
+    /* 0 to TABLE_FILE_BEST, by the names of the columns: they have no cells yet */
+    int (*rank)(const struct table_file *table, const struct table_wish *wish);
+    const char *lon, *lat; /* the coordinates of an image; NULL: it is not known yet */
+};
+enum { TABLE_FILE_BEST = 2 };
+
 /* Reads a file, whose suffix, in letters of any case, tells the format. A column of a FITS file is
- * left out if its cells are not one number or one text. Clear the table also after an error. */
-enum srcfind_status table_file_read(const char *path, struct table_file *table,
-                                    struct error *error);
+ * left out if its cells are not one number or one text. wish may be NULL: then the first binary
+ * table with rows is read. Clear the table also after an error. */
+enum srcfind_status table_file_read(const char *path, const struct table_wish *wish,
+                                    struct table_file *table, struct error *error);
 void table_file_clear(struct table_file *table);
 
 /* Frees the cells of the columns whose names `is_used` does not accept: no one may read them after

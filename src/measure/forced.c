@@ -1,5 +1,6 @@
 #include "measure/forced.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct measuring {
     struct tensor beam;    /* second moments, pixels^2 */
     struct entry *entries; /* of each row */
     int64_t n_rows;
+    struct entries_left_out left_out;
     struct place *places;
     int64_t n_places;
     struct place_pixels *known; /* of each place */
@@ -48,8 +50,11 @@ static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n
         return error_memory(error, MEASURING);
     for (int i = 0; i < n; i++) {
         const bool inside = is_inside(m->forced, x[i], y[i]);
-        if (!inside && !m->forced->all)
+        if (!inside && !m->forced->all) {
+            *(isnan(m->forced->positions->x[first + i]) ? &m->left_out.nowhere
+                                                        : &m->left_out.outside) += 1;
             continue;
+        }
         struct entry *e = &m->entries[m->n_rows++];
         *e = (struct entry){.number = first + i, .x = x[i], .y = y[i], .moments = {NAN, NAN, NAN}};
         if (inside && shapes && m->forced->frame)
@@ -245,7 +250,7 @@ static enum srcfind_status make_rows(struct measuring *m, struct threads *thread
 
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
                                    struct srcfind_source **rows, int64_t *n_rows,
-                                   struct error *error) {
+                                   struct entries_left_out *left_out, struct error *error) {
     struct measuring m = {.forced = forced};
     if (forced->frame)
         m.beam = beam_frame_moments(forced->frame);
@@ -264,5 +269,6 @@ enum srcfind_status forced_measure(const struct forced *forced, struct threads *
     }
     *rows = m.rows;
     *n_rows = m.rows ? m.n_rows : 0;
+    *left_out = m.left_out;
     return status;
 }

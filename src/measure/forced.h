@@ -16,6 +16,11 @@ struct forced {
     bool all;                      /* rows of positions outside of the image, too */
 };
 
+/* How many positions have no row. */
+struct entries_left_out {
+    int64_t outside, nowhere; /* outside of the image; empty cells in the catalogue */
+};
+
 /* Makes a row for each position in the image, or for all, in their order. The caller frees *rows;
  * it is NULL on an error.
  *
@@ -28,6 +33,6 @@ struct forced {
  * no flux. */
 enum srcfind_status forced_measure(const struct forced *forced, struct threads *threads,
                                    struct srcfind_source **rows, int64_t *n_rows,
-                                   struct error *error);
+                                   struct entries_left_out *left_out, struct error *error);
 
 #endif

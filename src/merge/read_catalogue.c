@@ -178,7 +178,7 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     struct table_file table;
     *read = (struct read_catalogue){.catalogue = {.image = image_empty_metadata()}};
     struct srcfind_catalogue *c = &read->catalogue;
-    enum srcfind_status status = table_file_read(path, &table, error);
+    enum srcfind_status status = table_file_read(path, NULL, &table, error);
     if (status == SRCFIND_OK && strcmp(table.columns[0].name, "Image") == 0)
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: this is a merged catalogue: merge those of the images", path);
@@ -253,7 +253,7 @@ enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catal
     struct srcfind_catalogue *of = &read->catalogue, *c = of->gaussian_rows = begin_gaussians(of);
     if (!c)
         return error_memory(error, "reading a table of Gaussians");
-    enum srcfind_status status = table_file_read(path, &table, error);
+    enum srcfind_status status = table_file_read(path, NULL, &table, error);
     if (status == SRCFIND_OK)
         status = take_rows(path, &table, c, error);
     if (status == SRCFIND_OK && !go_together(of, c))

@@ -5,6 +5,7 @@
 #include "backend/gaussian.h"
 #include "backend/noise_map.h"
 #include "input/fits/file.h"
+#include "measure/forced.h"
 #include "measure/injection.h"
 #include "measure/labels.h"
 #include "options/options.h"
@@ -101,6 +102,7 @@ struct srcfind_catalogue {
     int n_columns;
     struct column columns[MOST_COLUMNS]; /* their units point into `image` */
     int64_t n_sources, n_negative;       /* the negative ones are the last, and count as sources */
+    struct entries_left_out left_out;    /* with the option at */
     struct srcfind_source *sources;
     const struct row_store *store; /* has the rows, where they are not in `sources`; else NULL */
     bool options_differ;           /* those of a merged catalogue, and so are not known */

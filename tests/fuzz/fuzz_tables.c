@@ -52,7 +52,7 @@ static void read_cells(const struct table_file *table) {
 static void read_positions(const char *lon, const char *lat) {
     struct positions positions;
     struct error error;
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     if (!shared)
         abort();
     if (positions_read(shared, path, "ICRS", lon, lat, true, &positions, &error) == SRCFIND_OK) {
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
     write_file(data, size);
-    if (table_file_read(path, &table, &error) == SRCFIND_OK)
+    if (table_file_read(path, NULL, &table, &error) == SRCFIND_OK)
         read_cells(&table);
     else
         check_error(&error);

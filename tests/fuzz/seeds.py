@@ -106,11 +106,17 @@ def seeds_of_tables(directory):
                fits.Column("a", "5A", array=["x", "yy"]), fits.Column("v", "3I", array=np.ones((2, 3)))]
     table = bytes_of([fits.PrimaryHDU(), fits.BinTableHDU.from_columns(columns)], os.path.join(directory, "table.fits"))
     os.remove(os.path.join(directory, "table.fits"))
+    columns = [fits.Column(name, form, array=[1, 2]) for name, form in (("Source_id", "I4"), ("RA", "F8.3"), ("DEC", "D12.4"), ("e", "E9.2"))]
+    ascii_table = fits.TableHDU.from_columns(columns + [fits.Column("a", "A5", array=["x", "yy"])])
+    ascii_table.header.update({"TNULL1": "1", "TSCAL4": 0.5, "TZERO4": 1.0})
+    others = fits.BinTableHDU.from_columns([fits.Column("X", "J", array=[1])])
+    ascii_tables = bytes_of([fits.PrimaryHDU(), others, ascii_table], os.path.join(directory, "table.fits"))
+    os.remove(os.path.join(directory, "table.fits"))
     merged = json.replace(b'"image":', b'"images":[{"image":').replace(b'},"columns"', b'}}],"columns"')
     comments = b"# made by hand\n#\n# Source_id, RA\n 0, 1\n"
-    for i, content in enumerate((csv, comments, header + csv, block, json, merged, table)):
-        write(directory, "tables", str(i), bytes([(0, 0, 1, 1, 2, 2, 3)[i]]) + content)
-        write(directory, "tables", str(i) + "-packed", bytes([(0, 0, 1, 1, 2, 2, 3)[i]]) + gzip.compress(content, mtime=0))
+    for i, content in enumerate((csv, comments, header + csv, block, json, merged, table, ascii_tables)):
+        write(directory, "tables", str(i), bytes([(0, 0, 1, 1, 2, 2, 3, 3)[i]]) + content)
+        write(directory, "tables", str(i) + "-packed", bytes([(0, 0, 1, 1, 2, 2, 3, 3)[i]]) + gzip.compress(content, mtime=0))
 
 
 def seeds_of_catalogues(directory):

@@ -622,8 +622,27 @@ class At(t.Case):
                 self.assertGreater(sum(row["Flags"] >= OUTSIDE for row in rows), n_outside)
         result = t.run(self.image, "--at", self.catalogue(RA=[10.0, 250.0], DEC=[2.0, -2.0]))
         self.assertEqual([result.returncode, result.stdout.count("\n")], [0, 1])
-        self.assertIn(": 0 positions, rms ", result.stderr)
+        self.assertIn(": 0 positions (of 2 entries 2 are outside of the image: --at-all adds their rows), rms ", result.stderr)
         self.assert_error(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
+
+    def test_summary_of_entries_outside(self):
+        """It tells how many entries have no row, and names the option; quiet runs and lists that lie in the image have no such words."""
+        def words(x, y, *options, kind="Xposn,Yposn"):
+            names = kind.split(",")
+            result = t.run(self.image, "--at", self.catalogue(**{names[0]: x, names[1]: y}), *options)
+            self.assertEqual([result.returncode, result.stderr.count("\n")], [0, 1 if result.stderr else 0])
+            return result.stderr.split(": ", 2)[-1].split(", rms")[0]
+        ra, dec = WCS(t.sky_header()).all_pix2world([20.0] + [150.0] * 80, [5.0] * 81, 0)
+        self.assertEqual(words(ra, dec, kind="RA,DEC"), "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)")
+        self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "--fit"), "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)")
+        self.assertEqual(words([20.0, np.nan, np.nan], [5.0] * 3), "1 position (of 3 entries 2 have no position: --at-all adds their rows)")
+        self.assertEqual(words([20.0, 150.0, np.nan, -1], [5.0] * 4),
+                         "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)")
+        self.assertEqual(words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0]),
+                         "2 positions (of 3 entries 1 is outside of the image: --at-all adds its row) (1 on a blank pixel)")
+        self.assertEqual(words([20.0, 35.0, 150.0], [5.0, 22.0, 5.0], "--at-all"), "3 positions (2 outside of the image or on a blank pixel)")
+        self.assertEqual(words([20.0, 30.0], [5.0, 5.0]), "2 positions")
+        self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "-q"), "")
 
     def test_outside_on_the_sky(self):
         cells = {"330,-2": (330, -2), "150,": None, "250,2": (250, 2), "150.5,2": (150.5, 2), "1e12,2": None}
@@ -745,6 +764,32 @@ class At(t.Case):
             table["Source_id", "RA", "DEC"].write(self.path("other." + suffix), overwrite=True)
             self.assertEqual([self.text(self.image, self.path("other." + suffix)), self.text(self.image, self.path("other." + suffix), "--fit")],
                              expected, suffix)
+        other = fits.BinTableHDU.from_columns([fits.Column("X", "J", array=np.arange(3))])
+        columns = [fits.Column(name, form, array=np.asarray(table[name])) for name, form in (("Source_id", "I8"), ("RA", "D25.17"), ("DEC", "E25.17"))]
+        for tables in ([fits.TableHDU.from_columns(columns)], [other, fits.TableHDU.from_columns(columns)], [other, fits.table_to_hdu(table["Source_id", "RA", "DEC"])]):
+            fits.HDUList([fits.PrimaryHDU(), *tables]).writeto(self.path("tables.fits"), overwrite=True)
+            self.assertEqual([self.text(self.image, self.path("tables.fits")), self.text(self.image, self.path("tables.fits"), "--fit")], expected)
+
+    def test_tables_of_several_frames(self):
+        """Each image of a run has the first table of the file that has its own coordinates."""
+        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN", RADESYS=None))
+        plain = self.write("plain.fits", self.data)
+        images, places = {"RA": self.image, "GLON": galactic, "Xposn": plain}, {"RA": 150.0, "GLON": 150.01, "Xposn": 50.0}
+        def table(lon, lat, y):
+            return fits.BinTableHDU.from_columns([fits.Column(lon, "D", array=[places[lon]]), fits.Column(lat, "D", array=[y])], name=lon)
+        tables = [fits.TableHDU.from_columns([fits.Column("X", "I3", array=[1])]), table("GLON", "GLAT", 2.0), table("RA", "DEC", 2.005), table("Xposn", "Yposn", 60.0)]
+        for k, order in enumerate(([0, 1, 2, 3], [3, 2, 1], [2, 3, 1, 0])):
+            fits.HDUList([fits.PrimaryHDU(), *(tables[i] for i in order)]).writeto(self.path("tables.fits"), overwrite=True)
+            for names in (["RA", "GLON", "Xposn"], ["Xposn", "GLON", "RA", "GLON"]):
+                links = [self.path("%d-%d%d-%s.fits" % (k, len(names), i, name)) for i, name in enumerate(names)]
+                for link, name in zip(links, names):
+                    os.symlink(images[name], link)
+                t.run(*links, "-q", "--at", self.path("tables.fits"), "-o", self.path("out"), check=True)
+                for link, name in zip(links, names):
+                    row, = t.read_csv(self.path("out/" + os.path.basename(link)[:-5] + ".csv"))
+                    wanted = next(tables[i].name for i in order if tables[i].name in (name.upper(), "XPOSN"))
+                    wanted = "Xposn" if wanted == "XPOSN" else wanted
+                    self.assertEqual(row[wanted], places[wanted], link)
 
     # --- outputs ---
 

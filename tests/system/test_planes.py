@@ -74,6 +74,43 @@ class Planes(t.Case):
             self.search("--plane", plane, images[3], check=True)
             self.assertEqual(self.names(), ["both.%s.csv" % name for name in names])
 
+    def test_names_sort(self):
+        """They have as many digits as the highest plane of their axis in the file, whichever planes are searched."""
+        small = np.zeros((2, 2), np.float32)
+        small[0, 0] = 1
+        images = [self.write("%s.fits" % name, np.broadcast_to(small, (*shape, 2, 2)), t.sky_header())
+                  for name, shape in {"nine": (9,), "ten": (10,), "hundred": (100,), "both": (3, 12), "stokes": (12, 3)}.items()]
+        expected = {"all": ["%s.plane%s" % name for name in [("nine", "%d" % i) for i in range(1, 10)] + [("ten", "%02d" % i) for i in range(1, 11)] +
+                            [("hundred", "%03d" % i) for i in range(1, 101)] +
+                            [("both", "%02d.%d" % (i, k)) for i in range(1, 13) for k in range(1, 4)] +
+                            [("stokes", "%d.%02d" % (i, k)) for i in range(1, 4) for k in range(1, 13)]],
+                    "2-3": ["nine.plane2", "nine.plane3", "ten.plane02", "ten.plane03", "hundred.plane002", "hundred.plane003", "both.plane02.1",
+                            "both.plane03.1", "stokes.plane2.01", "stokes.plane3.01"],
+                    "2,2-3": ["both.plane02.2", "both.plane02.3", "stokes.plane2.02", "stokes.plane2.03"]}
+        for plane, names in expected.items():
+            self.out = self.path("out-" + plane)
+            result = self.search("--plane", plane, *images[3 if plane == "2,2-3" else 0:], "--rms", "1", "--report", self.path(plane + ".csv"), check=True)
+            self.assertEqual(self.names(), sorted(name + ".csv" for name in names))
+            self.assertIn("stokes.fits[plane 2,%d]: " % (2 if plane == "2,2-3" else 1), result.stderr)
+        self.assertEqual([row["plane"] for row in self.rows("2-3.csv")][2:4], ["2", "3"])  # numbers
+        # what stands beside is named so, too, and a second run finds all of it
+        options = [images[1], "--plane", "9-10", "--rms", "1", "--background", "zero", "--save", "snr,gaussians", "--fit", "--beam", "5", "--report", self.path("r.csv"), "--skip-existing"]
+        self.out = self.path("beside")
+        self.search(*options, check=True)
+        self.assertEqual(self.names(), ["ten.plane%s.%s" % (plane, end) for plane in ("09", "10") for end in ("csv", "gaussians.csv", "snr.fits")])
+        self.assertEqual(self.search(*options, check=True).stderr.count(": skipped, since "), 2)
+
+    def test_planes_of_one_number_are_duplicates(self):
+        """Also those of cubes of 3 and of 12 planes, whose names have other digits."""
+        many = self.write("many.fits", np.concatenate([cube(3)] * 4), t.sky_header())
+        t.run(self.cube, many, "--plane", "1-3", "--merge", self.path("m.csv"), "-o", self.out, check=True)
+        self.assertEqual({row["Image"] for row in self.rows("m.csv")}, {"%s[plane %d]" % (self.cube, i) for i in (1, 2, 3)})
+        with open(self.path("m.csv"), "rb") as stream:
+            merged = stream.read()
+        t.run(self.cube, many, "--plane", "1-3", "--merge", self.path("m.csv"), "-o", self.out, "--skip-existing", check=True)
+        with open(self.path("m.csv"), "rb") as stream:
+            self.assertEqual(stream.read(), merged)
+
     def test_names_keep_directories(self):
         """Two cubes of one name; and a list of cubes."""
         for night in ("n1", "n2"):

@@ -56,7 +56,7 @@ static const char *write_text(const char *name, const char *text) {
 static struct table_file read_file(const char *path) {
     struct table_file table;
     struct error error;
-    if (table_file_read(path, &table, &error) != SRCFIND_OK)
+    if (table_file_read(path, NULL, &table, &error) != SRCFIND_OK)
         fail_msg("%s", error.text);
     return table;
 }
@@ -95,7 +95,7 @@ static void assert_table(const char *name, const char *text, const char *expecte
 static void assert_fails(const char *path, const char *words) {
     struct table_file table;
     struct error error;
-    assert_int_equal(table_file_read(path, &table, &error), SRCFIND_ERROR_INPUT);
+    assert_int_equal(table_file_read(path, NULL, &table, &error), SRCFIND_ERROR_INPUT);
     table_file_clear(&table);
     assert_null(strchr(error.text, '\n'));
     assert_memory_equal(error.text, path, strlen(path));
@@ -461,7 +461,7 @@ static void write_version(const char *name, const char *text, time_t seconds) {
 static struct taken_table *take(struct shared_table *shared, const char *name) {
     struct taken_table *taken;
     struct error error;
-    if (shared_table_take(shared, path_of(name), &taken, &error) != SRCFIND_OK)
+    if (shared_table_take(shared, path_of(name), NULL, NULL, &taken, &error) != SRCFIND_OK)
         fail_msg("%s", error.text);
     return taken;
 }
@@ -476,7 +476,7 @@ static int64_t take_number(struct shared_table *shared, const char *name) {
 
 /* A file that looks unchanged is not read again: here it did change, and nobody can tell. */
 static void a_table_is_read_once(void **state) {
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     (void)state;
     write_version("a.csv", "RA\n1\n", 1000);
     assert_int_equal(take_number(shared, "a.csv"), 1);
@@ -495,7 +495,7 @@ static void a_table_is_read_once(void **state) {
 
 /* A file that was changed is read again; who has the former table keeps it. */
 static void a_changed_table_is_read_again(void **state) {
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     struct taken_table *none;
     struct error error;
     (void)state;
@@ -508,11 +508,11 @@ static void a_changed_table_is_read_again(void **state) {
     assert_int_equal(former->table.columns[0].integers[0], 1);
     shared_table_give(shared, former);
     write_version("a.csv", "RA\n\"\n", 1002);
-    assert_int_equal(shared_table_take(shared, path_of("a.csv"), &none, &error),
+    assert_int_equal(shared_table_take(shared, path_of("a.csv"), NULL, NULL, &none, &error),
                      SRCFIND_ERROR_INPUT);
     assert_null(none);
     unlink(path_of("a.csv"));
-    assert_int_equal(shared_table_take(shared, path_of("a.csv"), &none, &error),
+    assert_int_equal(shared_table_take(shared, path_of("a.csv"), NULL, NULL, &none, &error),
                      SRCFIND_ERROR_INPUT);
     assert_non_null(strstr(error.text, "No such file"));
     shared_table_give(shared, none);
@@ -523,7 +523,7 @@ static void a_changed_table_is_read_again(void **state) {
 static void unused_cells_go(void **state) {
     static const char names[] = "RA,dec,GLON,HPLT,source_ID,XPOSN,Yposn,Name,S_Code,"
                                 "Total_flux\n1,2,3,4,5,6,7,x,y,8\n";
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     (void)state;
     write_text("a.csv", names);
     struct taken_table *taken = take(shared, "a.csv");
@@ -544,7 +544,7 @@ static void unused_cells_go(void **state) {
 static enum srcfind_status read_once(const char *path, const char *frame, const char *lon,
                                      const char *lat, struct positions *positions,
                                      struct error *error) {
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     *positions = (struct positions){0};
     const enum srcfind_status status =
         shared ? positions_read(shared, path, frame, lon, lat, true, positions, error)
@@ -593,7 +593,7 @@ static void positions_of_several_frames(void **state) {
                   {"", "", false, 7, 8},
                   {"ELON", "ELAT", true, 5, 6},
                   {"RA", "DEC", true, 1, 2}};
-    struct shared_table *shared = shared_table_create(positions_use);
+    struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     const char *path =
         write_text("a.csv", "RA,DEC,GLON,GLAT,LON,LAT,Xposn,Yposn\n1,2,3,4,5,6,7,8\n");
     (void)state;
@@ -736,6 +736,36 @@ static void assert_needs_memory(const char *name) {
     assert_in_range(n, 8, 400);
 }
 
+/* A FITS file with an ASCII table without positions, and one with a number that makes texts of its
+ * column. */
+static void write_ascii_tables(const char *name) {
+    static const char primary[] = "SIMPLE  = T\nBITPIX  = 8\nNAXIS   = 0\nEND\n";
+    static const char other[] = "XTENSION= 'TABLE'\nBITPIX  = 8\nNAXIS   = 2\nNAXIS1  = 4\n"
+                                "NAXIS2  = 1\nTFIELDS = 1\nTTYPE1  = 'a'\nTFORM1  = 'A4'\n"
+                                "TBCOL1  = 1\nEND\n";
+    static const char sky[] =
+        "XTENSION= 'TABLE'\nBITPIX  = 8\nNAXIS   = 2\nNAXIS1  = 12\nNAXIS2  = 2\nTFIELDS = 3\n"
+        "TTYPE1  = 'RA'\nTFORM1  = 'F4.1'\nTBCOL1  = 1\nTTYPE2  = 'DEC'\nTFORM2  = 'F4.1'\n"
+        "TBCOL2  = 5\nTTYPE3  = 'flux'\nTFORM3  = 'F4.1'\nTBCOL3  = 9\nEND\n";
+    const char *const units[] = {primary, "", other, "x", sky, " 1.0 2.0 1.0 3.0 4.0****"};
+    char *bytes = malloc(6 * FITS_BLOCK);
+    int64_t size = 0;
+    for (int i = 0; i < 6; i++) {
+        const char *at = units[i];
+        memset(bytes + size, ' ', FITS_BLOCK);
+        if (i % 2)
+            memcpy(bytes + size, at, strlen(at));
+        for (int card = 0; i % 2 == 0 && *at; card++) {
+            const size_t length = strcspn(at, "\n");
+            memcpy(bytes + size + (ptrdiff_t)card * CARD, at, length);
+            at += length + 1;
+        }
+        size += *units[i] ? FITS_BLOCK : 0;
+    }
+    write_bytes(name, bytes, (size_t)size);
+    free(bytes);
+}
+
 static void little_memory(void **state) {
     static const char csv_text[] = "Source_id,RA,DEC,\"x\"\"y\"\n1,2,3,a\n,,,\"a\"\"b\"\n";
     struct srcfind_catalogue *c = catalogue_of(5, "an image.fits");
@@ -750,6 +780,8 @@ static void little_memory(void **state) {
     assert_needs_memory("a.csv.gz");
     write_text("a.txt", "# Source_id RA DEC text\n1 2 3 \"a\"\"b\"\n");
     assert_needs_memory("a.txt");
+    write_ascii_tables("b.fits");
+    assert_needs_memory("b.fits");
     static const char *const names[] = {"a.ecsv", "a.json", "a.fits"};
     const struct writer *const formats[] = {&ecsv_writer, &json_writer, &fits_writer};
     for (int i = 0; i < 3; i++) {

@@ -75,11 +75,15 @@ int table_element_bytes(char type) {
     return at ? bytes[at - types] : 0;
 }
 
+bool table_form(const struct table *table, int number, char *text) {
+    return column_text(table->forms[number], "TFORM", number, text, SRCFIND_TEXT);
+}
+
 /* Reads TFORMn: `rT`, or `rPt(max)`. Returns the size in bytes of the column in a row; -1 if TFORMn
  * is missing or invalid. */
 static int64_t read_form(const struct table *table, int number, struct table_column *column) {
     char form[SRCFIND_TEXT], *type = form;
-    if (!column_text(table->forms[number], "TFORM", number, form, sizeof form))
+    if (!table_form(table, number, form))
         return -1;
     column->count = isdigit((unsigned char)*form) ? strtoll(form, &type, 10) : 1;
     column->type = ascii_upper(*type);
@@ -104,20 +108,38 @@ bool table_next(const struct table *table, struct table_column *column) {
     return true;
 }
 
-void table_name(const struct table *table, const struct table_column *column, char *text) {
+void table_name(const struct table *table, int number, char *text) {
     text[0] = '\0';
-    column_text(table->names[column->number], "TTYPE", column->number, text, SRCFIND_TEXT);
+    column_text(table->names[number], "TTYPE", number, text, SRCFIND_TEXT);
 }
 
 bool table_find(const struct table *table, const char *name, struct table_column *column) {
     char text[SRCFIND_TEXT];
     *column = (struct table_column){0};
     while (table_next(table, column)) {
-        table_name(table, column, text);
+        table_name(table, column->number, text);
         if (ascii_same(text, name))
             return column->count > 0;
     }
     return false;
+}
+
+enum srcfind_status table_read_rows(const struct table *table, table_take *take, void *context,
+                                    struct error *error) {
+    enum { BLOCK_BYTES = 1 << 20 };
+    const int64_t row_bytes = table->row_bytes;
+    const int64_t most = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;
+    unsigned char *block = malloc((size_t)(most * row_bytes));
+    enum srcfind_status status = block ? SRCFIND_OK : error_memory(error, "reading a catalogue");
+    for (int64_t first = 0; status == SRCFIND_OK && first < table->n_rows; first += most) {
+        const int64_t n = table->n_rows - first < most ? table->n_rows - first : most;
+        status = fits_file_read(table->file, block, n * row_bytes, table->data + first * row_bytes,
+                                error);
+        if (status == SRCFIND_OK)
+            status = take(context, block, first, n, error);
+    }
+    free(block);
+    return status;
 }
 
 int table_bitpix(char type) {

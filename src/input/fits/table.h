@@ -1,5 +1,6 @@
 /* Binary tables, by the FITS standard 7.3: the columns of a row, and arrays of variable length in
- * the heap. Sizes and offsets in headers and descriptors are checked against the table's size. */
+ * the heap. Of ASCII tables, whose columns are in ascii_table.h, rows, names and forms. Sizes and
+ * offsets in headers and descriptors are checked against the table's size. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -34,12 +35,23 @@ bool table_open(struct table *table, struct fits_file *file, const struct hdu *h
  * TFORM of the next one is invalid: then column->number is not n_columns. */
 bool table_next(const struct table *table, struct table_column *column);
 
-/* Copies a column's name, "" if it has none, to a text of SRCFIND_TEXT characters. */
-void table_name(const struct table *table, const struct table_column *column, char *text);
+/* Copies the name of a column, "" if it has none, to a text of SRCFIND_TEXT characters. */
+void table_name(const struct table *table, int number, char *text);
+
+/* The same for TFORMn. False if it is missing or no text. */
+bool table_form(const struct table *table, int number, char *text);
 
 /* Finds a column by its name, in upper or lower case. False if there is no such column, or it has
  * no elements, or the TFORM of it or of a column before it is invalid. */
 bool table_find(const struct table *table, const char *name, struct table_column *column);
+
+/* Takes n rows, from `first` on. */
+typedef enum srcfind_status table_take(void *context, const unsigned char *rows, int64_t first,
+                                       int64_t n, struct error *error);
+
+/* Reads all rows in blocks. */
+enum srcfind_status table_read_rows(const struct table *table, table_take *take, void *context,
+                                    struct error *error);
 
 /* The size in bytes of an element of a type; 0 for an unknown type. */
 int table_element_bytes(char type);

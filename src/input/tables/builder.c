@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/arrays.h"
-#include "common/parse_number.h"
 
 enum { FIRST_ROWS = 1024 };
 
@@ -101,8 +100,14 @@ enum builder_result builder_set_text(struct builder *builder, int64_t i, const c
     return add_bytes(column, text, length) ? BUILDER_OK : BUILDER_NO_MEMORY;
 }
 
-static enum builder_result set_number(struct builder *builder, struct builder_column *column,
-                                      const struct number *number) {
+bool builder_takes_numbers(const struct builder *builder, int64_t i) {
+    const struct builder_column *column = &builder->columns[i];
+    return column->cells.kind != SRCFIND_STRING && !column->is_late;
+}
+
+enum builder_result builder_set_number(struct builder *builder, int64_t i,
+                                       const struct number *number) {
+    struct builder_column *column = &builder->columns[i];
     if (column->cells.kind == SRCFIND_INTEGER && number->kind == NUMBER_REAL) {
         if (column->is_declared)
             return BUILDER_NO_WHOLE;
@@ -118,11 +123,10 @@ static enum builder_result set_number(struct builder *builder, struct builder_co
 
 enum builder_result builder_set(struct builder *builder, int64_t i, const char *text,
                                 size_t length) {
-    struct builder_column *column = &builder->columns[i];
-    if (length > 0 && column->cells.kind != SRCFIND_STRING && !column->is_late) {
+    if (length > 0 && builder_takes_numbers(builder, i)) {
         const struct number number = parse_number(text, length);
         if (number.kind != NUMBER_NONE)
-            return set_number(builder, column, &number);
+            return builder_set_number(builder, i, &number);
     }
     return builder_set_text(builder, i, text, length);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/parse_number.h"
 #include "input/table_file.h"
 
 enum { BUILDER_MOST_COLUMNS = 4096 };
@@ -48,6 +49,11 @@ void builder_end_row(struct builder *builder);
 /* Sets the cell of column i in the row. No text is an empty cell. */
 enum builder_result builder_set(struct builder *builder, int64_t i, const char *text,
                                 size_t length);
+
+/* The same for a number, where the column has no texts yet: builder_takes_numbers. */
+bool builder_takes_numbers(const struct builder *builder, int64_t i);
+enum builder_result builder_set_number(struct builder *builder, int64_t i,
+                                       const struct number *number);
 
 /* The same for what is a text even if it looks like a number. */
 enum builder_result builder_set_text(struct builder *builder, int64_t i, const char *text,

@@ -10,7 +10,7 @@ enum srcfind_status ecsv_table_read(const char *path, struct table_file *table,
                                     struct error *error);
 enum srcfind_status json_table_read(const char *path, struct table_file *table,
                                     struct error *error);
-enum srcfind_status fits_table_read(const char *path, struct table_file *table,
-                                    struct error *error);
+enum srcfind_status fits_table_read(const char *path, const struct table_wish *wish,
+                                    struct table_file *table, struct error *error);
 
 #endif

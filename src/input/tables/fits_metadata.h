@@ -1,0 +1,11 @@
+/* What the header of a catalogue in FITS tells beside the rows. */
+#ifndef FITS_METADATA_H
+#define FITS_METADATA_H
+
+#include "input/fits/header.h"
+#include "input/table_file.h"
+
+/* Sets the members of the table that the header of its HDU tells. False where memory ran out. */
+bool fits_metadata_take(const struct header *header, struct table_file *table);
+
+#endif
