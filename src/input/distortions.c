@@ -7,7 +7,6 @@
 #include "common/texts.h"
 #include "input/fits/keyword_pattern.h"
 #include "input/wat.h"
-#include "input/wcs_part.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -65,10 +65,10 @@ static bool join(const struct header *header, int axis, struct wat *wat) {
 /* --- what it says --- */
 
 /* Which of the names a text has as its type; -1 if none. */
-static int type_of(const struct wat *wat) {
+static int type_of(const char *text) {
     static const char before[] = "wtype=";
-    const char *name = wat->text + strlen(before);
-    if (strncmp(wat->text, before, strlen(before)) != 0)
+    const char *name = text + strlen(before);
+    if (strncmp(text, before, strlen(before)) != 0)
         return -1;
     for (int i = 0; i < 2; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0 && name[strlen(names[i])] == ' ')
@@ -139,18 +139,18 @@ static bool has_parameters(const char *text) {
 bool wat_is_usable(const struct header *header) {
     struct wat axes[2];
     for (int i = 0; i < 2; i++)
-        if (!join(header, i + 1, &axes[i]) || type_of(&axes[i]) < 0 ||
+        if (!join(header, i + 1, &axes[i]) || type_of(axes[i].text) < 0 ||
             !has_polynomial(axes[i].text) || !has_parameters(axes[i].text))
             return false;
-    return type_of(&axes[0]) == type_of(&axes[1]);
+    return type_of(axes[0].text) == type_of(axes[1].text);
 }
 
 bool wat_has_polynomials(const struct header *header) {
     for (int64_t i = 0; i < header->n_cards; i++) {
         const char *card = header->cards + CARD * i;
-        struct wat wat;
-        if ((part_of(card, 1) == 1 || part_of(card, 2) == 1) && read_part(card, wat.text) &&
-            type_of(&wat) >= 0)
+        char part[PART + 1];
+        if ((part_of(card, 1) == 1 || part_of(card, 2) == 1) && read_part(card, part) &&
+            type_of(part) >= 0)
             return true;
     }
     return false;

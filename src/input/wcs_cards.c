@@ -1,6 +1,5 @@
 #include "input/wcs_cards.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

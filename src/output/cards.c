@@ -43,13 +43,26 @@ void cards_add_integer(struct cards *cards, const char *keyword, int64_t value) 
     add_value(cards, keyword, text);
 }
 
+/* As FITS has it: E in exponents. */
+static void format_real(double value, char text[FORMAT_TEXT]) {
+    format_double(value, text);
+    for (char *c = text; *c; c++)
+        *c = ascii_upper(*c);
+}
+
 void cards_add_real(struct cards *cards, const char *keyword, double value) {
     char text[FORMAT_TEXT];
     if (!isfinite(value))
         return;
-    format_double(value, text);
-    for (char *c = text; *c; c++)
-        *c = ascii_upper(*c); /* FITS wants E in exponents */
+    format_real(value, text);
+    add_value(cards, keyword, text);
+}
+
+void cards_add_pixel(struct cards *cards, const char *keyword, double value) {
+    char text[FORMAT_TEXT + sizeof ".0"];
+    format_real(value, text);
+    if (!strpbrk(text, ".E"))
+        strcat(text, ".0");
     add_value(cards, keyword, text);
 }
 

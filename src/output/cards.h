@@ -15,6 +15,9 @@ void cards_add_logical(struct cards *cards, const char *keyword, bool value);
 void cards_add_integer(struct cards *cards, const char *keyword, int64_t value);
 /* Adds no card for a value that is not finite. */
 void cards_add_real(struct cards *cards, const char *keyword, double value);
+/* Adds a finite number, which has a point also where it is whole: casacore complains of a reference
+ * pixel that is an integer. */
+void cards_add_pixel(struct cards *cards, const char *keyword, double value);
 /* Adds no card for an empty text, and several for a long one. */
 void cards_add_text(struct cards *cards, const char *keyword, const char *value);
 /* Adds a text to the HISTORY, or as a COMMENT, in as many cards as it needs. */

@@ -57,7 +57,7 @@ static void add_cut_axis(struct cards *cards, const struct header *header, int a
     header_real(header, keyword.text, &reference);
     reference -= (double)(plane - 1);
     if (reference != 0)
-        cards_add_real(cards, keyword.text, reference);
+        cards_add_pixel(cards, keyword.text, reference);
 }
 
 /* Whether a card is the reference pixel of an axis beyond the plane. */

@@ -1,7 +1,6 @@
 /* Cards of distortions, and others of which WCSLIB's structs are made, copied and used. The lines
  * of the input are cards. libwcs is not instrumented: what it writes to memory, valgrind sees where
  * it runs this target on the headers of records.py (test_distortions). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -255,6 +255,8 @@ class Save(t.Case):
                     header = self.save(path, "--plane", "%d,%d" % tuple(np.add(plane, 1)), names="rms")["rms"][1]
                     self.assert_plane_wcs(path, 0, header, plane)
                     self.assertEqual(header.get("SPECSYS"), cards.get("SPECSYS"))
+                    pixels = [card.image.split("=")[1].split()[0] for card in header.cards if card.keyword in ("CRPIX3", "CRPIX4")]
+                    self.assertEqual([pixel for pixel in pixels if "." not in pixel], [])  # casacore complains of integers
 
     def test_coordinates(self):
         """astropy finds the same positions in the map as in the image."""
