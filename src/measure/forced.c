@@ -106,10 +106,13 @@ static enum srcfind_status hold_shapes(struct measuring *m, struct error *error)
 
 /* Lists the places in the image. */
 static void list_places(struct measuring *m) {
+    const struct pixel_source *source = m->forced->pixels->source;
+    const double widest = place_widest(&m->beam, source->width, source->height);
     for (int64_t i = 0; i < m->n_rows; i++) {
         const struct entry *e = &m->entries[i];
         if (is_inside(m->forced, e->x, e->y))
-            m->places[m->n_places++] = place_make(e->x, e->y, &e->moments, i);
+            m->places[m->n_places++] =
+                place_make(e->x, e->y, m->forced->frame ? &e->moments : NULL, widest, i);
     }
     places_sort(m->places, m->n_places, m->forced->frame);
 }
@@ -122,6 +125,12 @@ static double area_of(const struct measuring *m, const struct entry *entry) {
     const struct tensor *a = &entry->moments, *b = &m->beam;
     const double ratio = (a->xx * a->yy - a->xy * a->xy) / (b->xx * b->yy - b->xy * b->xy);
     return entry->own.major > 0 ? beam * sqrt(ratio) : beam;
+}
+
+static void fill_shape(const struct entry *entry, struct srcfind_source *row) {
+    row->dc_major = entry->own.major;
+    row->dc_minor = entry->own.minor;
+    row->dc_angle = entry->own.angle;
 }
 
 static void fill_fluxes(const struct measuring *m, const struct place_pixels *known,
@@ -139,9 +148,7 @@ static void fill_fluxes(const struct measuring *m, const struct place_pixels *kn
         row->total_flux = row->peak_flux * area * setting->to_flux;
         row->e_total_flux = row->e_peak_flux * area * setting->to_flux;
         row->flags |= entry->own.major > 0 ? 0 : SRCFIND_FLAG_BEAM_SHAPE;
-        row->dc_major = entry->own.major;
-        row->dc_minor = entry->own.minor;
-        row->dc_angle = entry->own.angle;
+        fill_shape(entry, row);
     }
     row->snr = row->peak_flux / known->noise.rms;
 }
@@ -160,10 +167,12 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
     if (m->forced->frame &&
-        !found->is_fitted) /* the shape falls between the pixels, or is others' */
+        !found->is_fitted) /* the shape falls between the pixels, is others', or too wide */
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
     else
         fill_fluxes(m, known, found, row);
+    if (p->is_too_wide && m->entries[p->row].own.major > 0)
+        fill_shape(&m->entries[p->row], row);
 }
 
 /* Whether a row has the shape that was held. */

@@ -24,6 +24,8 @@ struct srcfind_beam held_shape_own(const struct position_shape *shape) {
     const struct tensor whole = moments_of(&shape->size), psf = moments_of(&shape->psf);
     const struct tensor rest = {whole.xx - psf.xx, whole.yy - psf.yy, whole.xy - psf.xy};
     const struct axes axes = tensor_axes(&rest);
+    if (isnan(axes.major)) /* the squares of an absurdly wide shape */
+        return shape->size;
     if (!(axes.major > 0))
         return point;
     const double angle = 90 - atan2(axes.sine, axes.cosine) / (2 * RADIAN);
@@ -31,13 +33,15 @@ struct srcfind_beam held_shape_own(const struct position_shape *shape) {
                                  angle < 180 ? angle : angle - 180};
 }
 
-/* The moments of a shape and the beam, where the Jacobian is known; else those of the beam. */
+/* The moments of a shape and the beam, where the Jacobian is known; else those of the beam. Those
+ * of an absurdly wide shape are not finite. */
 static struct tensor convolve(const struct tensor *beam, const struct srcfind_beam *own,
                               const struct jacobian *jacobian) {
     const struct tensor on_sky = moments_of(own);
     const struct jacobian to_pixels = jacobian_inverse(jacobian);
     const struct tensor t = jacobian_apply(&to_pixels, &on_sky);
-    const bool is_known = isfinite(t.xx) && isfinite(t.yy) && isfinite(t.xy);
+    const bool is_known = isfinite(to_pixels.east_x) && isfinite(to_pixels.east_y) &&
+                          isfinite(to_pixels.north_x) && isfinite(to_pixels.north_y);
     return is_known ? (struct tensor){beam->xx + t.xx, beam->yy + t.yy, beam->xy + t.xy} : *beam;
 }
 

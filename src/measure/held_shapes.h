@@ -11,7 +11,8 @@
 struct srcfind_beam held_shape_own(const struct position_shape *shape);
 
 /* Sets the second moments, in pixels^2, of n shapes at (x, y), each convolved with the image's
- * beam. A shape of 0, and one at a place that has no scale on the sky, has those of the beam.
+ * beam. A shape of 0, and one at a place that has no scale on the sky, has those of the beam. They
+ * are not finite if the shape is too wide for numbers.
  * Errors: of WCSLIB or memory. */
 enum srcfind_status held_shapes_moments(struct wcs *wcs, const struct srcfind_image *image,
                                         const struct tensor *beam, int n, const double *x,

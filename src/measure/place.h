@@ -13,6 +13,7 @@ struct place {
     double square;
     double reach_x, reach_y; /* how far they reach on both sides */
     bool is_wide;            /* of a scale: local background would have its emission in it */
+    bool is_too_wide;        /* its shape is as flat as a background, and is not fitted */
     int64_t row;
     int64_t twin; /* the first place with the same position and shape, which has the result */
     /* Whose parts several places may be, and what its two sums of amplitudes multiply each with. */

@@ -7,6 +7,8 @@
 
 enum { MOST_OTHERS = 512 };
 
+static const double MOST_CELLS = 1e18; /* of which two are added without an overflow */
+
 /* A place in the frame, where distances are in beams. Cells are squares of one beam: the places of
  * a cell are closer than two beams. */
 struct located {
@@ -26,8 +28,9 @@ struct grouping {
     struct located *located;
     struct cell *cells;
     int64_t n_located, n_cells;
-    int64_t *parent;   /* of a forest whose trees are the clusters; a root is the lowest index */
-    int64_t *clusters; /* places by cluster, and then by index */
+    int64_t n_clusters; /* so far */
+    int64_t *parent;    /* of a forest whose trees are the clusters; a root is the lowest index */
+    int64_t *clusters;  /* places by cluster, and then by index */
     struct place_groups *made;
 };
 
@@ -39,8 +42,10 @@ static int64_t root_of(struct grouping *g, int64_t i) {
     return i;
 }
 
+/* Joins the clusters of two places, which are different ones. */
 static void join(struct grouping *g, int64_t a, int64_t b) {
     const int64_t left = root_of(g, a), right = root_of(g, b);
+    g->n_clusters--;
     g->parent[left < right ? right : left] = left < right ? left : right;
 }
 
@@ -65,15 +70,26 @@ static int compare_located(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
+/* Whether a place belongs to a cluster. */
+static bool is_in_cluster(const struct grouping *g, int64_t i) {
+    return g->places[i].twin == i && !g->places[i].is_too_wide;
+}
+
+/* A number of cells; so many that they reach all others stand for more. */
+static int64_t whole_cells(double cells) {
+    return (int64_t)fmax(-MOST_CELLS, fmin(floor(cells), MOST_CELLS));
+}
+
 static void make_cells(struct grouping *g) {
     for (int64_t i = 0; i < g->n; i++) {
         const struct place *p = &g->places[i];
         const double u = (g->frame->ux * p->x + g->frame->uy * p->y) / FIT_FWHM;
         const double v = g->frame->vy * p->y / FIT_FWHM;
         g->parent[i] = i;
-        if (p->twin == i)
-            g->located[g->n_located++] = (struct located){(int64_t)floor(v), (int64_t)floor(u), i};
+        if (is_in_cluster(g, i))
+            g->located[g->n_located++] = (struct located){whole_cells(v), whole_cells(u), i};
     }
+    g->n_clusters = g->n_located;
     qsort(g->located, (size_t)g->n_located, sizeof *g->located, compare_located);
     for (int64_t i = 0; i < g->n_located; i++) {
         const struct located *at = &g->located[i];
@@ -122,14 +138,21 @@ static double longest(const struct grouping *g, const struct place *p) {
     return fmax(1, sqrt(tensor_axes(&in_frame).major));
 }
 
-/* Joins a place and those close to it whose FWHM is not longer. */
+/* Joins a place and those close to it whose FWHM is not longer. Goes from cell to cell: a beam that
+ * is far narrower than the shape has far more rows without a cell. */
 static void join_near(struct grouping *g, const struct located *at) {
-    const int64_t cells = (int64_t)ceil(2 * longest(g, &g->places[at->place]));
-    for (int64_t row = at->row - cells; row <= at->row + cells; row++)
-        for (int64_t c = find_cell(g, row, at->column - cells);
-             c < g->n_cells && g->cells[c].row == row && g->cells[c].column <= at->column + cells;
-             c++)
-            join_cell(g, at->place, &g->cells[c]);
+    const int64_t cells = whole_cells(ceil(2 * longest(g, &g->places[at->place])));
+    const int64_t left = at->column - cells, right = at->column + cells;
+    for (int64_t c = find_cell(g, at->row - cells, left);
+         c < g->n_cells && g->cells[c].row <= at->row + cells;) {
+        const struct cell *cell = &g->cells[c];
+        if (cell->column < left)
+            c = find_cell(g, cell->row, left);
+        else if (cell->column > right)
+            c = find_cell(g, cell->row + 1, left);
+        else
+            join_cell(g, at->place, &g->cells[c++]);
+    }
 }
 
 /* --- groups --- */
@@ -271,7 +294,7 @@ static void list_clusters(struct grouping *g, int64_t *starts) {
         n += count;
     }
     for (int64_t i = 0; i < g->n; i++) /* starts[i] moves to the end of its cluster, and back */
-        if (g->places[i].twin == i)
+        if (is_in_cluster(g, i))
             g->clusters[starts[root_of(g, i)]++] = i;
     memcpy(g->made->members, g->clusters, (size_t)g->n_located * sizeof *g->clusters);
 }
@@ -287,6 +310,18 @@ static bool add_clusters(struct grouping *g) {
     }
     free(scratch);
     return ok;
+}
+
+/* Adds a group for each place that is in no cluster. */
+static void add_lone_places(struct grouping *g) {
+    int64_t n = g->n_located;
+    for (int64_t i = 0; i < g->n; i++) {
+        if (g->places[i].twin != i || !g->places[i].is_too_wide)
+            continue;
+        g->made->members[n] = i;
+        g->made->groups[g->made->n++] =
+            (struct place_group){.n = 1, .members = &g->made->members[n++]};
+    }
 }
 
 /* Sets where the others of each group are, which do not move any more. */
@@ -307,10 +342,11 @@ static bool group(struct grouping *g) {
     bool ok = starts && g->located && g->cells && g->parent && g->clusters;
     if (ok) {
         make_cells(g);
-        for (int64_t i = 0; i < g->n_located; i++)
+        for (int64_t i = 0; i < g->n_located && g->n_clusters > 1; i++)
             join_near(g, &g->located[i]);
         list_clusters(g, starts);
         ok = add_clusters(g);
+        add_lone_places(g);
     }
     free(starts);
     free(g->located);

@@ -5,6 +5,8 @@
 
 #include "common/arrays.h"
 
+static const double MOST_COLUMN = 1e15;
+
 /* The columns x0 ... x1 that are used in a row; none if x0 > x1. */
 struct columns {
     int64_t x0, x1;
@@ -155,6 +157,11 @@ struct span {
     int n_blank;
 };
 
+/* A column, which is far beyond any image where the number is. */
+static int64_t column_at(double x) {
+    return (int64_t)fmax(-MOST_COLUMN, fmin(x, MOST_COLUMN));
+}
+
 /* The columns within `reach` of a place in a row, and a few more. */
 static struct columns columns_reached(const struct place *p, double reach, int64_t y) {
     const double dy = (double)y - p->y, xx = p->form.xx, xy = p->form.xy;
@@ -162,7 +169,7 @@ static struct columns columns_reached(const struct place *p, double reach, int64
     if (!(left >= 0))
         return (struct columns){0, -1};
     const double centre = p->x - xy * dy / xx, half = sqrt(left / xx) + 1;
-    return (struct columns){(int64_t)floor(centre - half), (int64_t)ceil(centre + half)};
+    return (struct columns){column_at(floor(centre - half)), column_at(ceil(centre + half))};
 }
 
 static void find_active(struct summing *s, int64_t y) {

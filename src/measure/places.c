@@ -16,9 +16,20 @@ static const char MEASURING[] = "measuring at given positions";
 
 /* --- places --- */
 
-struct place place_make(double x, double y, const struct tensor *moments, int64_t row) {
-    struct place p = {.x = x, .y = y, .moments = *moments, .row = row, .source = row};
-    if (isnan(p.moments.xx))
+double place_widest(const struct tensor *beam, int64_t width, int64_t height) {
+    const double own = fmax(hypot((double)width, (double)height), MOST_REACH);
+    return hypot(own, FIT_FWHM * sqrt(tensor_axes(beam).major));
+}
+
+struct place place_make(double x, double y, const struct tensor *moments, double widest,
+                        int64_t row) {
+    struct place p = {.x = x, .y = y, .moments = {NAN, NAN, NAN}, .row = row, .source = row};
+    if (!moments)
+        return p;
+    p.is_too_wide = !(FIT_FWHM * sqrt(tensor_axes(moments).major) <= widest) ||
+                    !(tensor_determinant(moments) > 0); /* a line, but for rounding */
+    p.moments = p.is_too_wide ? (struct tensor){0, 0, 0} : *moments;
+    if (p.is_too_wide)
         return p;
     p.form = tensor_inverse(&p.moments);
     const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */

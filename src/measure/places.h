@@ -4,10 +4,16 @@
 
 #include "measure/amplitudes.h"
 
-/* A place with a shape of these second moments (pixels^2; NaN: the nearest pixel alone), whose
+/* The FWHM above which a shape is too wide for an image of this size, whatever the beam is, whose
+ * second moments are given: without the beam it is wider than the image's diagonal, and than the
+ * pixels that are used around a place. */
+double place_widest(const struct tensor *beam, int64_t width, int64_t height);
+
+/* A place with a shape of these second moments (pixels^2; NULL: the nearest pixel alone), whose
  * pixels are those within one FWHM of it, in its directions. It is its own source, without
- * weights. */
-struct place place_make(double x, double y, const struct tensor *moments, int64_t row);
+ * weights. A FWHM above `widest` is too wide. */
+struct place place_make(double x, double y, const struct tensor *moments, double widest,
+                        int64_t row);
 
 /* Whether a part of the pixels of a place is outside of an image of this size. */
 bool place_is_cut(const struct place *place, int64_t width, int64_t height);

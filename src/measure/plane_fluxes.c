@@ -84,7 +84,9 @@ static void add_place(struct measuring *m, int64_t gaussian, int64_t i,
     const struct srcfind_source *g = &m->held->gaussians[gaussian];
     if (!is_inside(m, g))
         return;
-    struct place p = place_make(g->x, g->y, moments, gaussian);
+    const struct pixel_source *source = m->plane->pixels->source;
+    const double widest = place_widest(&m->beam, source->width, source->height);
+    struct place p = place_make(g->x, g->y, moments, widest, gaussian);
     const bool is_alone = !(m->held->sources[i].n_gaussians > 1);
     p.source = i;
     p.is_wide = g->scale > 0;

@@ -13,7 +13,8 @@ static const uint32_t HAD_ITS_TURN = UINT32_MAX; /* a rank that no candidate has
 
 struct node {
     float low[3], high[3]; /* rounded outwards */
-    int32_t image;         /* of the rows that were taken in it: NONE, one, or SEVERAL */
+    float reach;           /* the largest chord of the rows that were taken in it, rounded up */
+    int32_t image;         /* of these rows: NONE, one, or SEVERAL */
 };
 
 struct search {
@@ -21,7 +22,7 @@ struct search {
     const struct reach *reach;
     struct node *nodes; /* node k has the children 2 k + 1 and 2 k + 2 */
     uint64_t *duplicates;
-    double most; /* the largest radius */
+    double own; /* the chord of the row that is searched for; 0: not known */
 };
 
 /* --- preference --- */
@@ -97,6 +98,7 @@ static void make_box(struct node *node, const struct candidate *c, int64_t n) {
         node->low[k] = nextafterf((float)low, -2);
         node->high[k] = nextafterf((float)high, 2);
     }
+    node->reach = 0;
     node->image = NONE;
 }
 
@@ -163,12 +165,12 @@ static bool is_near(const struct search *s, const struct candidate *a, const str
 }
 
 /* Whether a row that was taken makes this one a duplicate: in node k, with the candidates [first,
- * first + n). */
+ * first + n). An image whose beam is absurdly wide has no node searched but those with its rows. */
 static bool has_better(const struct search *s, const struct candidate *c, int64_t k, int64_t first,
                        int64_t n) {
     const struct node *node = &s->nodes[k];
     if (node->image == NONE || node->image == c->image ||
-        distance_to_box(node, c->position) >= s->most)
+        distance_to_box(node, c->position) >= fmax(s->own, (double)node->reach))
         return false;
     if (n > LEAF)
         return has_better(s, c, 2 * k + 1, first, n / 2) ||
@@ -184,8 +186,10 @@ static bool has_better(const struct search *s, const struct candidate *c, int64_
 
 /* Notes in the nodes around a place that a row of an image was taken there. */
 static void take(struct search *s, int64_t place, int32_t image, int64_t n) {
+    const float reach = nextafterf((float)s->own, INFINITY);
     for (int64_t k = 0, first = 0;;) {
         struct node *node = &s->nodes[k];
+        node->reach = fmaxf(node->reach, reach);
         node->image = node->image == NONE || node->image == image ? image : SEVERAL;
         if (n <= LEAF)
             return;
@@ -202,6 +206,8 @@ static void search_all(struct search *s, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const uint32_t place = s->candidates[i].turn.place;
         struct candidate *c = &s->candidates[place];
+        const double reach = reach_of(&s->reach[c->image], c);
+        s->own = reach > 0 ? chord(reach) : 0;
         if (has_better(s, c, 0, 0, n))
             s->duplicates[c->row / 64] |= (uint64_t)1 << c->row % 64;
         else
@@ -220,11 +226,8 @@ static double largest_reach(const struct candidate *candidates, int64_t n,
 
 bool duplicates_find(struct candidate *candidates, int64_t n, const struct reach *reach,
                      uint64_t *duplicates) {
-    struct search s = {.candidates = candidates,
-                       .reach = reach,
-                       .duplicates = duplicates,
-                       .most = chord(largest_reach(candidates, n, reach))};
-    if (n == 0 || !(s.most > 0))
+    struct search s = {.candidates = candidates, .reach = reach, .duplicates = duplicates};
+    if (n == 0 || !(largest_reach(candidates, n, reach) > 0))
         return true;
     s.nodes = rank(candidates, n) ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;
     if (!s.nodes)

@@ -8,11 +8,13 @@
 #include "input/frame.h"
 #include "input/image.h"
 #include "input/tables/text_file.h"
+#include "input/usable_beam.h"
 
 /* --- the image --- */
 
 static void take_beam(const struct table_file *table, struct srcfind_image *image) {
-    if (!(table->beam.major > 0))
+    const struct srcfind_beam size = {table->beam.major, table->beam.minor, 0};
+    if (!beam_is_usable(&size, NAN))
         return;
     image->beam = table->beam;
     image->beam_pixels = NAN; /* nobody asks for it here */

@@ -389,6 +389,63 @@ class At(t.Case):
         self.assert_error(1, "the unit of DC_Maj is Jy: convert the column to arcsec or degrees", image, "--at", at, "--fit")
         self.assertEqual(t.run(image, "-q", "--at", at).returncode, 0)
 
+    def test_shapes_wider_than_the_image(self):
+        """These are as flat as a background: rows with flag 64 and the catalogue's size, and other entries as if they were not there. The
+        run ends, however wide they are."""
+        beam = (5.0, 4.0, 30.0)
+        image = self.image_of("shapes.fits", self.data, beam)
+        x, y = np.array([30.25, 60.5, 61.0, 60.5, 90.75]), np.array([40.5, 70.25, 70.0, 70.25, 80.0])
+        degrees = self.ARCSEC / 3600
+        diagonal = 260 * degrees  # more than 256 pixels, which any image may have
+        options = "--fit", "--background", "zero", "--rms", "1"
+        few = self.catalogue("few.csv", Xposn=x[[0, 2, 4]], Yposn=y[[0, 2, 4]], DC_Maj=[0, 9 * degrees, 0], DC_Min=[0, 0, 0], DC_PA=[0, 10, 0])
+        expected = self.rows(image, few, *options)
+        self.assertEqual([int(row["Flags"]) & ~EDGE for row in expected], [BEAM_SHAPE, 0, BEAM_SHAPE])
+        for wide in (diagonal, 1, 360, 1e8, 1e30, 1e160, 1e300):
+            for narrow in (wide, 0, 3 * degrees):
+                with self.subTest(wide=wide, narrow=narrow):
+                    at = self.catalogue("wide.csv", Xposn=x, Yposn=y, DC_Maj=[0, wide, 9 * degrees, wide, 0], DC_Min=[0, narrow, 0, narrow, 0],
+                                        DC_PA=[0, 20, 10, 20, 0])
+                    rows = self.rows(image, at, *options)
+                    for row, alike in zip([rows[i] for i in (0, 2, 4)], expected):
+                        self.assertEqual([row[name] for name in MEASURED + ("Flags",)], [alike[name] for name in MEASURED + ("Flags",)])
+                    for row in rows[1], rows[3]:
+                        self.assertEqual([row["Flags"], row["DC_Maj"], row["Total_flux"], row["Peak_flux"], row["Isl_rms"]],
+                                         [NOT_FITTED, wide, None, None, None])
+                    planes = self.path("planes.csv")
+                    t.run(image, "-q", "--at", at, *options, "--measure-in", image, "-o", planes, check=True)
+                    self.assertEqual([int(row["Flags"]) & NOT_FITTED for row in t.read_csv(self.path("planes.planes.csv"))],
+                                     [0, NOT_FITTED, 0, NOT_FITTED, 0])
+        for a in (1e9, 1e300):
+            at = self.catalogue("aegean.csv", Xposn=x, Yposn=y, a=[20, a, 20, 20, 20], b=[20, a, 20, 20, 20], pa=[0] * 5, psf_a=[9] * 5,
+                                psf_b=[9] * 5, psf_pa=[0] * 5)
+            self.assertEqual([int(row["Flags"]) & NOT_FITTED for row in self.rows(image, at, *options)], [0, NOT_FITTED, 0, 0, 0])
+        nearly = self.catalogue("nearly.csv", Xposn=x, Yposn=y, DC_Maj=[250 * degrees] * 5, DC_Min=[0] * 5, DC_PA=[0, 40, 80, 120, 160])
+        self.assertEqual({int(row["Flags"]) & NOT_FITTED for row in self.rows(image, nearly, *options)}, {0})
+
+    def test_wide_shapes_of_a_narrow_beam(self):
+        """A wide and a small entry, in each direction from one another, are fitted together though they are 160 beams apart: in an image
+        without noise, neither takes flux of the other."""
+        beam, peaks, degrees = (0.05, 0.05, 0), np.array([30.0, 20.0]), self.ARCSEC / 3600
+        offsets = [(0, 8), (0, -8), (8, 0), (-8, 0), (6, 6), (-6, -6)]
+        x = np.array([(a, a + dx) for a, (dx, _) in zip((25.25, 70.5, 115.25) * 2, offsets)])
+        y = np.array([(b, b + dy) for b, (_, dy) in zip((35.5,) * 3 + (80.25,) * 3, offsets)])
+        rows, columns = np.mgrid[:HEIGHT, :WIDTH]
+        for sizes in ((12, 1.5), (12, 12)):
+            data = np.zeros((HEIGHT, WIDTH))
+            for i in range(len(offsets)):
+                for k, size in enumerate(sizes):
+                    square = (columns - x[i, k]) ** 2 + (rows - y[i, k]) ** 2
+                    data += peaks[k] * np.exp(-4 * np.log(2) * square / (size ** 2 + beam[0] ** 2))
+            image = self.image_of("narrow.fits", data.astype(np.float32), beam)
+            own = np.tile(sizes, len(offsets)) * degrees
+            for count in (1, len(offsets)):  # a pair alone, too
+                n = 2 * count
+                at = self.catalogue("wide.csv", Xposn=x.ravel()[:n], Yposn=y.ravel()[:n], DC_Maj=own[:n], DC_Min=own[:n], DC_PA=np.zeros(n))
+                for i, row in enumerate(self.rows(image, at, "--fit", "--background", "zero", "--rms", "1")):
+                    with self.subTest(sizes=sizes, count=count, i=i):
+                        self.assertAlmostEqual(row["Peak_flux"], peaks[i % 2], delta=1e-2)
+
     def test_own_catalogue(self):
         """Of a search with --fit: its sources have their fluxes again, in another image with that beam."""
         beam = (6.0, 5.0, 70.0)

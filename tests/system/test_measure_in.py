@@ -258,6 +258,15 @@ class MeasureIn(t.Case):
                         self.assertEqual({(row["Plane"], row["Flags"] == 4, row["Total_flux"] is None) for row in found},
                                          {(1, False, False), (2, True, True), (3, False, False)})
 
+    def test_absurd_beams(self):
+        """A run ends, whichever beam the header of a plane has."""
+        pixels = self.sky(5, self.peaks, 1)
+        for arcsec, flags in ((1e-30, {4}), (1e-10, {4}), (2e-3, {0, 64}), (0.05, {0, 64}), (1e6, {1, 65}), (1e13, {1, 65})):
+            with self.subTest(arcsec):
+                plane = self.write("plane.fits", pixels, header(beam=arcsec / 3600))
+                found, _ = self.rows(self.deep, "-i", "3", "--measure-in", plane)
+                self.assertEqual({int(row["Flags"]) & (1 | 4 | 64) for row in found} - ({1, 65} if 0 in flags else set()), flags)
+
     def test_places_that_cannot_be_told_apart(self):
         """Two entries at nearly one place have one flux, and they and their neighbour one residual, as a lone entry has."""
         x, y = self.places[14]

@@ -496,6 +496,11 @@ class Merge(t.Case):
         self.assertRegex(result.stderr.split("\nsrcfind: 2 images")[0] + "\n", note % (re.escape(images[0]), "beam"))
         catalogues = [os.path.join(self.out, "n%d.fits" % i) for i in range(2)]
         self.assertRegex(merge(*catalogues, "-o", "-").stderr, note % (re.escape(catalogues[0]), "radius"))
+        for path in catalogues:  # as a catalogue of a plane that has none may say
+            with fits.open(path, mode="update") as hdus:
+                for name in ("BMAJ", "BMIN", "BPA"):
+                    hdus[1].header[name] = 1.2e-38
+        self.assertRegex(merge(*catalogues, "-o", "-").stderr, note % (re.escape(catalogues[0]), "radius"))
         result = merge(*catalogues, "-o", "-", "--radius", "3")
         self.assertNotIn("no beam", result.stderr)
         self.assertNotIn(" 0 duplicates", result.stderr)

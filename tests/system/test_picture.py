@@ -195,6 +195,15 @@ class Picture(t.Case):
         self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] < 30).all(axis=2).mean(), 0.01)
         self.assertLess((pixels[TOP:TOP + 600, LEFT:LEFT + 600] > 250).all(axis=2).mean(), 0.05)
 
+    def test_absurd_beams(self):
+        """What is far larger than the sheet is not drawn: the map is as it is without it, and the run ends."""
+        data = t.noise(100, 100, n_sources=5)
+        expected = None
+        for beam in (20.0, 1e6, 1e9, 1e60):
+            pixels, _ = self.picture(self.write("image.fits", data, t.sky_header(BMAJ=beam, BMIN=beam)))
+            expected = pixels if expected is None else expected
+            self.assertTrue(np.array_equal(pixels[TOP:TOP + 600, LEFT:LEFT + 600], expected[TOP:TOP + 600, LEFT:LEFT + 600]))
+
     def ticks(self, pixels, shape):
         """The image's coordinates of the ticks along the lower and the left edge."""
         scale, bottom = self.map_place(np.empty(shape), pixels)

@@ -22,14 +22,18 @@ static bool shape_outline(const struct jacobian *to_pixels, double major, double
 }
 
 /* An ellipse in pixels of the image as one on the sheet, where its semi-axes are at least `least`.
- */
+ * An axis of many sheets is shortened to a few: what is on the sheet looks the same. */
 static struct outline on_sheet(const struct view *v, const struct outline *o, double least) {
-    return (struct outline){view_x(v, o->x), view_y(v, o->y), fmax(o->major * v->scale, least),
-                            fmax(o->minor * v->scale, least), o->angle};
+    const double most = 4 * (v->width + v->height);
+    return (struct outline){view_x(v, o->x), view_y(v, o->y),
+                            fmin(fmax(o->major * v->scale, least), most),
+                            fmin(fmax(o->minor * v->scale, least), most), o->angle};
 }
 
 static void trace(const struct view *v, const struct outline *o) {
     const struct cairo *c = v->cairo;
+    if (o->minor > v->width + v->height) /* it is around the sheet */
+        return;
     c->cairo_save(v->sheet);
     c->cairo_translate(v->sheet, o->x, o->y);
     c->cairo_rotate(v->sheet, -o->angle);
