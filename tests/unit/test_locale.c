@@ -20,13 +20,14 @@ static char directory[TEMPORARY_PATH];
 
 /* --- the locale --- */
 
-/* Makes a locale with a comma in the directory. Returns the exit status of localedef. */
+/* Makes a locale with a comma in the directory. Not 0 if it cannot be made: localedef needs what
+ * the package locales has. */
 static int make_locale(void) {
     char command[3 * TEMPORARY_PATH];
     snprintf(command, sizeof command,
              "cd '%s' && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \".\"\\n"
              "grouping 3;3\\nEND LC_NUMERIC\\n' >source && "
-             "{ localedef -c -i source ./comma >log 2>&1; test -d comma; }",
+             "{ localedef -c -i source ./comma >log 2>&1; test -f comma/LC_NUMERIC; }",
              directory);
     return system(command);
 }
@@ -35,10 +36,10 @@ static int make_locale(void) {
  * letter. */
 static int make_letters(void) {
     char command[2 * TEMPORARY_PATH];
-    snprintf(
-        command, sizeof command,
-        "cd '%s' && { localedef -i tr_TR -f ISO-8859-9 ./letters >log 2>&1; test -d letters; }",
-        directory);
+    snprintf(command, sizeof command,
+             "cd '%s' && { localedef -i tr_TR -f ISO-8859-9 ./letters >log 2>&1; test -f "
+             "letters/LC_CTYPE; }",
+             directory);
     return system(command);
 }
 
@@ -360,13 +361,13 @@ int main(void) {
         cmocka_unit_test(letters_are_ascii),
     };
     char command[2 * TEMPORARY_PATH];
-    if (system("command -v localedef >/dev/null") != 0) {
-        printf("skipped: there is no localedef to make a locale with a comma\n");
-        return SKIPPED;
-    }
-    if (!temporary_directory(directory) || make_locale() != 0)
+    int status = SKIPPED;
+    if (!temporary_directory(directory))
         return 1;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (make_locale() == 0)
+        status = cmocka_run_group_tests(tests, NULL, NULL);
+    else
+        printf("skipped: localedef, or what it needs of Debian's package locales, is not there\n");
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    return system(command) != 0 || failed;
+    return system(command) != 0 ? 1 : status;
 }
