@@ -1,7 +1,7 @@
 """Which sources of a merged catalogue of `srcfind --at --fit` vary? Prints V and eta of each light curve, and draws the one of
 the largest eta.
 
-usage: python3 lightcurve.py LIGHT.vot PICTURE.png
+usage: python3 lightcurve.py [--help] LIGHT.vot [PICTURE.png]
 
 Needs astropy and, for the picture, matplotlib (Debian: python3-astropy, python3-matplotlib)."""
 import sys
@@ -48,6 +48,9 @@ def main(catalogue, picture=None):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+    elif len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    else:
+        main(*sys.argv[1:])

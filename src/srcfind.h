@@ -123,7 +123,8 @@ struct srcfind;
  * including half a second for the start of the device. It expects that as many pixels follow as the
  * finders that were made together have searched, and that they take as long. The catalogue of the
  * option at is read by the first search, and again if its file has changed; finders that were made
- * with the same options, or with copies of them, share it. */
+ * with the same options, or with copies of them, share it. A stack that the system limits to less
+ * than 512 KiB (RLIMIT_STACK) is an error: threads have the same. */
 SRCFIND_API enum srcfind_status srcfind_create(const struct srcfind_options *options,
                                                struct srcfind **finder);
 

@@ -17,6 +17,7 @@
 #include "api/search.h"
 #include "common/clock.h"
 #include "common/format_double.h"
+#include "common/stack.h"
 #include "cpu/variants.h"
 #include "gpu/module.h"
 #include "input/fits/cfitsio.h"
@@ -62,7 +63,9 @@ static struct srcfind *make_finder(const struct options *options, struct shared_
 static enum srcfind_status start_finders(const struct options *options, int n, int n_threads,
                                          struct srcfind **finders) {
     struct error *error = &finders[0]->error;
-    enum srcfind_status status = options_check(options, error);
+    enum srcfind_status status = stack_check(error);
+    if (status == SRCFIND_OK)
+        status = options_check(options, error);
     if (status == SRCFIND_OK && finder_wants_gpu(options))
         status = gpu_check(error);
     for (int i = 0; status == SRCFIND_OK && i < n; i++)

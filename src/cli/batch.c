@@ -498,7 +498,7 @@ int batch_run(const struct cli *cli) {
     int status = targets_make(cli, &targets);
     if (status == EXIT_OK) {
         const struct messages messages = messages_for(cli);
-        unused_note(&messages, cli);
+        unused_note(&messages, cli, &targets);
         clean_directories(cli, &targets);
         status = run_targets(cli, &targets);
     }

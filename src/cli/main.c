@@ -24,8 +24,10 @@ static int run_command(const struct cli *cli) {
 
 int main(int argc, char **argv) {
     struct cli cli;
-    process_start();
-    int status = command_line_read(argc, argv, &cli);
+    int status = process_start();
+    if (status != EXIT_OK)
+        return status;
+    status = command_line_read(argc, argv, &cli);
     if (status == EXIT_OK)
         status = run_command(&cli);
     command_line_clear(&cli);

@@ -341,8 +341,9 @@ static int run(const struct arguments *a) {
 
 int main(int argc, char **argv) {
     struct arguments arguments = {0};
-    process_start();
-    const int status = read_arguments(argc, argv, &arguments);
+    int status = process_start();
+    if (status == EXIT_OK)
+        status = read_arguments(argc, argv, &arguments);
     if (status != EXIT_OK)
         return status;
     if (!arguments.help && !arguments.version)

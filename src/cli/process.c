@@ -9,7 +9,10 @@
 #include <malloc.h>
 #endif
 
+#include "cli/exit_status.h"
+#include "cli/messages.h"
 #include "common/arrays.h"
+#include "common/stack.h"
 
 /* Opens /dev/null, read-only, for standard streams that are closed. Otherwise the next file would
  * get the descriptor of standard output or error, and messages would be written to it. */
@@ -40,8 +43,14 @@ static void keep_memory(void) {
 #endif
 }
 
-void process_start(void) {
+int process_start(void) {
+    struct error error;
     fill_standard_streams();
+    if (stack_check(&error) != SRCFIND_OK) {
+        messages_usage("%s", error.text);
+        return EXIT_IMAGE;
+    }
     keep_memory();
     signal(SIGXFSZ, SIG_IGN);
+    return EXIT_OK;
 }

@@ -2,8 +2,9 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
-/* Opens standard streams that are closed, and sets how memory is kept; a file that grows too large
- * becomes an error of write(). */
-void process_start(void);
+/* Opens standard streams that are closed, checks that the stack is large enough, and sets how
+ * memory is kept; a file that grows too large becomes an error of write(). Returns the exit status;
+ * on an error the reason is on standard error. */
+int process_start(void);
 
 #endif

@@ -20,7 +20,21 @@ static void note(const struct messages *messages, const struct cli *cli, const c
         messages_note(messages, "--%s has no effect %s", option, why);
 }
 
-void unused_note(const struct messages *messages, const struct cli *cli) {
+/* Notes a catalogue whose suffix is that of another format than its own. In a directory, suffixes
+ * are those of the format. */
+static void note_suffix(const struct messages *messages, const struct targets *targets) {
+    const char *path = targets->n > 0 ? targets->target[0].catalogue : NULL;
+    const struct srcfind_format *of_suffix = path ? srcfind_format_of(path) : NULL;
+    if (of_suffix && strcmp(of_suffix->name, targets->format->name) != 0)
+        messages_note(messages,
+                      "%s: written as %s, as --format says, though its suffix is that of %s, by "
+                      "which programs may read it",
+                      path, targets->format->name, of_suffix->name);
+}
+
+void unused_note(const struct messages *messages, const struct cli *cli,
+                 const struct targets *targets) {
+    note_suffix(messages, targets);
     static const char *const of_islands[] = {"threshold", "island", "connectivity", "min-pixels"};
     for (size_t i = 0; cli->at_positions && i < sizeof of_islands / sizeof *of_islands; i++)
         note(messages, cli, of_islands[i], "with --at, which measures at all positions");

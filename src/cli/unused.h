@@ -1,10 +1,12 @@
-/* Options that have no effect beside others. */
+/* Options, and a suffix, that have no effect beside others. */
 #ifndef UNUSED_H
 #define UNUSED_H
 
 #include "cli/messages.h"
+#include "cli/targets.h"
 
 /* Notes each of them, and why it has none. */
-void unused_note(const struct messages *messages, const struct cli *cli);
+void unused_note(const struct messages *messages, const struct cli *cli,
+                 const struct targets *targets);
 
 #endif

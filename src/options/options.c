@@ -44,6 +44,16 @@ static bool parse_count(void *member, const char *text) {
     return read_integer(text, 1, INT64_MAX, member);
 }
 
+static bool parse_seed(void *member, const char *text) {
+    return read_integer(text, 0, INT64_MAX, member);
+}
+
+static void print_seed(const void *member, char *text) {
+    const int64_t *seed = member;
+    if (*seed != SEED_NOT_GIVEN)
+        format_integer(*seed, text);
+}
+
 /* 0 is not set. */
 static void print_set(const void *member, char *text) {
     const int64_t *number = member;
@@ -374,7 +384,7 @@ static const struct {
     [SCALES] = {"a list of up to 8 different numbers from 1 to 1000", parse_scales, print_scales},
     [COUNT] = {"a whole number above 0", parse_count, print_count},
     [INJECTED] = {"a whole number of sources from 1 to 1000000", parse_injected, print_set},
-    [SEED] = {"a whole number from 1 to 9223372036854775807", parse_count, print_set},
+    [SEED] = {"a whole number from 0 to 9223372036854775807", parse_seed, print_seed},
     [PIXELS] = {"a whole number of pixels from 0 to 1000", parse_pixels, print_set},
     [CHOICE] = {NULL, NULL, NULL},
     [BACKGROUND] = {"median, zero or a number", parse_background, print_background},
@@ -448,6 +458,7 @@ static bool parse_entry(const struct entry *e, const char *text, struct options 
 void options_default(struct options *options) {
     *options = (struct options){.beam = {NAN, NAN, NAN},
                                 .blank = NAN,
+                                .seed = SEED_NOT_GIVEN,
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,
                                 .patches = PATCHES_NOT_GIVEN,
@@ -496,7 +507,7 @@ double options_group(const struct options *options) {
 }
 
 int64_t options_seed(const struct options *options) {
-    return options->seed > 0 ? options->seed : 1;
+    return options->seed == SEED_NOT_GIVEN ? 1 : options->seed;
 }
 
 double options_spectral_index(const struct options *options) {
@@ -553,7 +564,7 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     if (options->at_all && !*options->at)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at-all: it goes with --at, which gives the positions: leave it out");
-    if (options->seed > 0 && options->completeness == 0)
+    if (options->seed != SEED_NOT_GIVEN && options->completeness == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "seed: it goes with --completeness, which draws random numbers: leave it "
                          "out");

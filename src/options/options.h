@@ -12,6 +12,7 @@ enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
 /* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
+enum { SEED_NOT_GIVEN = -1 };
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
 enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8, SCALES_MOST = 8 };
@@ -57,7 +58,7 @@ struct options {
     int64_t min_pixels;
     bool negative;        /* sources of the negated image, too */
     int64_t completeness; /* so many sources of each width are added and searched; 0: not given */
-    int64_t seed;         /* 0: not given; options_seed() has the default */
+    int64_t seed;         /* from 0 on, or SEED_NOT_GIVEN; options_seed() has the default */
     bool deblend, fit;    /* see options_deblend() and options_fit() */
     double contrast;      /* 0: not given; options_contrast() has the default */
     double group;         /* NAN: not given; options_group() has the default */

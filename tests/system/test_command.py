@@ -342,6 +342,25 @@ class Command(t.Case):
                 self.assertEqual(len(notes), note is not None)
                 self.assertIn(note or "", "".join(notes))
 
+    def test_suffix_of_another_format(self):
+        """--format counts, and a note says so; none where they agree, of a suffix that is of no format, in a directory, and with -q."""
+        for name, form, other in (("c.json", "votable", "json"), ("c.json", "VOT", "json"), ("c.csv.gz", "json", "csv"), ("c.txt", "csv", "table"), ("c.XML", "ecsv", "votable"),
+                                  ("c.json", "json", None), ("c.json.gz", "json", None), ("c.xml", "votable", None), ("c.fit", "fits", None), ("c.dat", "json", None),
+                                  ("c", "json", None), ("out.vot/", "csv", None)):
+            with self.subTest(name, form=form):
+                result = t.run(self.image, "-f", form, "-o", self.path(name), check=True)
+                written = "votable" if form == "VOT" else form
+                note = "srcfind: %s: written as %s, as --format says, though its suffix is that of %s, by which programs may read it\n" % (self.path(name), written, other)
+                self.assertEqual(result.stderr.count("written as"), other is not None)
+                self.assertIn(note if other else "", result.stderr)
+                self.assertEqual(t.run(self.image, "-q", "-f", form, "-o", self.path(name), check=True).stderr, "")
+        with open(self.path("c.json")) as stream:
+            self.assertEqual(stream.read(1), "{")
+        t.run(self.image, "-q", "-f", "votable", "-o", self.path("c.json"), check=True)
+        with open(self.path("c.json")) as stream:
+            self.assertIn("<VOTABLE", stream.read())
+        self.assertNotIn("written as", t.run(self.image, "-f", "votable", check=True).stderr)
+
     def test_files_of_the_names_of_options(self):
         os.rename(self.image, self.path("help"))
         self.assertEqual(t.run("help", cwd=self.directory.name).returncode, 0)

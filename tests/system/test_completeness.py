@@ -240,7 +240,11 @@ class Completeness(t.Case):
         crowded = self.sky("crowded.fits", n_sources=600)
         self.check_bins(crowded, "--local", "-i", "3", "--fit", n=150)
         self.check_bins(crowded, "--local", "--scales=2", n=60, widths=(1, 2))
-        self.assertNotEqual(self.check_bins(image, n=40, seed=2), self.check_bins(image, n=40, seed=3))
+        bins = [self.check_bins(image, n=40, seed=seed) for seed in (0, 1, 2, 3)]
+        self.assertTrue(all(a != b for i, a in enumerate(bins) for b in bins[:i]))
+        for seed in (0, 1):  # a catalogue tells its seed, also 0
+            self.assertEqual(t.find(image, "--completeness=5", "--seed", seed)["options"]["seed"], seed)
+        self.assertIsNone(t.find(image, "--completeness=5")["options"]["seed"])
 
     def test_scales(self):
         """Also sources of each scale, whose rows are of any scale."""
@@ -415,7 +419,8 @@ class Completeness(t.Case):
                 ("--completeness: '1000001' is not a whole number", "--completeness=1000001"),
                 ("--completeness: '' is not a whole number", "--completeness="),
                 ("--completeness 200: its value stands behind `=`: --completeness=200", "--completeness", "200"),
-                ("--seed: '0' is not a whole number from 1 to 9223372036854775807", "--completeness", "--seed=0"),
+                ("--seed: '-1' is not a whole number from 0 to 9223372036854775807", "--completeness", "--seed=-1"),
+                ("--seed: it goes with --completeness", "--seed=0"),
                 ("--seed: it goes with --completeness", "--seed=3"),
                 ("--at: nothing is detected, and so nothing is missed: leave --completeness out", "--at", at, "--completeness"),
                 ("--bench is of a search alone: leave --completeness out", "--bench", "--completeness"),

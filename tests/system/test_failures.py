@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import numpy as np
 from astropy.io import fits
@@ -183,6 +184,43 @@ class Failures(t.Case):
         with self.assertRaises(OSError) as made:
             os.mkdir("/sys/catalogues")
         self.assertIn(os.strerror(made.exception.errno), result.stderr)
+
+    def with_stack(self, kib, *command):
+        """Runs a command whose stack, and whose threads', may have so many KiB."""
+        limit = kib << 10
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True, env={"PATH": os.environ["PATH"]}, timeout=t.HANG,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)))
+
+    @unittest.skipIf(t.SANITIZED, "sanitizers need more")
+    def test_small_stack(self):
+        """One message, and no crash."""
+        merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+        t.run(self.good(), "-q", "-o", self.path("c.csv"), check=True)
+        for kib in (64, 128, 256, 511):
+            for name, *words in (("srcfind", t.COMMAND, self.good(), "-o", self.path("out.csv")), ("srcfind", t.COMMAND, self.good(), "--compare-cpu"),
+                                 ("srcfind-merge", merge, self.path("c.csv"), "-o", self.path("out.csv"))):
+                result = self.with_stack(kib, *words)
+                self.assertEqual([result.returncode, result.stdout, result.stderr],
+                                 [1, "", "%s: the stack is limited to %d KiB, and 512 are needed: raise the limit with `ulimit -s 8192`\n" % (name, kib)])
+        self.assertFalse(os.path.exists(self.path("out.csv")))
+
+    @unittest.skipIf(t.SANITIZED, "sanitizers need more")
+    def test_least_stack(self):
+        """It is enough for all ways through the program, here and in its threads."""
+        images = [self.write(name, t.noise(200, 220, seed=seed), t.sky_header()) for name, seed in (("a.fits", 1), ("b.fits", 2))]
+        t.run(images[0], "-q", "-o", self.path("at.csv"), check=True)
+        t.run(images[0], "-q", "-o", self.path("at.fits"), check=True)
+        tiles = self.path("tiles.fits.fz")
+        fits.HDUList([fits.PrimaryHDU(), t.tiled(t.noise(200, 220, seed=1), "HCOMPRESS_1", None, t.sky_header())]).writeto(tiles)
+        everything = "rms,background,snr,islands,sources,model,residual,mask,gaussians" + (",picture" if os.environ.get("PICTURES") else "")
+        for options in (["--local", "-i", "3", "--fit", "--scales", "--negative", "--completeness=20", "--save", everything, "-f", "json", "--report", self.path("r.csv"),
+                         "--merge", self.path("m.vot")],
+                        ["--at", self.path("at.csv"), "--fit", "--measure-in", images[1] + "/"], ["--at", self.path("at.fits"), "--fit", "--local", "-f", "fits"],
+                        ["--detect-on", tiles, "--fit", "--columns", "@aegean"], ["--plane", "all", "--deblend", "-f", "votable"]):
+            several = [] if "--measure-in" in options or "--detect-on" in options else [images[1], tiles]
+            options = [images[1] if option.endswith("/") else option for option in options]
+            result = self.with_stack(512, t.COMMAND, images[0], *several, *options, "-q", "--cpu", "--threads", 4, "-o", self.path("out") + "/")
+            self.assertEqual([result.returncode, result.stderr], [0, ""])
 
     def test_full_disk(self):
         """A file that must not grow: the old catalogue stays, and nothing else is left."""

@@ -4,6 +4,7 @@ import io
 import math
 import os
 import re
+import subprocess
 import sys
 import types
 
@@ -69,6 +70,16 @@ class LightCurves(t.Case):
         empty = self.table[self.table["Flags"] & 512 != 0]
         self.assertEqual(list(empty["Date_obs"]), ["2026-11-%02dT03:30:00" % (2 + 4 * BLANK_EPOCH)])
         self.assertTrue(np.ma.getmaskarray(empty["Total_flux"]).all() or np.isnan(empty["Total_flux"]).all())
+
+    def test_help(self):
+        """The script says what it takes, on standard output if it was asked."""
+        def run(*arguments):
+            return subprocess.run([sys.executable, lightcurve.__file__, *arguments], capture_output=True, text=True, cwd=self.directory.name)
+        for arguments in (["--help"], ["-h"], ["light.vot", "--help"]):
+            self.assertEqual([run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr], [0, lightcurve.__doc__ + "\n", ""])
+        for arguments in ([], ["a", "b", "c"]):
+            self.assertEqual([run(*arguments).returncode, run(*arguments).stdout, run(*arguments).stderr], [1, "", lightcurve.__doc__ + "\n"])
+        self.assertEqual(run("light.vot").stdout.count("\n"), 1 + len(PEAKS))
 
     def test_measures(self):
         """V and eta are those of plain sums; the source that varies stands out, and eta of the others is that of their noise."""

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
@@ -182,6 +183,24 @@ static void wrong_options(void **state) {
         assert_option(options, o->name, o->initial ? o->initial : "");
     }
     srcfind_options_destroy(options);
+}
+
+/* A limit of the stack that a search might pass, here and in the threads, is an error. */
+static void small_stack(void **state) {
+    struct rlimit before;
+    struct srcfind *finder;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_STACK, &before), 0);
+    struct rlimit small = before;
+    small.rlim_cur = 300 << 10;
+    assert_int_equal(setrlimit(RLIMIT_STACK, &small), 0);
+    const enum srcfind_status status = srcfind_create(NULL, &finder);
+    assert_int_equal(setrlimit(RLIMIT_STACK, &before), 0);
+    assert_int_equal(status, SRCFIND_ERROR_MEMORY);
+    assert_string_equal(srcfind_message(finder),
+                        "the stack is limited to 300 KiB, and 512 are needed: raise the limit with "
+                        "`ulimit -s 8192`");
+    srcfind_destroy(finder);
 }
 
 /* --shapes fits sources; this and --contrast divide islands, too; the contrast that is not given is
@@ -1106,6 +1125,7 @@ int main(void) {
         cmocka_unit_test(defaults),
         cmocka_unit_test(values_and_their_buffers),
         cmocka_unit_test(wrong_options),
+        cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
         cmocka_unit_test(positions_that_are_given),
         cmocka_unit_test(island_above_threshold),
