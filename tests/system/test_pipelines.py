@@ -44,7 +44,8 @@ class Masks(t.Case):
 
         def clean(name, *options):
             subprocess.run(["wsclean", "-j", "1", "-size", "512", "512", "-scale", "%dasec" % PIXEL, "-niter", "3000", "-mgain", "0.8", "-no-update-model-required",
-                            *options, "-name", name, "sky.ms"], cwd=self.directory.name, check=True, capture_output=True)
+                            *options, "-name", name, "sky.ms"], cwd=self.directory.name, check=True, capture_output=True,
+                           env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})  # else it refuses an OpenBLAS with threads
             return fits.getdata(self.path(name + "-model.fits"))
 
         free = clean("free", "-threshold", "0.01")

@@ -163,6 +163,8 @@ class Surveys(t.Case):
         with open(self.path("slurm.conf"), "w") as stream:
             stream.write(CONFIGURATION.format(host=socket.gethostname().split(".")[0], ports=free_ports(2), user=getpass.getuser(),
                                               directory=directory, cpus=2 * N_TASKS))
+        with open(self.path("cgroup.conf"), "w") as stream:
+            stream.write("CgroupPlugin=cgroup/v1\n")  # else slurmd does not start where no cgroups are mounted; nothing uses them
         with open(self.path("wrapper"), "w") as stream:
             stream.write(WRAPPER.format(command=t.COMMAND, faulty=FAULTY, directory=directory))
         os.chmod(self.path("wrapper"), 0o755)

@@ -193,7 +193,7 @@ def _euclidean_plot(flux: Array, weights: Array | None, area: float) -> Figure |
     edges = np.geomspace(flux.min() / 1.001, flux.max() * 1.001, max(4, min(16, int(math.sqrt(len(flux))))))
     middles, widths, index = np.sqrt(edges[:-1] * edges[1:]), np.diff(edges), np.digitize(flux, edges) - 1
     layers: list[Layer] = []
-    shown = np.zeros(0)
+    shown: Array = np.zeros(0)
     for each, name, colour, mark in ((np.ones(len(flux)), "found", BLUE, "round"), (weights, "completeness taken out", VERMILLION, "square")):
         if each is None:
             continue

@@ -92,7 +92,8 @@ def _fields(tiles: list[Tile], sources: dict[int, Sources], centres: Array) -> d
 def find_overlaps(tiles: list[Tile], sources: dict[int, Sources], centres: Array, neighbours: Array) -> Overlaps:
     """Compares each tile with those of its neighbours that are of the same frame and plane."""
     fields = _fields(tiles, sources, centres)
-    found, rest = [], [np.zeros((0, 3))]
+    found: list[Overlap] = []
+    rest: list[Array] = [np.zeros((0, 3))]
     for i, j in sorted({(min(i, int(j)), max(i, int(j))) for i in fields for j in neighbours[i] if int(j) in fields}):
         a, b = fields[i], fields[j]
         if a.frame != b.frame or tiles[i].text("plane") != tiles[j].text("plane"):

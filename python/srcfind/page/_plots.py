@@ -18,7 +18,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike, NDArray
 
-Reals = NDArray[np.float64]
+Reals = NDArray[Any]
 
 BLACK, GREY = "#000000", "#767676"
 BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
@@ -120,7 +120,7 @@ def colours(fractions: ArrayLike) -> NDArray[np.uint8]:
 
 def colour_text(fraction: float) -> str:
     """The colour of a value from 0 to 1, as in CSS."""
-    return "#%02x%02x%02x" % tuple(colours(fraction).tolist())
+    return "#%02x%02x%02x" % tuple(int(part) for part in colours(fraction))
 
 
 # --- frames and layers ---
