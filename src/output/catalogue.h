@@ -112,6 +112,7 @@ struct srcfind_catalogue {
     const struct srcfind_catalogue *of_sources; /* of a table: the catalogue it is of; else NULL */
     const char *kind; /* of a table but that of Gaussians; else NULL: see catalogue_kind */
     struct injections injections; /* with the option completeness */
+    double injected_area; /* over which they are spread: square degrees; pixels without sky */
     struct plane_table planes;
     struct plane_rows *plane_rows;     /* see catalogue_planes; NULL: not made yet */
     struct bin_rows *bins[BIN_TABLES]; /* see catalogue_bins; NULL: not made yet */
@@ -138,8 +139,8 @@ const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *ca
 /* Note i (from 0) on what looks wrong; NULL after the last one. */
 const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i);
 
-/* What its rows are: "sources", "gaussians", "planes", "completeness_bins" or "reliability_bins".
- */
+/* What its rows are: "sources", "gaussians", "planes", "completeness_bins", "reliability_bins" or
+ * "injections". */
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
 
 /* What messages call it: "catalogue", or "table" of what stands beside one. */
