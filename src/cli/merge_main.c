@@ -325,15 +325,17 @@ static bool read_all(struct merge_inputs *r, struct threads *threads,
 static int say_tables(const struct merge *merge, const struct merge_options *options,
                       const struct messages *messages) {
     const char *failed = merge_table_error(merge), *why = merge_no_completeness(merge);
+    const struct merge_options written = merge_written(merge);
     if (failed)
         messages_error(messages, "%s", failed);
-    if (options->gaussians && !failed)
-        messages_note(messages, "%s: the Gaussians of these rows", options->gaussians);
+    if (written.gaussians)
+        messages_note(messages, "%s: the Gaussians of these rows", written.gaussians);
+    if (written.completeness)
+        messages_note(messages, "%s: how complete these catalogues are together",
+                      written.completeness);
     if (why)
         messages_note(messages, "%s: not written: %s", options->completeness, why);
-    else if (options->completeness && !failed)
-        messages_note(messages, "%s: how complete these catalogues are together",
-                      options->completeness);
+    merged_file_remove_earlier(&written, NULL, messages);
     return failed ? EXIT_IMAGE : EXIT_OK;
 }
 

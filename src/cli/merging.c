@@ -152,9 +152,12 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
         if (is_held)
             signals_release();
     }
-    if (m->status == SRCFIND_OK)
+    if (m->status == SRCFIND_OK) {
+        const struct merge_options written = merge_written(m->merge);
         say_counts(m, &counts, messages);
-    else
+        merged_file_remove_earlier(&written, m->cli->find->values.at, messages);
+    }
+    if (m->status != SRCFIND_OK)
         messages_error(messages, "%s", m->error.text);
     const char *table_error = merge_table_error(m->merge);
     if (table_error)

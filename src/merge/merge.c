@@ -23,6 +23,11 @@
 #include "output/json.h"
 #include "output/save.h"
 
+/* The tables beside a merged catalogue that were written. */
+struct written {
+    bool gaussians, completeness;
+};
+
 struct merge {
     struct merge_options options;
     const struct writer *writer;
@@ -35,6 +40,7 @@ struct merge {
     struct merged_injections *injections; /* of each image, for the table of completeness */
     struct metadata metadata;
     int64_t n_rows;
+    struct written written;
     struct error table_error;     /* of the first table that could not be written; else "" */
     struct error no_completeness; /* why it cannot be made; else "" */
 };
@@ -435,27 +441,21 @@ static enum srcfind_status write_completeness(struct merge *m, struct srcfind_ca
     return status;
 }
 
-/* The tables beside a merged catalogue that were written. */
-struct written {
-    bool gaussians, completeness;
-};
-
 /* Writes the tables, each of which may fail. */
-static struct written write_tables(struct merge *m, const struct merged_rows *rows,
-                                   struct srcfind_catalogue *c, struct threads *threads) {
-    struct written written = {0};
+static void write_tables(struct merge *m, const struct merged_rows *rows,
+                         struct srcfind_catalogue *c, struct threads *threads) {
+    struct written *written = &m->written;
     struct error error;
     enum srcfind_status status = SRCFIND_OK;
     if (m->options.gaussians) {
         status = write_gaussians(m, rows, c, threads, &error);
-        written.gaussians = status == SRCFIND_OK;
+        written->gaussians = status == SRCFIND_OK;
         keep_table_error(m, status, &error);
     }
     if (m->options.completeness) {
-        status = write_completeness(m, c, threads, &written.completeness, &error);
+        status = write_completeness(m, c, threads, &written->completeness, &error);
         keep_table_error(m, status, &error);
     }
-    return written;
 }
 
 /* Tables go where the catalogue cannot be written, as beside those of images. */
@@ -471,18 +471,27 @@ static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
     c->store = &store;
     c->n_sources = rows->n;
     catalogue_name_columns(c);
-    const struct written written = write_tables(m, rows, c, threads);
+    write_tables(m, rows, c, threads);
     const enum srcfind_status status =
         m->options.path ? save_file(c, m->writer, threads, m->options.path, error)
                         : save_stream(c, m->writer, threads, stdout, "standard output", error);
-    if (status != SRCFIND_OK && written.gaussians)
+    if (status != SRCFIND_OK && m->written.gaussians)
         unlink(m->options.gaussians);
-    if (status != SRCFIND_OK && written.completeness)
+    if (status != SRCFIND_OK && m->written.completeness)
         unlink(m->options.completeness);
     bin_rows_free(c->bins[BINS_COMPLETENESS]);
     free(c->injections.all);
     free(c);
     return status;
+}
+
+struct merge_options merge_written(const struct merge *m) {
+    struct merge_options options = m->options;
+    if (!m->written.gaussians)
+        options.gaussians = NULL;
+    if (!m->written.completeness)
+        options.completeness = NULL;
+    return options;
 }
 
 const char *merge_table_error(const struct merge *m) {

@@ -75,7 +75,10 @@ enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *p
 enum srcfind_status merge_finish(struct merge *merge, struct threads *threads,
                                  struct srcfind_merge_counts *counts, struct error *error);
 
-/* After merge_finish: the message of the first table that could not be written; NULL: all were. */
+/* After merge_finish: the options, with NULL for tables that were not written. */
+struct merge_options merge_written(const struct merge *merge);
+
+/* The same: the message of the first table that could not be written; NULL: all were. */
 const char *merge_table_error(const struct merge *merge);
 
 /* The same: why there is no table of completeness, which needs the added sources of all images;
