@@ -1,5 +1,6 @@
 #include "merge/candidates.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,13 +27,14 @@ static bool is_of_position(const struct srcfind_source *s) {
     return !has_box(s) && !*s->s_code;
 }
 
-static void add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
+/* Adds a row. False where memory ran out. */
+static bool add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
                 const struct srcfind_source *s) {
-    if (!isfinite(s->lon) || !isfinite(s->lat) || is_of_position(s))
-        return;
-    const double lon = s->lon * (M_PI / 180), lat = s->lat * (M_PI / 180);
+    double at[3];
+    if (is_of_position(s) || !pixel_frame_position(s, at))
+        return true;
     c->candidate[c->n++] = (struct candidate){
-        .position = {cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat)},
+        .position = {at[0], at[1], at[2]},
         .rms = isfinite(s->isl_rms) ? s->isl_rms : (double)INFINITY,
         .image = (int32_t)i,
         .margin = margin_of(image, s),
@@ -41,34 +43,44 @@ static void add(struct candidates *c, const struct merged_image *image, int64_t 
         .at_edge = s->flags & SRCFIND_FLAG_EDGE,
         .is_negative = s->flags & SRCFIND_FLAG_NEGATIVE,
     };
+    return cut_rows_add(&c->cuts, i, image->first + row, s);
 }
-
-enum { ROWS_AT_ONCE = 256 };
 
 /* Adds the rows of image i. */
 static bool add_image(const struct spool *spool, const struct merged_image *image, int64_t i,
                       struct srcfind_source *rows, struct candidates *c) {
-    for (int64_t first = 0; first < image->n; first += ROWS_AT_ONCE) {
-        const int64_t left = image->n - first, n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+    enum { MOST = MERGED_ROWS_AT_ONCE };
+    for (int64_t first = 0; first < image->n; first += MOST) {
+        const int64_t left = image->n - first, n = left < MOST ? left : MOST;
         if (!spool_read(spool, rows, (size_t)n * sizeof *rows,
                         image->at + first * (int64_t)sizeof *rows))
             return false;
-        for (int64_t k = 0; k < n; k++)
-            add(c, image, i, first + k, &rows[k]);
+        for (int64_t k = 0; k < n; k++) {
+            errno = ENOMEM;
+            if (!add(c, image, i, first + k, &rows[k]))
+                return false;
+        }
     }
+    cut_rows_end_image(&c->cuts, i);
     return true;
 }
 
-bool candidates_read(const struct spool *spool, const struct merged_image *images,
+bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
                      const int32_t *order, int64_t n, struct candidates *c) {
-    struct srcfind_source *rows = malloc(ROWS_AT_ONCE * sizeof *rows);
+    struct srcfind_source *rows = malloc(MERGED_ROWS_AT_ONCE * sizeof *rows);
     int64_t n_rows = 0;
     for (int64_t i = 0; i < n; i++)
         n_rows += images[order[i]].n;
     *c = (struct candidates){.candidate = malloc((size_t)n_rows * sizeof *c->candidate + 1)};
-    bool ok = rows && c->candidate;
+    bool ok = cut_rows_begin(&c->cuts, n_images) && rows && c->candidate;
     for (int64_t i = 0; ok && i < n; i++)
         ok = add_image(spool, &images[order[i]], order[i], rows, c);
     free(rows);
     return ok;
+}
+
+void candidates_clear(struct candidates *c) {
+    cut_rows_clear(&c->cuts);
+    free(c->candidate);
+    *c = (struct candidates){0};
 }

@@ -520,13 +520,16 @@ static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, 
                                          struct error *error) {
     struct candidates c;
     enum srcfind_status status = SRCFIND_OK;
-    if (!candidates_read(&m->spool, m->images, order, n, &c))
+    if (!candidates_read(&m->spool, m->images, m->n_images, order, n, &c))
         status = spool_error(m, error);
     for (int64_t i = 0; i < c.n; i++)
         m->metadata.images[c.candidate[i].image].has_candidates = true;
     if (status == SRCFIND_OK && !duplicates_find(c.candidate, c.n, reach, duplicates))
         status = error_memory(error, MERGING);
-    free(c.candidate);
+    if (status == SRCFIND_OK &&
+        !cut_rows_find(&c.cuts, &m->spool, m->images, order, n, reach, duplicates))
+        status = spool_error(m, error);
+    candidates_clear(&c);
     return status;
 }
 
