@@ -1,8 +1,9 @@
 #include "merge/candidates.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "merge/pixel_frame.h"
 
 /* A source of --fit that is highest nowhere in its island has no box. */
 static bool has_box(const struct srcfind_source *s) {
@@ -27,12 +28,11 @@ static bool is_of_position(const struct srcfind_source *s) {
     return !has_box(s) && !*s->s_code;
 }
 
-/* Adds a row. False where memory ran out. */
-static bool add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
+static void add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
                 const struct srcfind_source *s) {
     double at[3];
     if (is_of_position(s) || !pixel_frame_position(s, at))
-        return true;
+        return;
     c->candidate[c->n++] = (struct candidate){
         .position = {at[0], at[1], at[2]},
         .rms = isfinite(s->isl_rms) ? s->isl_rms : (double)INFINITY,
@@ -43,44 +43,42 @@ static bool add(struct candidates *c, const struct merged_image *image, int64_t 
         .at_edge = s->flags & SRCFIND_FLAG_EDGE,
         .is_negative = s->flags & SRCFIND_FLAG_NEGATIVE,
     };
-    return cut_rows_add(&c->cuts, i, image->first + row, s);
 }
 
 /* Adds the rows of image i. */
 static bool add_image(const struct spool *spool, const struct merged_image *image, int64_t i,
                       struct srcfind_source *rows, struct candidates *c) {
-    enum { MOST = MERGED_ROWS_AT_ONCE };
-    for (int64_t first = 0; first < image->n; first += MOST) {
-        const int64_t left = image->n - first, n = left < MOST ? left : MOST;
+    for (int64_t first = 0; first < image->n; first += MERGED_ROWS_AT_ONCE) {
+        const int64_t left = image->n - first,
+                      n = left < MERGED_ROWS_AT_ONCE ? left : MERGED_ROWS_AT_ONCE;
         if (!spool_read(spool, rows, (size_t)n * sizeof *rows,
                         image->at + first * (int64_t)sizeof *rows))
             return false;
-        for (int64_t k = 0; k < n; k++) {
-            errno = ENOMEM;
-            if (!add(c, image, i, first + k, &rows[k]))
-                return false;
-        }
+        for (int64_t k = 0; k < n; k++)
+            add(c, image, i, first + k, &rows[k]);
     }
-    cut_rows_end_image(&c->cuts, i);
     return true;
 }
 
-bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
+bool candidates_read(const struct spool *spool, const struct merged_image *images,
                      const int32_t *order, int64_t n, struct candidates *c) {
     struct srcfind_source *rows = malloc(MERGED_ROWS_AT_ONCE * sizeof *rows);
     int64_t n_rows = 0;
     for (int64_t i = 0; i < n; i++)
         n_rows += images[order[i]].n;
     *c = (struct candidates){.candidate = malloc((size_t)n_rows * sizeof *c->candidate + 1)};
-    bool ok = cut_rows_begin(&c->cuts, n_images) && rows && c->candidate;
+    bool ok = rows && c->candidate;
     for (int64_t i = 0; ok && i < n; i++)
         ok = add_image(spool, &images[order[i]], order[i], rows, c);
     free(rows);
     return ok;
 }
 
-void candidates_clear(struct candidates *c) {
-    cut_rows_clear(&c->cuts);
-    free(c->candidate);
-    *c = (struct candidates){0};
+bool candidates_have_cut(const struct candidates *c, const uint64_t *duplicates) {
+    for (int64_t i = 0; i < c->n; i++) {
+        const uint32_t row = c->candidate[i].row;
+        if (c->candidate[i].at_edge && !(duplicates[row / 64] >> row % 64 & 1))
+            return true;
+    }
+    return false;
 }

@@ -2,19 +2,21 @@
 #ifndef CANDIDATES_H
 #define CANDIDATES_H
 
-#include "merge/cut_rows.h"
+#include "merge/duplicates.h"
+#include "merge/merged_rows.h"
 
 struct candidates {
-    struct candidate *candidate;
+    struct candidate *candidate; /* to be freed */
     int64_t n;
-    struct cut_rows cuts; /* those among them that are cut */
 };
 
-/* Reads the rows of n images, `order` of all n_images, and takes those on the sky. Measurements at
+/* Reads the rows of n images, `order` of `images`, and takes those on the sky. Measurements at
  * given positions are none of them, each image has its own: their rows tell, those that were read
- * from CSV, too. False with errno. Clear them also then. */
-bool candidates_read(const struct spool *spool, const struct merged_image *images, int64_t n_images,
+ * from CSV, too. False with errno. */
+bool candidates_read(const struct spool *spool, const struct merged_image *images,
                      const int32_t *order, int64_t n, struct candidates *candidates);
-void candidates_clear(struct candidates *candidates);
+
+/* Whether one of them that is no duplicate touches an edge or a blank pixel. */
+bool candidates_have_cut(const struct candidates *candidates, const uint64_t *duplicates);
 
 #endif

@@ -6,6 +6,89 @@
 #include <string.h>
 
 #include "common/arrays.h"
+#include "merge/pixel_frame.h"
+
+/* An island: rows that follow each other, with one number, scale and sign. */
+struct merged_island {
+    int64_t id;
+    double scale;
+    bool is_negative, is_cut;
+    bool has_box, has_place, has_guess;
+    int64_t x_min, x_max, y_min, y_max; /* of all its rows */
+    double x, y, position[3];           /* of one of them, in pixels and on the sky */
+    struct pixel_frame guess;           /* if the rows of its image do not tell the frame */
+};
+
+/* A row of an island that touches the edge or a blank pixel. */
+struct cut_row {
+    uint32_t row;
+    int32_t image;
+    double scale;
+    bool is_negative;
+    bool has_frame;
+    struct pixel_frame frame;
+    /* The box of its island: its centre on the sky and, from there, half of its sides in pixels. At
+     * first `centre` is the place of the island, and the offset leads to that of the box. */
+    double centre[3], offset_x, offset_y, half_x, half_y;
+};
+
+struct image_frame {
+    bool is_known;
+    struct pixel_frame frame;
+};
+
+/* The rows of n images that are cut, and no duplicates yet. */
+struct cut_rows {
+    struct cut_row *rows;
+    int64_t n, capacity;
+    struct image_frame *frames; /* of each image, in their order */
+    /* Of the image, and of the island, that is being read. */
+    struct pixel_sums sums;
+    struct merged_island island;
+    bool is_open;
+    int64_t first_of_island, first_of_image;
+};
+
+/* What is searched: images, in an order, of which the i-th is being read. */
+struct finding {
+    const struct spool *spool;
+    const struct merged_image *images;
+    const int32_t *order;
+    int64_t n, i;
+    const struct reach *reach;
+    uint64_t *duplicates;
+    struct cut_rows cuts; /* in the end in the order of the third coordinate of their centres */
+    double most;          /* the largest reach of a cut row */
+    /* The island that is being read, and its rows that have a box. */
+    struct merged_island island;
+    bool is_open;
+    struct part *parts;
+    int64_t n_parts, parts_capacity;
+};
+
+static int32_t image_of(const struct finding *f) {
+    return f->order[f->i];
+}
+
+/* --- rows of images --- */
+
+typedef bool take_function(struct finding *f, int64_t row, const struct srcfind_source *source);
+
+/* Reads the rows of the image, with their numbers among all rows. */
+static bool read_rows(struct finding *f, struct srcfind_source *block, take_function *take) {
+    const struct merged_image *image = &f->images[image_of(f)];
+    for (int64_t first = 0, n; first < image->n; first += n) {
+        n = image->n - first < MERGED_ROWS_AT_ONCE ? image->n - first : MERGED_ROWS_AT_ONCE;
+        if (!spool_read(f->spool, block, (size_t)n * sizeof *block,
+                        image->at + first * (int64_t)sizeof *block))
+            return false;
+        errno = ENOMEM;
+        for (int64_t k = 0; k < n; k++)
+            if (!take(f, image->first + first + k, &block[k]))
+                return false;
+    }
+    return true;
+}
 
 /* --- islands --- */
 
@@ -66,17 +149,6 @@ static const struct pixel_frame *frame_of(const struct image_frame *image,
 
 /* --- rows that are cut --- */
 
-bool cut_rows_begin(struct cut_rows *c, int64_t n) {
-    *c = (struct cut_rows){.frames = calloc((size_t)n + 1, sizeof *c->frames)};
-    return c->frames;
-}
-
-void cut_rows_clear(struct cut_rows *c) {
-    free(c->rows);
-    free(c->frames);
-    *c = (struct cut_rows){0};
-}
-
 /* Gives a row what is known of its island once all rows of this are read. */
 static void describe_island(struct cut_row *cut, const struct merged_island *island) {
     cut->scale = island->scale;
@@ -100,7 +172,12 @@ static void end_island(struct cut_rows *c) {
     c->is_open = false;
 }
 
-bool cut_rows_add(struct cut_rows *c, int64_t i, int64_t row, const struct srcfind_source *source) {
+static bool is_duplicate(const struct finding *f, int64_t row) {
+    return f->duplicates[row / 64] >> row % 64 & 1;
+}
+
+static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_source *source) {
+    struct cut_rows *c = &f->cuts;
     pixel_sums_add(&c->sums, source);
     if (c->is_open && !is_of_island(&c->island, source))
         end_island(c);
@@ -108,16 +185,16 @@ bool cut_rows_add(struct cut_rows *c, int64_t i, int64_t row, const struct srcfi
         c->island = begin_island(source);
     c->is_open = true;
     add_to_island(&c->island, source);
-    if (!(source->flags & SRCFIND_FLAG_EDGE))
+    if (!(source->flags & SRCFIND_FLAG_EDGE) || is_duplicate(f, row))
         return true;
     if (!GROW(c->rows, c->capacity, c->n + 1))
         return false;
-    c->rows[c->n++] = (struct cut_row){.row = (uint32_t)row, .image = (int32_t)i};
+    c->rows[c->n++] = (struct cut_row){.row = (uint32_t)row, .image = image_of(f)};
     return true;
 }
 
-void cut_rows_end_image(struct cut_rows *c, int64_t i) {
-    struct image_frame *image = &c->frames[i];
+/* Finds the frame of the image once its rows are read, and the places of its cut rows. */
+static void end_image(struct cut_rows *c, struct image_frame *image) {
     end_island(c);
     image->is_known = pixel_frame_fit(&c->sums, &image->frame);
     int64_t n = c->first_of_image;
@@ -135,6 +212,26 @@ void cut_rows_end_image(struct cut_rows *c, int64_t i) {
     c->sums = (struct pixel_sums){0};
 }
 
+static int by_centre(const void *a, const void *b) {
+    const struct cut_row *x = a, *y = b;
+    return (x->centre[2] > y->centre[2]) - (x->centre[2] < y->centre[2]);
+}
+
+/* Lists the rows of all images that are cut. */
+static bool list_cut_rows(struct finding *f, struct srcfind_source *block) {
+    struct cut_rows *c = &f->cuts;
+    for (f->i = 0; f->i < f->n; f->i++) {
+        if (!read_rows(f, block, take_cut_row))
+            return false;
+        end_image(c, &c->frames[f->i]);
+    }
+    if (c->n > 0)
+        qsort(c->rows, (size_t)c->n, sizeof *c->rows, by_centre);
+    for (int64_t k = 0; k < c->n; k++)
+        f->most = fmax(f->most, reach_of_scale(&f->reach[c->rows[k].image], c->rows[k].scale));
+    return true;
+}
+
 /* --- islands that are whole --- */
 
 /* A row of an island, in pixels. */
@@ -142,18 +239,6 @@ struct part {
     double x, y, half_x, half_y; /* its box */
     /* The half axes of an ellipse in the box; 0: the row has no shape. */
     double major_x, major_y, minor_x, minor_y;
-};
-
-struct finding {
-    const struct cut_rows *cuts; /* in the order of the third coordinate of their centres */
-    const struct reach *reach;
-    uint64_t *duplicates;
-    double most; /* the largest reach of a cut row */
-    int32_t image;
-    struct merged_island island;
-    bool is_open;
-    struct part *parts; /* of the rows of the island that have a box */
-    int64_t n_parts, parts_capacity;
 };
 
 /* A direction on the sky at a row, from north through east, as far as an angle. */
@@ -186,7 +271,7 @@ static void set_ellipse(struct part *part, const struct srcfind_source *row,
 
 /* Adds the part of a row. False where memory ran out. */
 static bool add_part(struct finding *f, const struct srcfind_source *row) {
-    const struct pixel_frame *frame = frame_of(&f->cuts->frames[f->image], &f->island);
+    const struct pixel_frame *frame = frame_of(&f->cuts.frames[f->i], &f->island);
     if (!has_box(row) || !frame)
         return true;
     if (!GROW(f->parts, f->parts_capacity, f->n_parts + 1))
@@ -249,7 +334,7 @@ static double margin_of(const struct finding *f, const struct pixel_frame *frame
                         const struct cut_row *cut) {
     const struct merged_island *island = &f->island;
     const double reach = fmax(reach_of_scale(&f->reach[cut->image], cut->scale),
-                              reach_of_scale(&f->reach[f->image], island->scale));
+                              reach_of_scale(&f->reach[image_of(f)], island->scale));
     const double x = (double)island->x_max - (double)island->x_min + 1;
     const double y = (double)island->y_max - (double)island->y_min + 1;
     return reach > 0 ? fmax(reach / pixel_frame_size(frame), fmin(x, y) / 6) : (double)NAN;
@@ -260,7 +345,7 @@ static double margin_of(const struct finding *f, const struct pixel_frame *frame
 static bool contains(const struct finding *f, const struct pixel_frame *frame,
                      const struct cut_row *cut) {
     const struct merged_island *island = &f->island;
-    if (cut->image == f->image || cut->is_negative != island->is_negative ||
+    if (cut->image == image_of(f) || cut->is_negative != island->is_negative ||
         cut->scale < island->scale)
         return false;
     const double margin = margin_of(f, frame, cut);
@@ -302,13 +387,13 @@ static int64_t first_above(const struct cut_rows *c, double z) {
 /* Looks for cut rows in the island, if it is whole. */
 static void search_island(struct finding *f) {
     const struct merged_island *island = &f->island;
-    const struct cut_rows *c = f->cuts;
-    const struct pixel_frame *frame = frame_of(&c->frames[f->image], island);
+    const struct cut_rows *c = &f->cuts;
+    const struct pixel_frame *frame = frame_of(&c->frames[f->i], island);
     const bool is_usable = f->is_open && island->has_box && island->has_place && frame;
     f->is_open = false;
     if (!is_usable || island->is_cut)
         return;
-    const double own = reach_of_scale(&f->reach[f->image], island->scale);
+    const double own = reach_of_scale(&f->reach[image_of(f)], island->scale);
     const double radius = 2 * (extent_of(island, frame) + fmax(own, f->most)); /* with the margin */
     const double *at = island->position;
     for (int64_t k = first_above(c, at[2] - radius); k < c->n; k++) {
@@ -321,7 +406,8 @@ static void search_island(struct finding *f) {
     }
 }
 
-static bool take_row(struct finding *f, const struct srcfind_source *row) {
+static bool take_row(struct finding *f, int64_t number, const struct srcfind_source *row) {
+    (void)number;
     if (f->is_open && !is_of_island(&f->island, row))
         search_island(f);
     if (!f->is_open) {
@@ -333,52 +419,33 @@ static bool take_row(struct finding *f, const struct srcfind_source *row) {
     return add_part(f, row);
 }
 
-/* Looks for cut rows in all islands of an image. */
-static bool search_image(struct finding *f, const struct spool *spool,
-                         const struct merged_image *image, struct srcfind_source *block) {
-    bool ok = true;
-    for (int64_t first = 0, n; ok && first < image->n; first += n) {
-        n = lower(image->n - first, MERGED_ROWS_AT_ONCE);
-        ok = spool_read(spool, block, (size_t)n * sizeof *block,
-                        image->at + first * (int64_t)sizeof *block);
-        for (int64_t k = 0; ok && k < n; k++) {
-            errno = ENOMEM;
-            ok = take_row(f, &block[k]);
-        }
+/* Looks for cut rows in the islands of all images. */
+static bool search_images(struct finding *f, struct srcfind_source *block) {
+    for (f->i = 0; f->i < f->n; f->i++) {
+        if (!read_rows(f, block, take_row))
+            return false;
+        search_island(f);
     }
-    search_island(f);
-    return ok;
+    return true;
 }
 
-static int by_centre(const void *a, const void *b) {
-    const struct cut_row *x = a, *y = b;
-    return (x->centre[2] > y->centre[2]) - (x->centre[2] < y->centre[2]);
-}
-
-/* Those that are duplicates anyway need not be looked for. */
-static void prepare(struct cut_rows *c, struct finding *f) {
-    int64_t n = 0;
-    for (int64_t k = 0; k < c->n; k++)
-        if (!(f->duplicates[c->rows[k].row / 64] >> c->rows[k].row % 64 & 1))
-            c->rows[n++] = c->rows[k];
-    c->n = n;
-    qsort(c->rows, (size_t)n, sizeof *c->rows, by_centre);
-    for (int64_t k = 0; k < n; k++)
-        f->most = fmax(f->most, reach_of_scale(&f->reach[c->rows[k].image], c->rows[k].scale));
-}
-
-bool cut_rows_find(struct cut_rows *cuts, const struct spool *spool,
-                   const struct merged_image *images, const int32_t *order, int64_t n,
-                   const struct reach *reach, uint64_t *duplicates) {
-    struct finding f = {.cuts = cuts, .reach = reach, .duplicates = duplicates};
+bool cut_rows_find(const struct spool *spool, const struct merged_image *images,
+                   const int32_t *order, int64_t n, const struct reach *reach,
+                   uint64_t *duplicates) {
+    struct finding f = {.spool = spool,
+                        .images = images,
+                        .order = order,
+                        .n = n,
+                        .reach = reach,
+                        .duplicates = duplicates,
+                        .cuts.frames = calloc((size_t)n + 1, sizeof *f.cuts.frames)};
     struct srcfind_source *block = malloc(MERGED_ROWS_AT_ONCE * sizeof *block);
-    bool ok = block;
-    if (ok && cuts->n > 0)
-        prepare(cuts, &f);
-    for (int64_t i = 0; ok && cuts->n > 0 && i < n; i++) {
-        f.image = order[i];
-        ok = search_image(&f, spool, &images[order[i]], block);
-    }
+    errno = ENOMEM;
+    bool ok = f.cuts.frames && block && list_cut_rows(&f, block);
+    if (ok && f.cuts.n > 0)
+        ok = search_images(&f, block);
+    free(f.cuts.frames);
+    free(f.cuts.rows);
     free(f.parts);
     free(block);
     return ok;

@@ -16,6 +16,7 @@
 #include "common/texts.h"
 #include "input/image.h"
 #include "merge/candidates.h"
+#include "merge/cut_rows.h"
 #include "merge/merged_completeness.h"
 #include "merge/merged_gaussians.h"
 #include "merge/metadata.h"
@@ -520,16 +521,16 @@ static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, 
                                          struct error *error) {
     struct candidates c;
     enum srcfind_status status = SRCFIND_OK;
-    if (!candidates_read(&m->spool, m->images, m->n_images, order, n, &c))
+    if (!candidates_read(&m->spool, m->images, order, n, &c))
         status = spool_error(m, error);
     for (int64_t i = 0; i < c.n; i++)
         m->metadata.images[c.candidate[i].image].has_candidates = true;
     if (status == SRCFIND_OK && !duplicates_find(c.candidate, c.n, reach, duplicates))
         status = error_memory(error, MERGING);
-    if (status == SRCFIND_OK &&
-        !cut_rows_find(&c.cuts, &m->spool, m->images, order, n, reach, duplicates))
+    const bool has_cut = status == SRCFIND_OK && candidates_have_cut(&c, duplicates);
+    free(c.candidate); /* before cut rows are listed */
+    if (has_cut && !cut_rows_find(&m->spool, m->images, order, n, reach, duplicates))
         status = spool_error(m, error);
-    candidates_clear(&c);
     return status;
 }
 
