@@ -148,6 +148,7 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
 static void clear_texts(struct merged_image *image) {
     free(image->shown.path);
     free(image->shown.date_obs);
+    free(image->shown.plane);
     free(image->other_name);
     free(image->plane);
 }
@@ -236,19 +237,34 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     return SRCFIND_OK;
 }
 
+/* Sets *plane to that of an image as --plane has it, to be freed; NULL where none is chosen. False
+ * where memory ran out. */
+static bool show_plane(const struct merge_input *input, char **plane) {
+    const struct plane_option *searched = input->searched;
+    struct options own = {.plane = searched ? *searched : input->catalogue->options.plane};
+    char text[OPTIONS_TEXT];
+    *plane = NULL;
+    if (own.plane.n == 0)
+        return true;
+    options_get(&own, "plane", text);
+    return (*plane = strdup(text));
+}
+
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
-    struct merged_image image = {
-        .shown = {.path = texts_clean(input->name), .date_obs = texts_clean(c->image.date_obs)},
-        .other_name = input->other_name ? texts_clean(input->other_name) : NULL,
-        .has_sky = *c->image.lon_name,
-        .plane = input->plane ? strdup(input->plane) : NULL,
-        .width = (int32_t)c->image.width,
-        .height = (int32_t)c->image.height};
+    struct merged_image image = {.shown = {.path = texts_clean(input->name),
+                                           .date_obs = texts_clean(c->image.date_obs),
+                                           .frequency = c->image.frequency},
+                                 .other_name =
+                                     input->other_name ? texts_clean(input->other_name) : NULL,
+                                 .has_sky = *c->image.lon_name,
+                                 .plane = input->plane ? strdup(input->plane) : NULL,
+                                 .width = (int32_t)c->image.width,
+                                 .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name) ||
-        (input->plane && !image.plane)) {
+    if (!show_plane(input, &image.shown.plane) || !image.shown.path || !image.shown.date_obs ||
+        (input->other_name && !image.other_name) || (input->plane && !image.plane)) {
         clear_texts(&image);
         return error_memory(error, MERGING);
     }

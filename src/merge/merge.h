@@ -1,8 +1,8 @@
 /* Merges the catalogues of images into one: all rows, with the image of each, in the order of the
  * images, and without those that another image has better; and, if it is to be, the table of their
  * Gaussians. The rows wait in a temporary file beside
- * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most, and 128
- * more of one that touches an edge or a blank pixel. */
+ * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most; then 128
+ * of each that touches an edge or a blank pixel and is no duplicate yet. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -52,8 +52,9 @@ struct merge_input {
     const char *no_injections; /* why it has none; NULL: it has them, or they are not merged */
     const char *name;          /* what stands in the column Image, */
     const char *other_name;    /* or this, if two images have that name; NULL: the same */
-    const char *plane;  /* rows of other planes are no duplicates; NULL: it is none of several */
-    const char *entry;  /* JSON of the image; NULL: as the catalogue has it */
+    const char *plane; /* rows of other planes are no duplicates; NULL: it is none of several */
+    const struct plane_option *searched; /* the plane; NULL: the one that its options have */
+    const char *entry;                   /* JSON of the image; NULL: as the catalogue has it */
     bool knows_image;   /* else its unit and frame are taken for those of the others */
     bool knows_options; /* else options are those that the columns tell */
 };

@@ -27,20 +27,22 @@ struct column {
     struct srcfind_column shown;
     size_t offset, width;   /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;      /* integers: some may be SRCFIND_EMPTY */
-    bool of_image;          /* its cells are texts of the images of rows: see struct row_image */
+    bool of_image;          /* its cells are those of the images of rows: see struct row_image */
     double factor, divisor; /* reals are multiplied or divided by it; 0: they are not */
     const union cell_value *constant; /* of all rows; NULL: the rows have the values */
 };
 
 /* Whether its cells are texts that may have any length, and need quotes. */
 static inline bool column_is_free_text(const struct column *column) {
-    return column->of_image || (column->constant && column->shown.kind == SRCFIND_STRING);
+    return (column->of_image || column->constant) && column->shown.kind == SRCFIND_STRING;
 }
 
 /* What rows of a merged catalogue tell of their image: UTF-8 without control characters. A column
  * of_image has the offset of a member. */
 struct row_image {
     char *path, *date_obs;
+    char *plane;      /* of several, as --plane has it; NULL: none is chosen */
+    double frequency; /* Hz */
 };
 
 /* Rows of a catalogue, as writers take them. */
@@ -67,6 +69,7 @@ struct row_store {
     void *context;
     size_t row_bytes;              /* of a row; see struct rows */
     size_t path_bytes, date_bytes; /* the longest texts of an image; 1 at least */
+    size_t plane_bytes;            /* the same; 0: no image is a plane of several */
     /* Reads the rows from `first` on, as many as the arrays take. False with errno. Several threads
      * may call this at the same time. */
     bool (*read)(void *context, int64_t first, int64_t n, void *rows,
