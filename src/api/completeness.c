@@ -98,8 +98,11 @@ static double measured_peak(const struct trials *t, int64_t i) {
 static void set_fluxes(const struct trials *t) {
     for (int64_t i = 0; i < t->list->n; i++) {
         struct injection *source = &t->list->all[i];
-        if (source->is_added)
-            source->flux = measured_peak(t, i) * source->width * source->width * t->image.per_peak;
+        if (!source->is_added)
+            continue;
+        source->flux = measured_peak(t, i) * source->width * source->width * t->image.per_peak;
+        source->x = t->places[i].x;
+        source->y = t->places[i].y;
     }
 }
 

@@ -467,6 +467,9 @@ measure_completeness(struct srcfind *finder, const struct search_input *input,
         .threads = finder->threads};
     const enum srcfind_status status =
         completeness_measure(&from, &catalogue->injections, &finder->error);
+    const struct srcfind_background *b = &catalogue->background;
+    const double pixel = catalogue->image.pixel_area;
+    catalogue->injected_area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
     catalogue->timings.completeness = clock_seconds() - start;
     return status;
 }

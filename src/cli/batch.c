@@ -9,6 +9,7 @@
 
 #include "api/finder.h"
 #include "api/maps.h"
+#include "cli/earlier.h"
 #include "cli/exit_status.h"
 #include "cli/merging.h"
 #include "cli/outputs.h"
@@ -183,6 +184,27 @@ static void say_tables(const struct messages *messages, const struct target *tar
                           target->tables[table]);
 }
 
+/* Removes what an earlier run left beside a catalogue that was written. */
+static void remove_earlier(const struct batch *b, const struct target *target,
+                           const struct messages *messages) {
+    enum { KEPT = 4 + MOST_MAPS + TABLES + USER_MAP_KINDS };
+    const char *kept[KEPT] = {target->image, target->beside, b->cli->find->values.at,
+                              b->cli->files_from};
+    int n = 4;
+    for (int map = 0; map < MOST_MAPS; map++)
+        kept[n++] = target->maps[map];
+    for (int table = 0; table < TABLES; table++)
+        kept[n++] = target->tables[table];
+    for (int kind = 0; kind < USER_MAP_KINDS; kind++)
+        kept[n++] = target->user_maps[kind];
+    const struct replaced replaced = {.catalogue = target->catalogue,
+                                      .writer = writer_named(b->targets->format->name),
+                                      .kept = kept,
+                                      .n_kept = n,
+                                      .has_maps = true};
+    earlier_remove(&replaced, messages);
+}
+
 static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
                          const struct messages *messages, struct outcome *outcome) {
     const struct target *target = &b->targets->target[i];
@@ -203,6 +225,8 @@ static void batch_search(struct batch *b, struct srcfind *finder, int64_t i,
         outcome->sources = srcfind_catalogue_size(catalogue);
         summary_write(messages, catalogue, seconds);
         write_notes(messages, catalogue);
+        if (is_reported)
+            remove_earlier(b, target, messages);
         if (b->targets->to_stdout)
             say_tables(messages, target);
     } else {

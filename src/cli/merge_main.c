@@ -139,6 +139,21 @@ static bool names_table(const char *path, const char *part, const struct image_l
     return false;
 }
 
+/* Whether a path is that of the list of added sources beside a catalogue, which is CSV whatever the
+ * catalogue is. */
+static bool names_injections(const char *path, const struct image_list *list, int64_t n) {
+    static const char end[] = ".injections.csv";
+    const size_t length = strlen(path);
+    if (!path_ends_with(path, end))
+        return false;
+    const size_t before = length - strlen(end);
+    for (int64_t i = 0; i < n; i++)
+        if ((size_t)path_before_suffix(list->paths[i]) == before &&
+            strncmp(list->paths[i], path, before) == 0)
+            return true;
+    return false;
+}
+
 /* What is left out of a list: it stands beside catalogues, and has their suffix. */
 struct left_out {
     int64_t n_gaussians, n_planes, n_bins, n_maps;
@@ -155,7 +170,8 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
         const bool has_planes = names_table(path, ".planes", list, n_listed);
         const bool has_bins = names_table(path, ".completeness", list, n_listed) ||
                               names_table(path, ".reliability", list, n_listed);
-        const bool is_table = has_gaussians || has_planes || has_bins;
+        const bool is_table =
+            has_gaussians || has_planes || has_bins || names_injections(path, list, n_listed);
         const bool is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
@@ -172,14 +188,29 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
     return left_out;
 }
 
-/* Whether all catalogues have the table of their Gaussians beside them. Says which lacks it, if
- * others have it. *ok: false where memory ran out. */
-static bool have_gaussians(const struct image_list *list, const struct messages *messages,
-                           bool *ok) {
+/* A table that is merged where all catalogues have it. */
+struct mergeable {
+    char *(*path)(const char *catalogue);
+    const char *what, *not_merged; /* for messages */
+};
+
+static char *gaussians_path(const char *catalogue) {
+    return merge_table_path(catalogue, "gaussians");
+}
+
+static const struct mergeable gaussians_table = {gaussians_path, "table of its Gaussians",
+                                                 "no Gaussians are merged"};
+static const struct mergeable injections_table = {
+    merge_injections_path, "list of its added sources", "no completeness is merged"};
+
+/* Whether all catalogues have a table beside them. Says which lacks it, if others have it. *ok:
+ * false where memory ran out. */
+static bool have_table(const struct mergeable *table, const struct image_list *list,
+                       const struct messages *messages, bool *ok) {
     const char *lacks = NULL;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        char *path = merge_table_path(list->paths[i], "gaussians");
+        char *path = table->path(list->paths[i]);
         const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
         n += has;
@@ -188,37 +219,53 @@ static bool have_gaussians(const struct image_list *list, const struct messages 
         free(path);
     }
     if (*ok && lacks && n > 0)
-        messages_note(messages,
-                      "%s: no table of its Gaussians beside it, but %lld of %lld catalogues have "
-                      "one: no Gaussians are merged",
-                      lacks, (long long)n, (long long)list->n);
+        messages_note(messages, "%s: no %s beside it, but %lld of %lld catalogues have one: %s",
+                      lacks, table->what, (long long)n, (long long)list->n, table->not_merged);
     return !lacks;
 }
 
-/* Names the merged table of Gaussians, if there is one; to be freed. Says what is left out. Returns
- * the exit status. */
-static int choose_gaussians(const struct arguments *a, struct image_list *list, char **path) {
+/* The paths of merged tables, to be freed; NULL where there is none. */
+struct merged_tables {
+    char *gaussians, *completeness;
+};
+
+static void clear_tables(struct merged_tables *tables) {
+    free(tables->gaussians);
+    free(tables->completeness);
+}
+
+/* Says what of a list is not merged as a catalogue. */
+static void say_left_out(const struct left_out *left_out, const struct merged_tables *tables,
+                         const struct messages *messages) {
+    const int64_t n = left_out->n_maps + (tables->gaussians ? 0 : left_out->n_gaussians);
+    if (n > 0)
+        messages_note(messages, "%lld map%s or table%s of --save %s left out", (long long)n,
+                      plural(n), plural(n), n == 1 ? "is" : "are");
+    if (left_out->n_planes > 0)
+        messages_note(messages, "%lld table%s of planes (--measure-in) %s left out",
+                      (long long)left_out->n_planes, plural(left_out->n_planes),
+                      left_out->n_planes == 1 ? "is" : "are");
+    if (left_out->n_bins > 0)
+        messages_note(messages, "%lld table%s of completeness and reliability %s left out",
+                      (long long)left_out->n_bins, plural(left_out->n_bins),
+                      left_out->n_bins == 1 ? "is" : "are");
+}
+
+/* Names the merged tables of Gaussians and of completeness, if there are any. Says what is left
+ * out. Returns the exit status. */
+static int choose_tables(const struct arguments *a, struct image_list *list,
+                         struct merged_tables *tables) {
     const struct messages messages = messages_for(&a->cli);
     const bool is_file = merged_file_path(a->output) && !path_is_stream(a->output);
     const struct left_out left_out = drop_what_is_beside(list);
     bool ok = true;
-    *path = NULL;
-    if (is_file && have_gaussians(list, &messages, &ok))
-        ok = (*path = merge_table_path(a->output, "gaussians"));
+    if (is_file && have_table(&gaussians_table, list, &messages, &ok))
+        ok = (tables->gaussians = gaussians_path(a->output));
+    if (is_file && ok && have_table(&injections_table, list, &messages, &ok))
+        ok = (tables->completeness = merge_table_path(a->output, "completeness"));
     if (!ok)
         return messages_no_memory("merging catalogues");
-    const int64_t n = left_out.n_maps + (*path ? 0 : left_out.n_gaussians);
-    if (n > 0)
-        messages_note(&messages, "%lld map%s or table%s of --save %s left out", (long long)n,
-                      plural(n), plural(n), n == 1 ? "is" : "are");
-    if (left_out.n_planes > 0)
-        messages_note(&messages, "%lld table%s of planes (--measure-in) %s left out",
-                      (long long)left_out.n_planes, plural(left_out.n_planes),
-                      left_out.n_planes == 1 ? "is" : "are");
-    if (left_out.n_bins > 0)
-        messages_note(&messages, "%lld table%s of completeness and reliability %s left out",
-                      (long long)left_out.n_bins, plural(left_out.n_bins),
-                      left_out.n_bins == 1 ? "is" : "are");
+    say_left_out(&left_out, tables, &messages);
     return EXIT_OK;
 }
 
@@ -274,8 +321,27 @@ static bool read_all(struct merge_inputs *r, struct threads *threads,
     return ok;
 }
 
-static int finish(const struct arguments *a, struct merge *merge, const char *gaussians,
-                  struct threads *threads, const struct messages *messages) {
+/* Says what became of the tables beside the merged catalogue. Returns the exit status. */
+static int say_tables(const struct merge *merge, const struct merge_options *options,
+                      const struct messages *messages) {
+    const char *failed = merge_table_error(merge), *why = merge_no_completeness(merge);
+    const struct merge_options written = merge_written(merge);
+    if (failed)
+        messages_error(messages, "%s", failed);
+    if (written.gaussians)
+        messages_note(messages, "%s: the Gaussians of these rows", written.gaussians);
+    if (written.completeness)
+        messages_note(messages, "%s: how complete these catalogues are together",
+                      written.completeness);
+    if (why)
+        messages_note(messages, "%s: not written: %s", options->completeness, why);
+    merged_file_remove_earlier(&written, NULL, messages);
+    return failed ? EXIT_IMAGE : EXIT_OK;
+}
+
+static int finish(const struct arguments *a, struct merge *merge,
+                  const struct merge_options *options, struct threads *threads,
+                  const struct messages *messages) {
     struct srcfind_merge_counts counts;
     struct error error;
     const bool is_held = signals_hold_for(merged_file_path(a->output));
@@ -286,9 +352,7 @@ static int finish(const struct arguments *a, struct merge *merge, const char *ga
         messages_error(messages, "%s", error.text);
     else
         merged_file_say(messages, a->output, &counts, a->keep, "catalogue", "--radius");
-    if (status == SRCFIND_OK && gaussians)
-        messages_note(messages, "%s: the Gaussians of these rows", gaussians);
-    return status == SRCFIND_OK              ? EXIT_OK
+    return status == SRCFIND_OK              ? say_tables(merge, options, messages)
            : status == SRCFIND_ERROR_OPTIONS ? EXIT_USAGE
                                              : EXIT_IMAGE;
 }
@@ -309,7 +373,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
         messages_error(&messages, "%s: not written, since not all catalogues could be read",
                        a->output);
     else
-        status = finish(a, r.merge, options->gaussians, threads, &messages);
+        status = finish(a, r.merge, options, threads, &messages);
     merge_destroy(r.merge);
     threads_destroy(threads);
     free(r.errors);
@@ -318,7 +382,7 @@ static int merge_list(const struct arguments *a, const struct image_list *list,
 
 static int run(const struct arguments *a) {
     struct image_list list;
-    char *gaussians = NULL;
+    struct merged_tables tables = {0};
     struct merge_options options = {
         .path = merged_file_path(a->output), .radius = a->radius, .keep_duplicates = a->keep};
     signals_watch();
@@ -326,8 +390,9 @@ static int run(const struct arguments *a) {
     if (status == EXIT_OK)
         status = image_list_check_unique(&list);
     if (status == EXIT_OK)
-        status = choose_gaussians(a, &list, &gaussians);
-    options.gaussians = gaussians;
+        status = choose_tables(a, &list, &tables);
+    options.gaussians = tables.gaussians;
+    options.completeness = tables.completeness;
     if (status == EXIT_OK)
         status = check_output(a, &list, &options);
     if (status == EXIT_OK && options.path)
@@ -335,7 +400,7 @@ static int run(const struct arguments *a) {
     if (status == EXIT_OK)
         status = merge_list(a, &list, &options);
     image_list_clear(&list);
-    free(gaussians);
+    clear_tables(&tables);
     return status;
 }
 

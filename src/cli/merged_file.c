@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/directories.h"
+#include "cli/earlier.h"
 #include "cli/exit_status.h"
 #include "common/plural.h"
 
@@ -45,4 +46,14 @@ void merged_file_say(const struct messages *messages, const char *path,
                       "not found: give %s",
                       name, (long long)counts->without_beam, counts->first_without_beam,
                       radius_option);
+}
+
+void merged_file_remove_earlier(const struct merge_options *o, const char *read,
+                                const struct messages *messages) {
+    struct replaced replaced = {.catalogue = o->path, .n_kept = 3};
+    const char *const kept[] = {o->gaussians, o->completeness, read};
+    struct error ignored;
+    replaced.kept = kept;
+    if (merge_choose_writer(o->path, &replaced.writer, &ignored) == SRCFIND_OK)
+        earlier_remove(&replaced, messages);
 }

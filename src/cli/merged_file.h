@@ -22,4 +22,9 @@ void merged_file_say(const struct messages *messages, const char *path,
                      const struct srcfind_merge_counts *counts, bool keep, const char *of,
                      const char *radius_option);
 
+/* Removes the tables that an earlier run left beside a merged catalogue that was written; those of
+ * the options stay, and the file that was read, if it is not NULL. */
+void merged_file_remove_earlier(const struct merge_options *options, const char *read,
+                                const struct messages *messages);
+
 #endif

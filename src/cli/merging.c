@@ -17,7 +17,6 @@ struct merging {
     const struct cli *cli;
     const struct targets *targets;
     struct merge *merge;
-    _Atomic int64_t n_existing; /* catalogues that were there already */
     atomic_bool has_failed;
     enum srcfind_status status; /* of the first call that failed */
     struct error error;
@@ -93,11 +92,15 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
                           struct error *error) {
     const struct target *target = &m->targets->target[i];
     struct read_catalogue read;
+    struct error why;
     enum srcfind_status status = read_catalogue(target->catalogue, &read, error);
     if (status == SRCFIND_OK)
         status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
     if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
         status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
+    *why.text = '\0';
+    if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
+        read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
         status = read_metadata(target->image, &finder->options, &read.catalogue.image, error);
     if (m->cli->report) { /* it says that the options are those of this run */
@@ -105,14 +108,15 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
         read.knows_options = true;
     }
     const struct merge_input input = {.catalogue = &read.catalogue,
+                                      .no_injections = *why.text ? why.text : NULL,
                                       .name = target_shown(target),
                                       .plane = target_plane_name(target),
+                                      .searched = &finder->options.plane,
                                       .entry = read.entry,
                                       .knows_image = true,
                                       .knows_options = read.knows_options};
     if (status == SRCFIND_OK)
         add(m, i, &input);
-    m->n_existing++;
     read_catalogue_clear(&read);
     return status == SRCFIND_OK;
 }
@@ -121,13 +125,10 @@ static void say_counts(const struct merging *m, const struct srcfind_merge_count
                        struct messages *messages) {
     merged_file_say(messages, m->cli->merge, counts, m->cli->merge_duplicates == DUPLICATES_KEEP,
                     "image", "--beam");
-    const char *completeness = m->targets->merged_tables[TABLE_COMPLETENESS];
-    if (completeness && m->n_existing > 0)
-        messages_note(messages,
-                      "%s: not written, since %lld catalogue%s there already, and added "
-                      "sources are not kept: search all again, without --skip-existing",
-                      completeness, (long long)m->n_existing,
-                      m->n_existing == 1 ? " was" : "s were");
+    if (merge_no_completeness(m->merge))
+        messages_note(messages, "%s: not written: %s",
+                      m->targets->merged_tables[TABLE_COMPLETENESS],
+                      merge_no_completeness(m->merge));
     if (m->cli->shard.n > 1)
         messages_note(messages,
                       "%s: it has the images of shard %lld of %lld alone: once all shards are "
@@ -152,9 +153,15 @@ int merging_finish(struct merging *m, bool all_done, struct threads *threads,
         if (is_held)
             signals_release();
     }
-    if (m->status == SRCFIND_OK)
+    if (m->status == SRCFIND_OK) {
+        const struct merge_options written = merge_written(m->merge);
         say_counts(m, &counts, messages);
-    else
+        merged_file_remove_earlier(&written, m->cli->find->values.at, messages);
+    }
+    if (m->status != SRCFIND_OK)
         messages_error(messages, "%s", m->error.text);
-    return m->status == SRCFIND_OK ? EXIT_OK : EXIT_IMAGE;
+    const char *table_error = merge_table_error(m->merge);
+    if (table_error)
+        messages_error(messages, "%s", table_error);
+    return m->status == SRCFIND_OK && !table_error ? EXIT_OK : EXIT_IMAGE;
 }

@@ -33,6 +33,7 @@ const struct table_name target_tables[TABLES] = {
     [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians", "Source_id"},
     [TABLE_PLANES] = {"planes", "table of planes", "Source_id"},
     [TABLE_COMPLETENESS] = {"completeness", "table of completeness", "Kind"},
+    [TABLE_INJECTIONS] = {"injections", "list of added sources", "Width"},
     [TABLE_RELIABILITY] = {"reliability", "table of reliability", "Low"},
 };
 
@@ -292,14 +293,20 @@ static bool is_saved(const struct cli *cli, int table) {
         return cli->save & SAVE_GAUSSIANS;
     if (table == TABLE_PLANES)
         return *o->measure_in && !cli->compare_cpu && !cli->bench;
+    if (table == TABLE_INJECTIONS) /* which merging reads beside catalogues */
+        return o->completeness > 0 && cli->output && !path_is_stream(cli->output);
     return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
-/* Names tables, which have the format and the suffix of catalogues. */
+bool target_table_has_format(const struct targets *t, int table) {
+    return table != TABLE_INJECTIONS && writer_named(t->format->name)->is_table;
+}
+
+/* Names tables, which have the format and the suffix of catalogues, or are CSV. */
 static int name_table(const struct cli *cli, int table, struct targets *t) {
     for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
         struct target *target = &t->target[i];
-        const bool has_format = writer_named(t->format->name)->is_table;
+        const bool has_format = target_table_has_format(t, table);
         const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
         if (has_format && target->catalogue && path_has_suffix(target->catalogue))
             suffix = target->catalogue + path_before_suffix(target->catalogue);

@@ -9,7 +9,14 @@
 enum { MOST_MAPS = 9 };
 
 /* The tables beside a catalogue, whose names are target_tables. */
-enum { TABLE_GAUSSIANS, TABLE_PLANES, TABLE_COMPLETENESS, TABLE_RELIABILITY, TABLES };
+enum {
+    TABLE_GAUSSIANS,
+    TABLE_PLANES,
+    TABLE_COMPLETENESS,
+    TABLE_INJECTIONS,
+    TABLE_RELIABILITY,
+    TABLES
+};
 extern const struct table_name {
     const char *part, *what; /* of STEM.part.csv; what messages call it */
     const char *first;       /* its first column, with which a CSV file begins */
@@ -83,6 +90,9 @@ static inline const char *target_failure(const struct target *target) {
 
 /* The plane that is searched. */
 const struct plane_option *target_plane(const struct cli *cli, const struct target *target);
+
+/* Whether a table has the format of the catalogues, and is not CSV. */
+bool target_table_has_format(const struct targets *targets, int table);
 
 bool targets_are_json(const struct targets *targets);
 

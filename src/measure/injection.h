@@ -14,6 +14,7 @@ struct injection {
     double width;  /* FWHM, in beams */
     double snr;    /* true */
     double flux;   /* true total flux, in the flux unit */
+    double x, y;   /* where it is, pixels */
     double weight; /* of what it stands for: the same for all sources of an image */
     bool is_added; /* false: there was no room or no pixel for it */
     bool is_found; /* what follows is known then */
@@ -21,12 +22,17 @@ struct injection {
     double dx, dy; /* measured - true position, pixels */
 };
 
+/* The widths of the scales of an image and of points; those of many images may differ. */
+enum { INJECTION_WIDTHS = 64 };
+
 /* Those of an image that have room: n_a_width of each width, one width after the other. */
 struct injections {
     struct injection *all;
     int64_t n, n_a_width;
-    double widths[SCALES_MOST + 1];
+    double widths[INJECTION_WIDTHS]; /* in rising order */
     int n_widths;
 };
+
+_Static_assert(SCALES_MOST + 1 <= INJECTION_WIDTHS, "there is room for the widths of an image");
 
 #endif

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "merge/pixel_frame.h"
+
 /* A source of --fit that is highest nowhere in its island has no box. */
 static bool has_box(const struct srcfind_source *s) {
     return s->x_min != SRCFIND_EMPTY;
@@ -28,11 +30,11 @@ static bool is_of_position(const struct srcfind_source *s) {
 
 static void add(struct candidates *c, const struct merged_image *image, int64_t i, int64_t row,
                 const struct srcfind_source *s) {
-    if (!isfinite(s->lon) || !isfinite(s->lat) || is_of_position(s))
+    double at[3];
+    if (is_of_position(s) || !pixel_frame_position(s, at))
         return;
-    const double lon = s->lon * (M_PI / 180), lat = s->lat * (M_PI / 180);
     c->candidate[c->n++] = (struct candidate){
-        .position = {cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat)},
+        .position = {at[0], at[1], at[2]},
         .rms = isfinite(s->isl_rms) ? s->isl_rms : (double)INFINITY,
         .image = (int32_t)i,
         .margin = margin_of(image, s),
@@ -43,13 +45,12 @@ static void add(struct candidates *c, const struct merged_image *image, int64_t 
     };
 }
 
-enum { ROWS_AT_ONCE = 256 };
-
 /* Adds the rows of image i. */
 static bool add_image(const struct spool *spool, const struct merged_image *image, int64_t i,
                       struct srcfind_source *rows, struct candidates *c) {
-    for (int64_t first = 0; first < image->n; first += ROWS_AT_ONCE) {
-        const int64_t left = image->n - first, n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+    for (int64_t first = 0; first < image->n; first += MERGED_ROWS_AT_ONCE) {
+        const int64_t left = image->n - first,
+                      n = left < MERGED_ROWS_AT_ONCE ? left : MERGED_ROWS_AT_ONCE;
         if (!spool_read(spool, rows, (size_t)n * sizeof *rows,
                         image->at + first * (int64_t)sizeof *rows))
             return false;
@@ -61,7 +62,7 @@ static bool add_image(const struct spool *spool, const struct merged_image *imag
 
 bool candidates_read(const struct spool *spool, const struct merged_image *images,
                      const int32_t *order, int64_t n, struct candidates *c) {
-    struct srcfind_source *rows = malloc(ROWS_AT_ONCE * sizeof *rows);
+    struct srcfind_source *rows = malloc(MERGED_ROWS_AT_ONCE * sizeof *rows);
     int64_t n_rows = 0;
     for (int64_t i = 0; i < n; i++)
         n_rows += images[order[i]].n;
@@ -71,4 +72,13 @@ bool candidates_read(const struct spool *spool, const struct merged_image *image
         ok = add_image(spool, &images[order[i]], order[i], rows, c);
     free(rows);
     return ok;
+}
+
+bool candidates_have_cut(const struct candidates *c, const uint64_t *duplicates) {
+    for (int64_t i = 0; i < c->n; i++) {
+        const uint32_t row = c->candidate[i].row;
+        if (c->candidate[i].at_edge && !(duplicates[row / 64] >> row % 64 & 1))
+            return true;
+    }
+    return false;
 }

@@ -16,4 +16,7 @@ struct candidates {
 bool candidates_read(const struct spool *spool, const struct merged_image *images,
                      const int32_t *order, int64_t n, struct candidates *candidates);
 
+/* Whether one of them that is no duplicate touches an edge or a blank pixel. */
+bool candidates_have_cut(const struct candidates *candidates, const uint64_t *duplicates);
+
 #endif

@@ -151,8 +151,7 @@ static bool is_taken(const struct search *s, const struct candidate *c) {
 
 /* That of an image, for rows of the scale of c. */
 static double reach_of(const struct reach *reach, const struct candidate *c) {
-    const double scale = (double)c->scale / SCALE_STEPS;
-    return reach->radius * sqrt(1 + reach->growth * scale * scale);
+    return reach_of_scale(reach, (double)c->scale / SCALE_STEPS);
 }
 
 static bool is_near(const struct search *s, const struct candidate *a, const struct candidate *b) {

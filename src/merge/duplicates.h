@@ -2,6 +2,7 @@
 #ifndef DUPLICATES_H
 #define DUPLICATES_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +33,11 @@ struct candidate {
 struct reach {
     double radius, growth;
 };
+
+/* That of an image for rows of a scale, in beams; 0: of the image itself. */
+static inline double reach_of_scale(const struct reach *reach, double scale) {
+    return reach->radius * sqrt(1 + reach->growth * scale * scale);
+}
 
 /* Takes n rows in the order of preference. A row that is nearer than the reach to one that was
  * taken, of another image and of the same sign and scale, is a duplicate: its bit, row, is set in

@@ -16,12 +16,18 @@
 #include "common/texts.h"
 #include "input/image.h"
 #include "merge/candidates.h"
+#include "merge/cut_rows.h"
 #include "merge/merged_completeness.h"
 #include "merge/merged_gaussians.h"
 #include "merge/metadata.h"
 #include "merge/read_catalogue.h"
 #include "output/json.h"
 #include "output/save.h"
+
+/* The tables beside a merged catalogue that were written. */
+struct written {
+    bool gaussians, completeness;
+};
 
 struct merge {
     struct merge_options options;
@@ -35,6 +41,9 @@ struct merge {
     struct merged_injections *injections; /* of each image, for the table of completeness */
     struct metadata metadata;
     int64_t n_rows;
+    struct written written;
+    struct error table_error;     /* of the first table that could not be written; else "" */
+    struct error no_completeness; /* why it cannot be made; else "" */
 };
 
 static const char MERGING[] = "merging catalogues";
@@ -78,6 +87,13 @@ char *merge_table_path(const char *catalogue, const char *part) {
     const char *suffix = catalogue[stem] ? catalogue + stem : ".csv";
     char *path;
     return asprintf(&path, "%.*s.%s%s", stem, catalogue, part, suffix) < 0 ? NULL : path;
+}
+
+char *merge_injections_path(const char *catalogue) {
+    char *path;
+    return asprintf(&path, "%.*s.injections.csv", path_before_suffix(catalogue), catalogue) < 0
+               ? NULL
+               : path;
 }
 
 enum srcfind_status merge_check_output(const struct merge_options *o, struct error *error) {
@@ -132,6 +148,7 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
 static void clear_texts(struct merged_image *image) {
     free(image->shown.path);
     free(image->shown.date_obs);
+    free(image->shown.plane);
     free(image->other_name);
     free(image->plane);
 }
@@ -143,6 +160,8 @@ void merge_destroy(struct merge *m) {
         clear_texts(&m->images[i]);
     if (m->has_lock)
         mtx_destroy(&m->lock);
+    for (int64_t i = 0; i < m->n_injections; i++)
+        free(m->injections[i].why);
     spool_close(&m->spool);
     free(m->images);
     free(m->injections);
@@ -187,13 +206,15 @@ static bool keep_rows(struct merge *m, const struct srcfind_catalogue *c,
 }
 
 /* Keeps the sources that were added to image i. False with errno. */
-static bool keep_injections(struct merge *m, int64_t i, const struct srcfind_catalogue *c) {
+static bool keep_injections(struct merge *m, int64_t i, const struct merge_input *input) {
     errno = ENOMEM;
     if (!GROW(m->injections, m->injections_capacity, i + 1))
         return false;
     for (; m->n_injections <= i; m->n_injections++)
         m->injections[m->n_injections] = (struct merged_injections){0};
-    return merged_injections_keep(&m->spool, c, &m->injections[i]);
+    if (!input->no_injections)
+        return merged_injections_keep(&m->spool, input->catalogue, &m->injections[i]);
+    return (m->injections[i].why = strdup(input->no_injections));
 }
 
 static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct merge_input *input,
@@ -203,7 +224,7 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
         return error_set(error, SRCFIND_ERROR_OUTPUT,
                          "%s: a merged catalogue has at most 4294967295 rows: merge fewer images",
                          m->options.path ? m->options.path : "standard output");
-    if (m->options.completeness && !keep_injections(m, i, input->catalogue))
+    if (m->options.completeness && !keep_injections(m, i, input))
         return spool_error(m, error);
     if (!GROW(m->images, m->images_capacity, i + 1) ||
         !metadata_add(&m->metadata, i, of_catalogue ? of_catalogue : image->shown.path, input))
@@ -216,19 +237,34 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     return SRCFIND_OK;
 }
 
+/* Sets *plane to that of an image as --plane has it, to be freed; NULL where none is chosen. False
+ * where memory ran out. */
+static bool show_plane(const struct merge_input *input, char **plane) {
+    const struct plane_option *searched = input->searched;
+    struct options own = {.plane = searched ? *searched : input->catalogue->options.plane};
+    char text[OPTIONS_TEXT];
+    *plane = NULL;
+    if (own.plane.n == 0)
+        return true;
+    options_get(&own, "plane", text);
+    return (*plane = strdup(text));
+}
+
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
-    struct merged_image image = {
-        .shown = {.path = texts_clean(input->name), .date_obs = texts_clean(c->image.date_obs)},
-        .other_name = input->other_name ? texts_clean(input->other_name) : NULL,
-        .has_sky = *c->image.lon_name,
-        .plane = input->plane ? strdup(input->plane) : NULL,
-        .width = (int32_t)c->image.width,
-        .height = (int32_t)c->image.height};
+    struct merged_image image = {.shown = {.path = texts_clean(input->name),
+                                           .date_obs = texts_clean(c->image.date_obs),
+                                           .frequency = c->image.frequency},
+                                 .other_name =
+                                     input->other_name ? texts_clean(input->other_name) : NULL,
+                                 .has_sky = *c->image.lon_name,
+                                 .plane = input->plane ? strdup(input->plane) : NULL,
+                                 .width = (int32_t)c->image.width,
+                                 .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!image.shown.path || !image.shown.date_obs || (input->other_name && !image.other_name) ||
-        (input->plane && !image.plane)) {
+    if (!show_plane(input, &image.shown.plane) || !image.shown.path || !image.shown.date_obs ||
+        (input->other_name && !image.other_name) || (input->plane && !image.plane)) {
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
@@ -259,6 +295,22 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
     return status;
 }
 
+/* Reads the list of added sources beside a catalogue, if they are merged; else `why` says why it
+ * cannot be read. */
+static enum srcfind_status look_for_injections(const struct merge *m, const char *path,
+                                               struct read_catalogue *read, struct error *why,
+                                               struct error *error) {
+    *why->text = '\0';
+    if (!m->options.completeness)
+        return SRCFIND_OK;
+    char *beside = merge_injections_path(path);
+    if (!beside)
+        return error_memory(error, MERGING);
+    const enum srcfind_status status = read_catalogue_injections(beside, read, why);
+    free(beside);
+    return status == SRCFIND_ERROR_MEMORY ? error_memory(error, MERGING) : SRCFIND_OK;
+}
+
 /* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
  * where another is taken may have one plane, and are not named by every run. */
 static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
@@ -273,6 +325,7 @@ static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
                                    struct error *error) {
     struct read_catalogue read;
+    struct error why;
     char plane[OPTIONS_TEXT];
     enum srcfind_status status = merge_check_input(m->options.path, path, error);
     if (status != SRCFIND_OK)
@@ -280,10 +333,13 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
     status = read_catalogue(path, &read, error);
     if (status == SRCFIND_OK)
         status = read_gaussians(m, path, &read, error);
+    if (status == SRCFIND_OK)
+        status = look_for_injections(m, path, &read, &why, error);
     if (status == SRCFIND_OK) {
         const char *image = read.catalogue.image.path;
         name_plane(&read.catalogue.options, plane);
         const struct merge_input input = {.catalogue = &read.catalogue,
+                                          .no_injections = *why.text ? why.text : NULL,
                                           .name = name     ? name
                                                   : *image ? image
                                                            : path,
@@ -354,42 +410,76 @@ static enum srcfind_status write_gaussians(const struct merge *m, const struct m
     return status;
 }
 
-/* Writes how complete all images together are, and sets *is_written, if this is known of each of
- * them: a table of some would be taken for that of all. */
-static enum srcfind_status write_completeness(const struct merge *m, struct srcfind_catalogue *of,
-                                              struct threads *threads, bool *is_written,
-                                              struct error *error) {
+/* Keeps the message of a table that could not be written. */
+static void keep_table_error(struct merge *m, enum srcfind_status status,
+                             const struct error *error) {
+    if (status != SRCFIND_OK && !*m->table_error.text)
+        m->table_error = *error;
+}
+
+/* Lists what was added to all images, if it is known of each of them: a table of some would be
+ * taken for that of all. The caller frees list->all. */
+static enum srcfind_status list_injections(struct merge *m, struct injections *list,
+                                           struct error *error) {
     const struct merged_injections **kept = malloc((size_t)m->n_images * sizeof *kept + 1);
     enum srcfind_status status = SRCFIND_OK;
+    struct error *why = &m->no_completeness;
+    int64_t n = 0;
     if (!kept)
         return error_memory(error, MERGING);
-    int64_t n = 0;
-    bool all_known = true;
-    for (int64_t i = 0; i < m->n_images; i++)
-        if (m->images[i].shown.path) {
-            kept[n++] = &m->injections[i];
-            all_known = all_known && m->injections[i].n_widths > 0;
-        }
-    if (all_known && !merged_injections_list(&m->spool, kept, n, &of->injections))
-        status = spool_error(m, error);
-    if (status == SRCFIND_OK && all_known) {
-        const struct srcfind_catalogue *bins = catalogue_bins(of, BINS_COMPLETENESS);
-        status = bins ? save_file(bins, m->writer, threads, m->options.completeness, error)
-                      : error_memory(error, MERGING);
-        *is_written = status == SRCFIND_OK;
+    for (int64_t i = 0; i < m->n_images; i++) {
+        if (!m->images[i].shown.path)
+            continue;
+        kept[n++] = &m->injections[i];
+        if (m->injections[i].why && !*why->text)
+            error_set(why, SRCFIND_OK, "%s", m->injections[i].why);
     }
+    if (!*why->text && !merged_injections_widths(kept, n, list))
+        error_set(why, SRCFIND_OK, "the images have added sources of more than %d widths",
+                  INJECTION_WIDTHS);
+    if (!*why->text && !merged_injections_list(&m->spool, kept, n, list))
+        status = spool_error(m, error);
     free(kept);
     return status;
 }
 
+/* Writes how complete all images together are, and sets *is_written if it could. */
+static enum srcfind_status write_completeness(struct merge *m, struct srcfind_catalogue *of,
+                                              struct threads *threads, bool *is_written,
+                                              struct error *error) {
+    const enum srcfind_status listed = list_injections(m, &of->injections, error);
+    if (listed != SRCFIND_OK || *m->no_completeness.text)
+        return listed;
+    const struct srcfind_catalogue *bins = catalogue_bins(of, BINS_COMPLETENESS);
+    const enum srcfind_status status =
+        bins ? save_file(bins, m->writer, threads, m->options.completeness, error)
+             : error_memory(error, MERGING);
+    *is_written = status == SRCFIND_OK;
+    return status;
+}
+
+/* Writes the tables, each of which may fail. */
+static void write_tables(struct merge *m, const struct merged_rows *rows,
+                         struct srcfind_catalogue *c, struct threads *threads) {
+    struct written *written = &m->written;
+    struct error error;
+    enum srcfind_status status = SRCFIND_OK;
+    if (m->options.gaussians) {
+        status = write_gaussians(m, rows, c, threads, &error);
+        written->gaussians = status == SRCFIND_OK;
+        keep_table_error(m, status, &error);
+    }
+    if (m->options.completeness) {
+        status = write_completeness(m, c, threads, &written->completeness, &error);
+        keep_table_error(m, status, &error);
+    }
+}
+
 /* Tables go where the catalogue cannot be written, as beside those of images. */
-static enum srcfind_status write_rows(const struct merge *m, struct merged_rows *rows,
+static enum srcfind_status write_rows(struct merge *m, struct merged_rows *rows,
                                       struct threads *threads, struct error *error) {
     struct srcfind_catalogue *c = calloc(1, sizeof *c);
     const struct row_store store = merged_rows_store(rows);
-    const char *gaussians = m->options.gaussians, *completeness = m->options.completeness;
-    enum srcfind_status status = SRCFIND_OK;
-    bool has_completeness = false;
     if (!c)
         return error_memory(error, MERGING);
     metadata_describe(&m->metadata, c);
@@ -398,23 +488,35 @@ static enum srcfind_status write_rows(const struct merge *m, struct merged_rows 
     c->store = &store;
     c->n_sources = rows->n;
     catalogue_name_columns(c);
-    if (gaussians)
-        status = write_gaussians(m, rows, c, threads, error);
-    const bool has_gaussians = gaussians && status == SRCFIND_OK;
-    if (status == SRCFIND_OK && completeness)
-        status = write_completeness(m, c, threads, &has_completeness, error);
-    if (status == SRCFIND_OK)
-        status = m->options.path
-                     ? save_file(c, m->writer, threads, m->options.path, error)
-                     : save_stream(c, m->writer, threads, stdout, "standard output", error);
-    if (status != SRCFIND_OK && has_gaussians)
-        unlink(gaussians);
-    if (status != SRCFIND_OK && has_completeness)
-        unlink(completeness);
+    write_tables(m, rows, c, threads);
+    const enum srcfind_status status =
+        m->options.path ? save_file(c, m->writer, threads, m->options.path, error)
+                        : save_stream(c, m->writer, threads, stdout, "standard output", error);
+    if (status != SRCFIND_OK && m->written.gaussians)
+        unlink(m->options.gaussians);
+    if (status != SRCFIND_OK && m->written.completeness)
+        unlink(m->options.completeness);
     bin_rows_free(c->bins[BINS_COMPLETENESS]);
     free(c->injections.all);
     free(c);
     return status;
+}
+
+struct merge_options merge_written(const struct merge *m) {
+    struct merge_options options = m->options;
+    if (!m->written.gaussians)
+        options.gaussians = NULL;
+    if (!m->written.completeness)
+        options.completeness = NULL;
+    return options;
+}
+
+const char *merge_table_error(const struct merge *m) {
+    return *m->table_error.text ? m->table_error.text : NULL;
+}
+
+const char *merge_no_completeness(const struct merge *m) {
+    return *m->no_completeness.text ? m->no_completeness.text : NULL;
 }
 
 static struct reach *make_reach(const struct merge *m) {
@@ -441,7 +543,10 @@ static enum srcfind_status find_in_plane(struct merge *m, const int32_t *order, 
         m->metadata.images[c.candidate[i].image].has_candidates = true;
     if (status == SRCFIND_OK && !duplicates_find(c.candidate, c.n, reach, duplicates))
         status = error_memory(error, MERGING);
-    free(c.candidate);
+    const bool has_cut = status == SRCFIND_OK && candidates_have_cut(&c, duplicates);
+    free(c.candidate); /* before cut rows are listed */
+    if (has_cut && !cut_rows_find(&m->spool, m->images, order, n, reach, duplicates))
+        status = spool_error(m, error);
     return status;
 }
 

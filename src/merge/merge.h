@@ -1,7 +1,8 @@
 /* Merges the catalogues of images into one: all rows, with the image of each, in the order of the
  * images, and without those that another image has better; and, if it is to be, the table of their
  * Gaussians. The rows wait in a temporary file beside
- * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most. */
+ * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most; then 128
+ * of each that touches an edge or a blank pixel and is no duplicate yet. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -10,7 +11,8 @@
 
 struct merge_options {
     const char *path; /* of the merged catalogue, which outlives it; NULL: standard output */
-    /* Of the merged tables of Gaussians and of completeness, which outlive it; NULL: none. */
+    /* Of the merged tables of Gaussians and of completeness, which outlive it; NULL: none. No table
+     * keeps the catalogue from being written. */
     const char *gaussians, *completeness;
     double radius;        /* degrees, within which rows are one source; 0: half a beam */
     bool keep_duplicates; /* they get flag 256, and stay */
@@ -26,6 +28,9 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
 /* A table beside a catalogue, single or merged: STEM.PART.EXT beside STEM.EXT, of the Gaussians
  * STEM.gaussians.EXT; to be freed. NULL where memory ran out. */
 char *merge_table_path(const char *catalogue, const char *part);
+
+/* The list of added sources beside a catalogue, which is CSV: STEM.injections.csv; the same. */
+char *merge_injections_path(const char *catalogue);
 
 /* Checks that a merged catalogue and its tables, at the paths that the options have, replace no
  * FITS file but a catalogue of srcfind. */
@@ -44,10 +49,12 @@ void merge_destroy(struct merge *merge);
 struct merge_input {
     /* With its gaussian_rows and injections, if they are merged, too. */
     const struct srcfind_catalogue *catalogue;
-    const char *name;       /* what stands in the column Image, */
-    const char *other_name; /* or this, if two images have that name; NULL: the same */
-    const char *plane;  /* rows of other planes are no duplicates; NULL: it is none of several */
-    const char *entry;  /* JSON of the image; NULL: as the catalogue has it */
+    const char *no_injections; /* why it has none; NULL: it has them, or they are not merged */
+    const char *name;          /* what stands in the column Image, */
+    const char *other_name;    /* or this, if two images have that name; NULL: the same */
+    const char *plane; /* rows of other planes are no duplicates; NULL: it is none of several */
+    const struct plane_option *searched; /* the plane; NULL: the one that its options have */
+    const char *entry;                   /* JSON of the image; NULL: as the catalogue has it */
     bool knows_image;   /* else its unit and frame are taken for those of the others */
     bool knows_options; /* else options are those that the columns tell */
 };
@@ -57,8 +64,8 @@ struct merge_input {
 enum srcfind_status merge_add(struct merge *merge, int64_t i, const struct merge_input *input,
                               struct error *error);
 
-/* The same for a catalogue in a file, with the table of Gaussians beside it, if they are merged,
- * too. name: what stands in the column Image; NULL: the path of the
+/* The same for a catalogue in a file, with the table of Gaussians and the list of added sources
+ * beside it, if they are merged, too. name: what stands in the column Image; NULL: the path of the
  * image, if the catalogue tells it and no other has that one; else the path of the catalogue. */
 enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *path,
                                    const char *name, struct error *error);
@@ -69,5 +76,15 @@ enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *p
  * columns, or without a beam where it is needed; writing. */
 enum srcfind_status merge_finish(struct merge *merge, struct threads *threads,
                                  struct srcfind_merge_counts *counts, struct error *error);
+
+/* After merge_finish: the options, with NULL for tables that were not written. */
+struct merge_options merge_written(const struct merge *merge);
+
+/* The same: the message of the first table that could not be written; NULL: all were. */
+const char *merge_table_error(const struct merge *merge);
+
+/* The same: why there is no table of completeness, which needs the added sources of all images;
+ * NULL where it was written, was not wanted, or could not be written. */
+const char *merge_no_completeness(const struct merge *merge);
 
 #endif

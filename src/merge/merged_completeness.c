@@ -1,8 +1,6 @@
 #include "merge/merged_completeness.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/arrays.h"
@@ -12,23 +10,58 @@ enum { MOST_A_WIDTH = 200000 };
 bool merged_injections_keep(struct spool *spool, const struct srcfind_catalogue *catalogue,
                             struct merged_injections *kept) {
     const struct injections *list = &catalogue->injections;
-    const struct srcfind_background *b = &catalogue->background;
-    const double pixel = catalogue->image.pixel_area;
-    *kept = (struct merged_injections){.n_a_width = list->n_a_width,
-                                       .n_widths = list->n_widths,
-                                       .area = (double)(b->n_pixels - b->n_blank) *
-                                               (pixel > 0 ? pixel : 1)};
+    *kept = (struct merged_injections){
+        .n_a_width = list->n_a_width, .n_widths = list->n_widths, .area = catalogue->injected_area};
     memcpy(kept->widths, list->widths, sizeof kept->widths);
     return spool_add(spool, list->all, (size_t)list->n * sizeof *list->all, &kept->at);
 }
 
-/* How many of a width an image gives. */
-static int64_t share_of(const struct merged_injections *kept, int64_t n_images) {
-    const int64_t share = n_images < MOST_A_WIDTH ? MOST_A_WIDTH / n_images : 1;
+/* --- widths --- */
+
+/* Adds a width in its place, unless the list has it. False where there is no room. */
+static bool add_width(struct injections *list, double width) {
+    int i = list->n_widths;
+    while (i > 0 && list->widths[i - 1] > width)
+        i--;
+    if (i > 0 && list->widths[i - 1] == width)
+        return true;
+    if (list->n_widths == INJECTION_WIDTHS)
+        return false;
+    memmove(list->widths + i + 1, list->widths + i,
+            (size_t)(list->n_widths - i) * sizeof *list->widths);
+    list->widths[i] = width;
+    list->n_widths++;
+    return true;
+}
+
+bool merged_injections_widths(const struct merged_injections *const *kept, int64_t n,
+                              struct injections *list) {
+    bool ok = true;
+    *list = (struct injections){0};
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; ok && k < kept[i]->n_widths; k++)
+            ok = add_width(list, kept[i]->widths[k]);
+    return ok;
+}
+
+/* Which of its widths an image has this one as; -1: it does not have it, as where the image is too
+ * small for a scale. */
+static int find_width(const struct merged_injections *kept, double width) {
+    for (int k = 0; k < kept->n_widths; k++)
+        if (kept->widths[k] == width)
+            return k;
+    return -1;
+}
+
+/* --- sources --- */
+
+/* How many of a width each of n images gives, of those that it has. */
+static int64_t share_of(const struct merged_injections *kept, int64_t n) {
+    const int64_t share = n < MOST_A_WIDTH ? MOST_A_WIDTH / n : 1;
     return share < kept->n_a_width ? share : kept->n_a_width;
 }
 
-/* Reads n sources of a width, and gives them their weights. */
+/* Reads the first n sources of a width, and gives them their weights. */
 static bool read_width(const struct spool *spool, const struct merged_injections *kept, int width,
                        int64_t n, struct injection *sources) {
     const int64_t before = width * kept->n_a_width;
@@ -43,21 +76,55 @@ static bool read_width(const struct spool *spool, const struct merged_injections
     return true;
 }
 
+/* The images that have a width, and how many sources of it they give together. */
+struct sharing {
+    int64_t n_images, n_sources;
+};
+
+static struct sharing share_width(const struct merged_injections *const *kept, int64_t n,
+                                  double width) {
+    struct sharing sharing = {0};
+    for (int64_t i = 0; i < n; i++)
+        sharing.n_images += find_width(kept[i], width) >= 0;
+    for (int64_t i = 0; i < n; i++)
+        if (find_width(kept[i], width) >= 0)
+            sharing.n_sources += share_of(kept[i], sharing.n_images);
+    return sharing;
+}
+
+/* Reads the sources of a width from all images that have it. */
+static bool read_images(const struct spool *spool, const struct merged_injections *const *kept,
+                        int64_t n, double width, struct injection *to) {
+    const struct sharing sharing = share_width(kept, n, width);
+    bool ok = true;
+    for (int64_t i = 0; ok && i < n; i++) {
+        const int k = find_width(kept[i], width);
+        if (k < 0)
+            continue;
+        const int64_t share = share_of(kept[i], sharing.n_images);
+        ok = read_width(spool, kept[i], k, share, to);
+        to += share;
+    }
+    return ok;
+}
+
+/* Where few images have a width, its last sources were not added. */
 bool merged_injections_list(const struct spool *spool, const struct merged_injections *const *kept,
                             int64_t n, struct injections *list) {
-    *list = (struct injections){.n_widths = kept[0]->n_widths};
-    memcpy(list->widths, kept[0]->widths, sizeof list->widths);
-    for (int64_t i = 0; i < n; i++)
-        list->n_a_width += share_of(kept[i], n);
+    list->n_a_width = 0;
+    for (int k = 0; k < list->n_widths; k++) {
+        const int64_t n_sources = share_width(kept, n, list->widths[k]).n_sources;
+        list->n_a_width = n_sources > list->n_a_width ? n_sources : list->n_a_width;
+    }
     list->n = list->n_a_width * list->n_widths;
     list->all = arrays_allocate(list->n, sizeof *list->all);
-    errno = ENOMEM;
-    bool ok = list->all;
-    struct injection *to = list->all;
-    for (int width = 0; width < list->n_widths; width++)
-        for (int64_t i = 0; ok && i < n; i++) {
-            ok = read_width(spool, kept[i], width, share_of(kept[i], n), to);
-            to += share_of(kept[i], n);
-        }
+    if (!list->all) {
+        errno = ENOMEM;
+        return false;
+    }
+    memset(list->all, 0, (size_t)list->n * sizeof *list->all);
+    bool ok = true;
+    for (int k = 0; ok && k < list->n_widths; k++)
+        ok = read_images(spool, kept, n, list->widths[k], list->all + k * list->n_a_width);
     return ok;
 }

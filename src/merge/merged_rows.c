@@ -122,11 +122,26 @@ static bool write_images(void *context, FILE *stream) {
     return ok;
 }
 
+/* Whether the images are not all of one plane. */
+static bool have_planes(const struct merged_rows *m) {
+    const struct merged_image *first = NULL;
+    for (int64_t i = 0; i < m->n_images; i++) {
+        const struct merged_image *image = &m->images[i];
+        if (!image->shown.path)
+            continue;
+        first = first ? first : image;
+        if (strcmp(image->plane ? image->plane : "", first->plane ? first->plane : "") != 0)
+            return true;
+    }
+    return false;
+}
+
 struct row_store merged_rows_store(struct merged_rows *m) {
     struct row_store store = {.context = m,
                               .row_bytes = sizeof(struct srcfind_source),
                               .path_bytes = 1,
                               .date_bytes = 1,
+                              .plane_bytes = have_planes(m),
                               .read = read_rows,
                               .write_images = write_images};
     for (int64_t i = 0; i < m->n_images; i++) {
@@ -135,6 +150,8 @@ struct row_store merged_rows_store(struct merged_rows *m) {
             continue;
         texts_count(shown->path, &store.path_bytes);
         texts_count(shown->date_obs, &store.date_bytes);
+        if (store.plane_bytes > 0 && shown->plane)
+            texts_count(shown->plane, &store.plane_bytes);
     }
     return store;
 }

@@ -5,6 +5,9 @@
 #include "merge/spool.h"
 #include "output/catalogue.h"
 
+/* Of an image, as many are read at a time. */
+enum { MERGED_ROWS_AT_ONCE = 256 };
+
 /* An image whose catalogue was added. */
 struct merged_image {
     struct row_image shown; /* its path is NULL where none was added; owned */

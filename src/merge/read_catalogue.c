@@ -9,6 +9,7 @@
 #include "input/image.h"
 #include "input/tables/text_file.h"
 #include "input/usable_beam.h"
+#include "merge/read_injections.h"
 
 /* --- the image --- */
 
@@ -195,6 +196,11 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
                            "%s: a table of completeness or reliability, which goes with the "
                            "catalogue of its sources: name that one",
                            path);
+    if (status == SRCFIND_OK && table_file_column(&table, "True_flux"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a list of added sources, which goes with the catalogue of the "
+                           "image: name that one",
+                           path);
     if (status == SRCFIND_OK && table_file_column(&table, "Gaus_id"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
                            "%s: a table of Gaussians, which goes with the catalogue of their "
@@ -267,7 +273,14 @@ enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catal
     return status;
 }
 
+enum srcfind_status read_catalogue_injections(const char *path, struct read_catalogue *read,
+                                              struct error *error) {
+    return read_injections(path, &read->catalogue.injections, &read->catalogue.injected_area,
+                           error);
+}
+
 void read_catalogue_clear(struct read_catalogue *read) {
+    free(read->catalogue.injections.all);
     if (read->catalogue.gaussian_rows)
         free(read->catalogue.gaussian_rows->sources);
     free(read->catalogue.gaussian_rows);

@@ -22,6 +22,10 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
 enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
                                              struct error *error);
 
+/* Reads the list of the sources that were added to its image, to its injections. */
+enum srcfind_status read_catalogue_injections(const char *path, struct read_catalogue *read,
+                                              struct error *error);
+
 void read_catalogue_clear(struct read_catalogue *read);
 
 #endif

@@ -1,5 +1,6 @@
 #include "output/bin_table.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,12 @@ enum { KIND_TEXT = 5 };
 struct completeness_row {
     char kind[KIND_TEXT];
     struct completeness_bin bin;
+};
+
+struct injection_row {
+    struct injection source;
+    int64_t found;
+    double area;
 };
 
 struct bin_rows {
@@ -42,27 +49,33 @@ static const struct entry {
 #define RELIABILITY(name, unit, ucd, member, cell, description)                                    \
     {BINS_RELIABILITY, name, unit, ucd, offsetof(struct reliability_bin, member), cell,            \
      description},
+#define INJECTION(name, unit, ucd, member, cell, description)                                      \
+    {BINS_INJECTIONS, name, unit, ucd, offsetof(struct injection_row, member), cell, description},
 #include "output/bin_columns.inc"
 #undef INTEGER
 #undef REAL
 #undef TEXT
 #undef COMPLETENESS
 #undef RELIABILITY
+#undef INJECTION
 };
 
 _Static_assert(sizeof(struct completeness_row) <= sizeof(union stored_row) &&
-                   sizeof(struct reliability_bin) <= sizeof(union stored_row),
+                   sizeof(struct reliability_bin) <= sizeof(union stored_row) &&
+                   sizeof(struct injection_row) <= sizeof(union stored_row),
                "there is room for a row");
 
 static void name_columns(struct srcfind_catalogue *c, enum bin_table table) {
     c->n_columns = 0;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         const struct entry *e = &entries[i];
-        if (e->table == table)
-            c->columns[c->n_columns++] = (struct column){
-                .shown = {e->name, e->unit, e->ucd, e->description, e->kind, units_vounit(e->unit)},
-                .offset = e->offset,
-                .width = e->width};
+        if (e->table != table)
+            continue;
+        const char *unit = catalogue_unit(e->unit, &c->image);
+        c->columns[c->n_columns++] = (struct column){
+            .shown = {e->name, unit, e->ucd, e->description, e->kind, units_vounit(unit)},
+            .offset = e->offset,
+            .width = e->width};
     }
 }
 
@@ -99,6 +112,32 @@ static bool make_reliability(struct bin_rows *r, const struct srcfind_catalogue 
     return rows;
 }
 
+/* The same for sources that were added. */
+static bool make_injections(struct bin_rows *r, const struct srcfind_catalogue *catalogue) {
+    const struct injections *list = &catalogue->injections;
+    struct injection_row *rows = calloc((size_t)list->n + 1, sizeof *rows);
+    for (int64_t i = 0; rows && i < list->n; i++) {
+        struct injection_row *row = &rows[i];
+        *row =
+            (struct injection_row){list->all[i], list->all[i].is_found, catalogue->injected_area};
+        if (!row->source.is_added)
+            row->source.flux = row->source.x = row->source.y = NAN;
+        if (!row->source.is_found)
+            row->source.ratio = row->source.dx = row->source.dy = NAN;
+    }
+    r->rows = rows;
+    r->store.row_bytes = sizeof *rows;
+    r->catalogue.n_sources = list->n;
+    return rows;
+}
+
+static bool make_rows(struct bin_rows *r, const struct srcfind_catalogue *catalogue,
+                      enum bin_table table) {
+    return table == BINS_COMPLETENESS  ? make_completeness(r, catalogue)
+           : table == BINS_RELIABILITY ? make_reliability(r, catalogue)
+                                       : make_injections(r, catalogue);
+}
+
 static bool read_rows(void *context, int64_t first, int64_t n, void *rows,
                       const struct row_image **images) {
     static const struct row_image none;
@@ -119,8 +158,9 @@ static bool write_images(void *context, FILE *stream) {
 
 const struct srcfind_catalogue *catalogue_bins(struct srcfind_catalogue *catalogue,
                                                enum bin_table table) {
-    static const char *const kinds[] = {
-        [BINS_COMPLETENESS] = "completeness_bins", [BINS_RELIABILITY] = "reliability_bins"};
+    static const char *const kinds[] = {[BINS_COMPLETENESS] = "completeness_bins",
+                                        [BINS_RELIABILITY] = "reliability_bins",
+                                        [BINS_INJECTIONS] = "injections"};
     if (catalogue->bins[table])
         return &catalogue->bins[table]->catalogue;
     struct bin_rows *r = calloc(1, sizeof *r);
@@ -133,8 +173,7 @@ const struct srcfind_catalogue *catalogue_bins(struct srcfind_catalogue *catalog
                   .date_bytes = 1,
                   .read = read_rows,
                   .write_images = catalogue_is_merged(catalogue) ? write_images : NULL}};
-    if (table == BINS_COMPLETENESS ? !make_completeness(r, catalogue)
-                                   : !make_reliability(r, catalogue)) {
+    if (!make_rows(r, catalogue, table)) {
         bin_rows_free(r);
         return NULL;
     }

@@ -184,8 +184,18 @@ static void add_image_columns(struct srcfind_catalogue *catalogue) {
                    SRCFIND_STRING, NULL},
          .offset = offsetof(struct row_image, date_obs),
          .width = store->date_bytes,
+         .of_image = true},
+        {.shown = {"Plane", NULL, "meta.number", "plane of the image, as --plane has it",
+                   SRCFIND_STRING, NULL},
+         .offset = offsetof(struct row_image, plane),
+         .width = store->plane_bytes,
+         .of_image = true},
+        {.shown = {"Frequency", "Hz", "em.freq", "frequency of the image", SRCFIND_REAL, "Hz"},
+         .offset = offsetof(struct row_image, frequency),
+         .width = sizeof(double),
          .of_image = true}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    const int n = store->plane_bytes > 0 ? 4 : 2;
+    for (int i = 0; i < n; i++)
         catalogue->columns[catalogue->n_columns++] = columns[i];
 }
 
@@ -216,9 +226,10 @@ static union cell_value value_of_row(const struct rows *rows, int64_t row,
                                       : (const char *)rows->first + (size_t)row * rows->row_bytes;
     const char *at = of + column->offset;
     union cell_value value = {.text = at};
-    if (column->of_image)
+    if (column->of_image && column->shown.kind == SRCFIND_STRING) {
         memcpy(&value.text, at, sizeof value.text);
-    else if (column->shown.kind == SRCFIND_INTEGER)
+        value.text = value.text ? value.text : "";
+    } else if (column->shown.kind == SRCFIND_INTEGER)
         memcpy(&value.integer, at, sizeof value.integer);
     else if (column->shown.kind == SRCFIND_REAL)
         memcpy(&value.real, at, sizeof value.real);

@@ -28,20 +28,22 @@ struct column {
     struct srcfind_column shown;
     size_t offset, width;   /* of a cell in its row: 8 bytes, or the longest text */
     bool may_be_empty;      /* integers: some may be SRCFIND_EMPTY */
-    bool of_image;          /* its cells are texts of the images of rows: see struct row_image */
+    bool of_image;          /* its cells are those of the images of rows: see struct row_image */
     double factor, divisor; /* reals are multiplied or divided by it; 0: they are not */
     const union cell_value *constant; /* of all rows; NULL: the rows have the values */
 };
 
 /* Whether its cells are texts that may have any length, and need quotes. */
 static inline bool column_is_free_text(const struct column *column) {
-    return column->of_image || (column->constant && column->shown.kind == SRCFIND_STRING);
+    return (column->of_image || column->constant) && column->shown.kind == SRCFIND_STRING;
 }
 
 /* What rows of a merged catalogue tell of their image: UTF-8 without control characters. A column
  * of_image has the offset of a member. */
 struct row_image {
     char *path, *date_obs;
+    char *plane;      /* of several, as --plane has it; NULL: none is chosen */
+    double frequency; /* Hz */
 };
 
 /* Rows of a catalogue, as writers take them. */
@@ -68,6 +70,7 @@ struct row_store {
     void *context;
     size_t row_bytes;              /* of a row; see struct rows */
     size_t path_bytes, date_bytes; /* the longest texts of an image; 1 at least */
+    size_t plane_bytes;            /* the same; 0: no image is a plane of several */
     /* Reads the rows from `first` on, as many as the arrays take. False with errno. Several threads
      * may call this at the same time. */
     bool (*read)(void *context, int64_t first, int64_t n, void *rows,
@@ -114,6 +117,7 @@ struct srcfind_catalogue {
     const struct srcfind_catalogue *of_sources; /* of a table: the catalogue it is of; else NULL */
     const char *kind; /* of a table but that of Gaussians; else NULL: see catalogue_kind */
     struct injections injections; /* with the option completeness */
+    double injected_area; /* over which they are spread: square degrees; pixels without sky */
     struct plane_table planes;
     struct plane_rows *plane_rows;     /* see catalogue_planes; NULL: not made yet */
     struct bin_rows *bins[BIN_TABLES]; /* see catalogue_bins; NULL: not made yet */
@@ -140,8 +144,8 @@ const struct srcfind_catalogue *catalogue_gaussians(struct srcfind_catalogue *ca
 /* Note i (from 0) on what looks wrong; NULL after the last one. */
 const char *catalogue_note(const struct srcfind_catalogue *catalogue, int i);
 
-/* What its rows are: "sources", "gaussians", "planes", "completeness_bins" or "reliability_bins".
- */
+/* What its rows are: "sources", "gaussians", "planes", "completeness_bins", "reliability_bins" or
+ * "injections". */
 const char *catalogue_kind(const struct srcfind_catalogue *catalogue);
 
 /* What messages call it: "catalogue", or "table" of what stands beside one. */

@@ -105,7 +105,8 @@ static bool show_images(struct plane_rows *r, struct plane_table *t) {
         texts_count(r->paths[i], &r->store.path_bytes);
     }
     for (int64_t i = 0; i < t->n; i++) {
-        r->images[i] = (struct row_image){r->paths[t->planes[i].file], t->planes[i].date_obs};
+        r->images[i] = (struct row_image){.path = r->paths[t->planes[i].file],
+                                          .date_obs = t->planes[i].date_obs};
         texts_count(t->planes[i].date_obs, &r->store.date_bytes);
     }
     return true;

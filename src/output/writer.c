@@ -26,7 +26,8 @@ const struct writer *writer_named(const char *name) {
 /* No format makes more than two bytes of one of a text, and some that are beside it. */
 size_t writer_row_bytes(const struct writer *writer, const struct srcfind_catalogue *catalogue) {
     const struct row_store *store = catalogue->store;
-    size_t free_texts = store ? 2 * (store->path_bytes + store->date_bytes) + 16 : 0;
+    size_t free_texts =
+        store ? 2 * (store->path_bytes + store->date_bytes + store->plane_bytes) + 24 : 0;
     for (int i = 0; i < catalogue->n_columns; i++) /* a list of columns may have any texts */
         if (!catalogue->columns[i].of_image && catalogue->columns[i].shown.kind == SRCFIND_STRING)
             free_texts += 2 * catalogue->columns[i].width + 8;

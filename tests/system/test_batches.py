@@ -137,6 +137,103 @@ class Batches(t.Case):
         self.assertIn("0 failed, 4 skipped", one.stderr)
         self.assertEqual(contents(self.path("many"))["03.csv"], "Source_id,mine\n")
 
+    # --- what an earlier run left beside a catalogue ---
+
+    TABLES = ("gaussians", "completeness", "reliability", "planes")
+    MAPS = ("rms.fits", "sources.fits", "picture.png")
+
+    def rich(self, catalogue, *options):
+        """A run that writes all tables, and maps."""
+        image = self.write("sky.fits", t.noise(90, 80, seed=1, n_sources=6), t.sky_header(BMAJ=2.5e-3, BMIN=2e-3, BPA=0.0))
+        t.run(image, "-q", "--fit", "--negative", "--completeness=5", "--measure-in", image, "--save", "gaussians,rms,sources,picture",
+              "-o", catalogue, *options, check=True)
+        return image
+
+    def beside(self, stem="c"):
+        return sorted(name for name in os.listdir(self.directory.name) if name.startswith(stem + "."))
+
+    def test_tables_of_an_earlier_run(self):
+        """They go with the catalogue that they are of, and not with one of another format; maps and regions are named."""
+        for end, of_tables in (("csv", "csv"), ("json", "json"), ("vot", "vot"), ("fits", "fits"), ("ecsv", "ecsv"), ("csv.gz", "csv.gz"), ("ecsv.gz", "ecsv.gz"),
+                               ("json.gz", "json.gz"), ("vot.gz", "vot.gz"), ("reg", "csv"), ("crtf", "csv")):
+            with self.subTest(end):
+                catalogue = self.path("c." + end)
+                image = self.rich(catalogue)
+                tables = sorted(["c.%s.%s" % (part, of_tables) for part in self.TABLES] + ["c.injections.csv"])
+                self.assertEqual(self.beside(), sorted(["c." + end, *tables, *("c." + name for name in self.MAPS)]))
+                self.assertIn("skipped", t.run(image, "-o", catalogue, "--skip-existing", check=True).stderr)
+                self.assertLess(set(tables), set(self.beside()))
+                said = t.run(image, "-o", catalogue, check=True).stderr
+                self.assertEqual(self.beside(), sorted(["c." + end, *("c." + name for name in self.MAPS)]))
+                removed, = re.findall("%s: removed what an earlier run wrote beside it: (.*)" % re.escape(catalogue), said)
+                self.assertEqual(sorted(removed.split(", ")), [self.path(name) for name in tables])
+                named, = re.findall("%s: not of this run, but beside it: (.*)" % re.escape(catalogue), said)
+                self.assertEqual(named.split(", "), [self.path("c." + name) for name in self.MAPS])
+                for name in self.beside():
+                    os.remove(self.path(name))
+        self.rich(self.path("c.fits"))
+        t.run(image, "-q", "-o", self.path("c.reg"), check=True)
+        said = t.run(image, "-o", self.path("c.csv"), check=True).stderr
+        self.assertLess({"c.%s.fits" % part for part in self.TABLES}, set(self.beside()))
+        self.assertRegex(said, "c.csv: not of this run, but beside it: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n")
+        again = self.rich(self.path("c.fits"))
+        self.assertNotIn("earlier", t.run(again, "-o", self.path("none.fits"), check=True).stderr)
+        said = t.run(again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True).stderr
+        self.assertIn("not of this run, but beside it: %s\n" % self.path("c.reg"), said)
+
+    def test_files_of_others_beside_a_catalogue(self):
+        """What srcfind did not write stays, and is named; so does what the run reads, a table of another catalogue, and a catalogue."""
+        texts = {"gaussians.csv": "Source_id,mine\n", "planes.csv": "", "completeness.csv": "Kind,Width\n", "reliability.csv": "# Low,High,Positive\n",
+                 "injections.csv": "x\nWidth,SNR,True_flux,Xposn,Yposn,Found,\n"}
+        for name, text in texts.items():
+            with open(self.path("c." + name), "w") as stream:
+                stream.write(text)
+        with open(self.path("c.reg"), "w") as stream:
+            stream.write("# Region file format: DS9 version 4.1\nglobal color=green dashlist=8 3\n")
+        image = self.write("sky.fits", t.noise(90, 80, seed=1, n_sources=6), t.sky_header())
+        said = t.run(image, "-o", self.path("c.csv"), check=True).stderr
+        for name, text in texts.items():
+            self.assertIn(self.path("c." + name), said)
+            with open(self.path("c." + name)) as stream:
+                self.assertEqual(stream.read(), text)
+        self.assertNotIn("c.reg", said)
+        for name, text in (("fits", None), ("json", "{}"), ("ecsv", "# %ECSV 1.0\n"), ("vot", "<VOTABLE/>")):
+            other = self.path("d.gaussians." + name)
+            if text is None:
+                fits.BinTableHDU.from_columns([fits.Column("Gaus_id", "K", array=[1])], name="GAUSSIANS").writeto(other)
+            else:
+                with open(other, "w") as stream:
+                    stream.write(text)
+            self.assertIn("not of this run, but beside it: " + other, t.run(image, "-o", self.path("d." + name), check=True).stderr)
+            os.remove(other)
+        self.rich(self.path("e.csv"))
+        os.remove(self.path("e.planes.csv"))
+        os.symlink(self.path("e.completeness.csv"), self.path("e.planes.csv"))
+        at = self.path("e.gaussians.csv")
+        said = t.run(image, "--at", at, "-o", self.path("e.csv"), check=True).stderr
+        self.assertEqual([os.path.exists(at), at in said, os.path.islink(self.path("e.planes.csv"))], [True, False, True])
+        images = [self.write(name, t.noise(90, 80, seed=1, n_sources=6), t.sky_header()) for name in ("f.fits", "f.gaussians.fits", "f.planes.fits")]
+        for _ in range(2):
+            said = self.run_into("out", images, check=True)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["f.csv", "f.gaussians.csv", "f.planes.csv"])
+
+    def test_merged_tables_of_an_earlier_run(self):
+        """They go with a merged catalogue, too."""
+        merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+        images = [self.rich(self.path("c.fits")), self.write("b.fits", t.noise(90, 80, seed=2, n_sources=6), t.sky_header())]
+        for end in ("csv", "fits", "json", "vot", "ecsv"):
+            merged = self.path("m." + end)
+            words = [*images, "-q", "--merge", merged, "-o", self.path("out"), "-f", "fits"]
+            for program in (t.run, lambda *words, check: t.subprocess.run([merge, self.path("out/b.fits"), self.path("out/sky.fits"), "-o", merged, "-q"], check=check)):
+                t.run(*words, "--fit", "--save", "gaussians", "--completeness=5", check=True)
+                tables = [self.path("m.%s.%s" % (part, end)) for part in ("gaussians", "completeness")]
+                self.assertEqual([os.path.exists(path) for path in tables], [True, True])
+                for name in os.listdir(self.path("out")):
+                    if name not in ("b.fits", "sky.fits"):
+                        os.remove(self.path("out/" + name))
+                program(*words, check=True)
+                self.assertEqual([os.path.exists(path) for path in [merged, *tables]], [True, False, False])
+
     def test_progress(self):
         """Failures, sources so far, rate and the time that is left; no line is longer than a terminal."""
         images = self.images(6)

@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import os
+import shutil
 import subprocess
 
 import numpy as np
@@ -455,23 +456,216 @@ class Completeness(t.Case):
         self.check_beside_others(images, options, merged)
 
     def check_beside_others(self, images, options, merged):
-        """Catalogues that are there already do not tell which sources were found; merging files leaves the tables out."""
+        """Images that are skipped have the list of their sources beside the catalogue; merging files reads it, and leaves tables out."""
         before = self.text("m.completeness.csv")
         os.remove(self.path(os.path.join("out", "a.completeness.csv")))
         again = self.run_here(*images, *options, "--completeness=150", "-o", self.path("out"), "--merge", merged, "--skip-existing", check=True)
         self.assertIn("2 images: ", again.stderr)
         self.assertIn("0 failed, 1 skipped", again.stderr)
-        self.assertIn("m.completeness.csv: not written, since 1 catalogue was there already, and added sources are not kept: search all "
-                      "again, without --skip-existing\n", again.stderr)
         self.assertEqual(self.text("m.completeness.csv"), before)
         out = self.path("out")
-        files = subprocess.run([MERGE, *sorted(os.path.join(out, name) for name in os.listdir(out) if name.endswith(".csv")), "-o",
-                                self.path("n.csv"), "--radius", "5"], capture_output=True, text=True)
+        names = [name for name in sorted(os.listdir(out)) if name.endswith(".csv")]
+        self.assertEqual(names, [name + end for name in "ab" for end in (".completeness.csv", ".csv", ".injections.csv")])
+        files = self.merge_files(*(os.path.join(out, name) for name in names), "-o", self.path("n.csv"), "--radius", "5")
         self.assertEqual(files.returncode, 0, files.stderr)
         self.assertIn("2 tables of completeness and reliability are left out\n", files.stderr)
-        alone = subprocess.run([MERGE, os.path.join(out, "a.completeness.csv"), "-o", self.path("n.csv")], capture_output=True, text=True)
-        self.assertEqual(alone.returncode, 1)
-        self.assertIn("a table of completeness or reliability, which goes with the catalogue of its sources: name that one", alone.stderr)
+        self.assertIn("n.completeness.csv: how complete these catalogues are together\n", files.stderr)
+        self.assertEqual(self.text("n.completeness.csv"), before)
+        for name, what in (("completeness", "a table of completeness or reliability, which goes with the catalogue of its sources"),
+                           ("injections", "a list of added sources, which goes with the catalogue of the image")):
+            alone = self.merge_files(os.path.join(out, "a.%s.csv" % name), "-o", self.path("n.csv"))
+            self.assertEqual(alone.returncode, 1)
+            self.assertIn(what + ": name that one", alone.stderr)
+
+    # --- merged tables ---
+
+    def merge_files(self, *arguments):
+        return subprocess.run([MERGE, *arguments], capture_output=True, text=True)
+
+    def merged_bins(self, lists):
+        """The rows of a merged table, from the lists of images: by a program of its own."""
+        rows = []
+        for width in sorted({row["Width"] for its in lists for row in its}):
+            its = [[row for row in one if row["Width"] == width] for one in lists]
+            its = [one[:max(200000 // sum(map(bool, its)), 1)] for one in its]
+            added = [[row for row in one if row["True_flux"] is not None] for one in its]
+            weights = np.array([row["Area"] / len(one) for one in added for row in one])
+            rows += self.bins_of_width(width, [row for one in added for row in one], weights)
+        return rows
+
+    def bins_of_width(self, width, sources, weights):
+        flux, snr, found = (np.array([row[name] for row in sources], float) for name in ("True_flux", "SNR", "Found"))
+        one = flux / snr
+        edges = np.geomspace(3 * weighted_quantile(one, weights, 0.1), 20 * weighted_quantile(one, weights, 0.9), 11)
+        bright = self.share((snr >= 20) & (snr < 60), found, weights)
+        for low, high in zip(edges, edges[1:]):
+            below = np.clip(np.log(LEAST * one / low) / math.log(high / low), 0, 1) @ weights / weights.sum()
+            above = 1 - np.clip(np.log(MOST * one / low) / math.log(high / low), 0, 1) @ weights / weights.sum()
+            here = (flux >= low) & (flux < high)
+            within = 1 - below - above if below + above < 1 - 1e-9 else 0
+            share = self.share(here, found, weights) if within else (0, 0)
+            chosen, its = [row for row, is_here in zip(sources, here & (found == 1)) if is_here], weights[here & (found == 1)]
+            ratio = self.robust([row["Flux_ratio"] for row in chosen], its)
+            offset = self.robust([row[name] for row in chosen for name in ("X_offset", "Y_offset")], np.repeat(its, 2))
+            yield {"Kind": "flux", "Width": width, "Low": low, "High": high, "Injected": here.sum(), "Found": (found[here] == 1).sum(),
+                   "Completeness": within * share[0] + (above * bright[0] if above > 0 else 0),
+                   "E_Completeness": math.hypot(within * share[1], above * bright[1] if above > 0 else 0),
+                   "Flux_ratio": ratio[0], "Flux_scatter": ratio[1], "Position_scatter": offset[1] if len(chosen) > 1 else None}
+
+    @staticmethod
+    def share(here, found, weights):
+        """The share that is found, and its error."""
+        its = weights[here]
+        if not len(its):
+            return math.nan, math.nan
+        share, n = (its @ found[here]) / its.sum(), its.sum() ** 2 / (its @ its)
+        return share, math.sqrt(share * (1 - share) / n + 0.25 / n ** 2) / (1 + 1 / n)
+
+    @staticmethod
+    def robust(values, weights):
+        """Median and scatter of weighted values."""
+        if not len(values):
+            return None, None
+        median = weighted_quantile(values, weights, 0.5)
+        return median, 1.4826 * weighted_quantile(np.abs(values - median), weights, 0.5) if len(values) > 1 else None
+
+    def assert_bins(self, name, lists):
+        rows = t.read_csv(self.path(name))
+        for row, expected in zip(rows, self.merged_bins(lists), strict=True):
+            self.assertEqual([row["Kind"], row["Width"], row["Injected"], row["Found"]],
+                             [expected[name] for name in ("Kind", "Width", "Injected", "Found")])
+            for column in list(expected)[2:]:
+                with self.subTest(width=row["Width"], low=row["Low"], column=column):
+                    if expected[column] is None or math.isnan(expected[column]):
+                        self.assertIsNone(row[column])
+                    else:
+                        self.assertLessEqual(abs(row[column] - expected[column]), 1e-8 * abs(expected[column]) + 1e-13)
+
+    def made_list(self, path, widths, n, area, rms, seed):
+        """Writes a list of added sources, some of which had no room; returns it."""
+        random = np.random.default_rng(seed)
+        rows = []
+        for width in widths:
+            snr = LEAST * (MOST / LEAST) ** random.uniform(size=n)
+            is_added, noise = random.uniform(size=n) < 0.9, random.uniform(1, 2, n) * rms
+            found = is_added & (random.uniform(size=n) < np.clip((snr - 2) / 6, 0, 1))
+            ratio, dx, dy = random.normal(1, 2 / snr), *random.normal(0, 1 / snr, (2, n))
+            for i in range(n):
+                rows.append({"Width": width, "SNR": float(snr[i]), "True_flux": float(snr[i] * noise[i] * width) if is_added[i] else None,
+                             "Xposn": 5.0 if is_added[i] else None, "Yposn": 6.0 if is_added[i] else None, "Found": int(found[i]),
+                             "Flux_ratio": float(ratio[i]) if found[i] else None, "X_offset": float(dx[i]) if found[i] else None,
+                             "Y_offset": float(dy[i]) if found[i] else None, "Area": area})
+        self.write_list(path, rows)
+        return rows
+
+    def write_list(self, path, rows):
+        with open(path, "w", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def test_merged_lists(self):
+        """Of images of other areas, noise, numbers and widths, each width is that of the images which have it; of many sources the first."""
+        names = [self.path(name + ".csv") for name in "abcd"]
+        for name in names:
+            self.run_here(self.sky(), "-q", "-o", name, check=True)
+        lists = [self.made_list(name[:-3] + "injections.csv", widths, n, area, rms, seed) for seed, (name, widths, n, area, rms) in enumerate(zip(
+            names, ([1.0, 2.0], [1.0, 2.0, 8.0], [1.0, 3.5, 8.0], [1.0]), (300, 500, 40, 1), (0.25, 7.0, 0.01, 1.5), (1e-3, 3e-3, 2e-4, 1e-3)))]
+        for order in ([0, 1, 2, 3], [2, 3, 0, 1], [1, 1, 1], [3, 0]):
+            order = list(dict.fromkeys(order))
+            result = self.merge_files(*(names[i] for i in order), "--radius", "5", "-q", "-o", self.path("m.csv"))
+            self.assertEqual([result.returncode, result.stderr], [0, ""])
+            self.assert_bins("m.completeness.csv", [lists[i] for i in order])
+        many = [self.made_list(self.path("%s.injections.csv" % name), widths, n, area, 1e-3, seed)
+                for seed, (name, widths, n, area) in enumerate((("a", [1.0, 4.0], 101000, 2.0), ("b", [1.0, 4.0], 102000, 1.0), ("c", [1.0], 67000, 1.0)))]
+        self.assertEqual(self.merge_files(*names[:3], "--radius", "5", "-q", "-o", self.path("m.csv")).returncode, 0)
+        self.assert_bins("m.completeness.csv", many)
+
+    def test_merged_lists_that_are_wrong(self):
+        """Without a list that can be read there is no merged table, which a note says; the catalogue is written."""
+        names = [self.path(name + ".csv") for name in "ab"]
+        for name in names:
+            self.run_here(self.sky(), "-q", "-o", name, check=True)
+            rows = self.made_list(name[:-3] + "injections.csv", [1.0, 2.0], 5, 1.0, 1e-3, 1)
+        path = self.path("b.injections.csv")
+        reason = "b.injections.csv: this is no list of added sources as srcfind writes it: make it and the catalogue beside it again"
+        for change in ({"Width": 1.5}, {"Width": None}, {"Width": -1.0}, {"SNR": 0.0}, {"True_flux": -1.0}, {"True_flux": "x"}, {"Area": 0.0},
+                       {"True_flux": None, "Found": 1}, {"Area": None}, None, {"Left": 0}):
+            with self.subTest(change):
+                wrong = [{**rows[0], **change}, *rows[1:]] if change else rows[:-1]
+                self.write_list(path, [{name: value for name, value in row.items() if name != "SNR"} for row in rows] if change == {"Left": 0} else wrong)
+                result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
+                self.assertEqual([result.returncode, os.path.exists(self.path("m.csv")), os.path.exists(self.path("m.completeness.csv"))], [0, True, False])
+                self.assertIn("m.completeness.csv: not written: " + self.path(reason), result.stderr)
+                os.remove(self.path("m.csv"))
+        os.remove(path)
+        result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
+        self.assertIn("%s: no list of its added sources beside it, but 1 of 2 catalogues have one: no completeness is merged\n" % names[1], result.stderr)
+        self.assertEqual([result.returncode, os.path.exists(self.path("m.completeness.csv"))], [0, False])
+        self.write_list(path, [{**row, "Width": 1.0 + i} for i, row in enumerate(rows[:1] * 64)])
+        result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
+        self.assertEqual([result.returncode, "not written" in result.stderr], [0, False])
+        self.write_list(path, [{**row, "Width": 3.0 + i} for i, row in enumerate(rows[:1] * 64)])
+        result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("m.completeness.csv: not written: the images have added sources of more than 64 widths\n", result.stderr)
+
+    def read_lists(self, *names):
+        return [t.read_csv(self.path(os.path.join("out", name + ".injections.csv"))) for name in names]
+
+    def test_merged_of_two_sizes(self):
+        """A scale that is too wide for some images is that of the others; tables of an interrupted batch, of shards and of files are the
+        same bytes."""
+        small, large = self.sky("a.fits", (70, 64), seed=2), self.sky("b.fits", seed=4, rise=3)
+        wide = self.sky("c.fits", (90, 160), seed=5, BMAJ=6e-3)
+        images, out = [small, large, wide], self.path("out")
+        options = ["--local", "-i", "3", "--scales=2,8", "--completeness=40", "--save", "gaussians", "-o", out]
+        ends = ("csv",) if t.SANITIZED else ("csv", "fits", "json", "ecsv")
+        for end in ends:
+            with self.subTest(end):
+                words = [*images, "-q", *options, "-f", end, "--merge", self.path("m." + end)]
+                self.run_here(*words, check=True)
+                expected = self.take_merged(end)
+                widths = [sorted({row["Width"] for row in one}) for one in self.read_lists("a", "b", "c")]
+                self.assertEqual(widths, [[1, 2], [1, 2, 8], [1, 2]])
+                for name in ("b." + end, "c.injections.csv", "a.gaussians." + end):
+                    os.remove(os.path.join(out, name))
+                    self.run_here(*words, "--skip-existing", check=True)
+                    self.assertEqual(self.take_merged(end), expected)
+                shutil.rmtree(out)
+                for shard in ("1/2", "2/2"):
+                    self.run_here(*images, "-q", *options, "-f", end, "--shard", shard, check=True)
+                self.run_here(*words, "--skip-existing", check=True)
+                self.assertEqual(self.take_merged(end), expected)
+                if end != "csv":  # which tells neither beams nor images
+                    result = self.merge_files(*(os.path.join(out, name) for name in sorted(os.listdir(out))), "-q",
+                                              "-o", self.path("m." + end))
+                    self.assertEqual([result.returncode, result.stderr], [0, ""])
+                    self.assertEqual(self.take_merged(end), expected)
+                shutil.rmtree(out)
+
+    def take_merged(self, end):
+        """The merged catalogue and its tables, which are removed."""
+        if end == "csv" and os.path.exists(self.path("m.completeness.csv")):
+            self.assert_bins("m.completeness.csv", self.read_lists("a", "b", "c"))
+        files = []
+        for part in ("", "gaussians.", "completeness."):
+            with open(self.path("m.%s%s" % (part, end)), "rb") as stream:
+                files.append(stream.read())
+            os.remove(self.path("m.%s%s" % (part, end)))
+        return files
+
+    def test_merged_table_that_cannot_be_written(self):
+        """The merged catalogue is written, and the exit status says that a table is not."""
+        os.mkdir(self.path("m.completeness.csv"))
+        words = [self.sky("a.fits"), self.sky("b.fits", seed=2), "--completeness=5", "-q", "-o", self.path("out")]
+        result = self.run_here(*words, "--merge", self.path("m.csv"))
+        self.assertEqual([result.returncode, os.path.exists(self.path("m.csv"))], [1, True])
+        self.assertIn("m.completeness.csv: the table cannot be written: ", result.stderr)
+        os.remove(self.path("m.csv"))
+        result = self.merge_files(self.path("out/a.csv"), self.path("out/b.csv"), "-o", self.path("m.csv"), "--radius", "5")
+        self.assertEqual([result.returncode, os.path.exists(self.path("m.csv"))], [1, True])
+        self.assertIn("m.completeness.csv: the table cannot be written: ", result.stderr)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ class Lists(t.unittest.TestCase):
         self.assertNotIn("Index", source["required"])
         self.assertEqual(source["dependentRequired"]["Index"], ["N_Gaus"])
         self.assertIn("Index", source["dependentRequired"]["N_Gaus"])
-        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [53, 55])
+        self.assertEqual([self.definition(name)["properties"]["columns"]["maxItems"] for name in ("catalogue", "merged")], [53, 57])
 
     def test_changed_lines(self):
         self.change(COLUMNS, '"Pixel_sum", "map"', '"Pixel_sum", "flux"')

@@ -15,6 +15,7 @@ import numpy as np
 from astropy.io import fits
 from astropy.io.votable import parse as votable_parse
 from astropy.table import Table
+from astropy.wcs import WCS
 
 import srcfind_test as t
 
@@ -42,25 +43,79 @@ def margin(row, shape):
     return int(min(box[0], box[1], shape[1] - 1 - box[2], shape[0] - 1 - box[3]))
 
 
+def islands_of(rows):
+    """The islands of a catalogue: lists of the numbers of their rows."""
+    def kind(i):
+        return rows[i]["Isl_id"], rows[i].get("Scale", "0"), int(rows[i]["Flags"]) & NEGATIVE
+    return [list(group) for _, group in itertools.groupby(range(len(rows)), kind)]
+
+
+def box_of(rows):
+    """Pixels of which rows have some; None: of none."""
+    boxes = np.array([[int(row[name]) for name in ("X_min", "X_max", "Y_min", "Y_max")] for row in rows if row["X_min"]])
+    return [boxes[:, 0].min(), boxes[:, 1].max(), boxes[:, 2].min(), boxes[:, 3].max()] if len(boxes) else None
+
+
+def is_in_ellipse(row, place, margin, wcs):
+    """Whether a pixel is in the ellipse of a row that fills its box, or by a margin beside it."""
+    left, right, low, high = box_of([row])
+    off = np.array(place) - [(left + right) / 2, (low + high) / 2]
+    half = np.array([right - left + 1, high - low + 1]) / 2
+    if not row["Maj"] or float(row["Min"]) == 0:
+        return (abs(off) <= half + margin).all()
+    size, turn = abs(wcs.wcs.cdelt[1]), math.radians(float(row["PA"]))  # north is up, and east is left
+    axes = np.array([[-math.sin(turn), math.cos(turn)], [-math.cos(turn), -math.sin(turn)]])
+    lengths = np.array([float(row["Maj"]), float(row["Min"])]) / size
+    lengths *= (half / np.hypot(*(axes * lengths[:, None]))).max()
+    return np.hypot(*(axes @ off / (lengths + margin))) <= 1
+
+
+def holds(whole, cut, margin):
+    """Whether a cut island, (rows, wcs), is inside a whole one."""
+    (rows, wcs), (left, right, low, high) = whole, box_of(whole[0])
+    box = box_of(cut[0])
+    middle = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+    sides = [(x, middle[1]) for x in box[:2]] + [(middle[0], y) for y in box[2:]] + [middle]
+    x, y = wcs.all_world2pix(*cut[1].all_pix2world(*zip(*sides), 0), 0)
+    margin = max(margin / abs(wcs.wcs.cdelt[1]), min(right - left + 1, high - low + 1) / 6)
+    is_inside = (x >= left - margin) & (x <= right + margin) & (y >= low - margin) & (y <= high + margin)
+    return is_inside[:4].all() and any(is_in_ellipse(row, (x[4], y[4]), margin, wcs) for row in rows if row["X_min"])
+
+
+def find_cut(catalogues, taken, reach):
+    """Of the rows that were taken, those that touch an edge and whose island is inside a whole one of another image."""
+    islands = [(image, [rows[i] for i in numbers], numbers, WCS(header)) for image, (rows, _, _, header) in enumerate(catalogues) for numbers in islands_of(rows)]
+    def is_cut(rows):
+        return any(int(row["Flags"]) & EDGE for row in rows)
+    for image, rows, numbers, wcs in islands:
+        numbers = [i for i, row in zip(numbers, rows) if int(row["Flags"]) & EDGE and (image, i) in taken]
+        if numbers and box_of(rows) and any(
+                other != image and not is_cut(its) and box_of(its) and int(its[0]["Flags"]) & NEGATIVE == int(rows[0]["Flags"]) & NEGATIVE
+                and float(rows[0].get("Scale", 0)) >= float(its[0].get("Scale", 0))
+                and holds((its, wcs_of), (rows, wcs), max(reach(image, rows[0]), reach(other, its[0]))) for other, its, _, wcs_of in islands):
+            yield from ((image, i) for i in numbers)
+
+
 def find_duplicates(catalogues, ratio=1):
-    """The rule of the manual, pair by pair. catalogues: (rows, shape, BMAJ in degrees) of each image; ratio: BMIN / BMAJ. Returns the
-    duplicates as (image, row)."""
+    """The rule of the manual, pair by pair. catalogues: (rows, shape, BMAJ in degrees, header) of each image; ratio: BMIN / BMAJ. Returns
+    the duplicates as (image, row)."""
+    def reach(image, row):  # degrees; of a row of a scale that of the effective beam
+        return catalogues[image][2] / 2 * math.sqrt(1 + ratio * float(row.get("Scale", 0)) ** 2)
     candidates = []
-    for image, (rows, shape, beam) in enumerate(catalogues):
+    for image, (rows, shape, _, _) in enumerate(catalogues):
         for number, row in enumerate(rows):
             flags = int(row["Flags"])
             preference = flags & EDGE, float(row["Isl_rms"]), -margin(row, shape), image, number
-            scale = float(row.get("Scale", 0))  # whose effective beam is the wider by
-            candidates.append((preference, unit_vector(row), image, number, (flags & NEGATIVE, scale), beam * math.sqrt(1 + ratio * scale * scale)))
+            candidates.append((preference, unit_vector(row), image, number, (flags & NEGATIVE, float(row.get("Scale", 0))), reach(image, row)))
     taken, duplicates = [], set()
     for candidate in sorted(candidates, key=lambda c: c[0]):
-        _, position, image, number, kind, beam = candidate
+        _, position, image, number, kind, radius = candidate
         if any(other[2] != image and other[4] == kind and
-               2 * math.asin(np.linalg.norm(other[1] - position) / 2) < math.radians(max(beam, other[5]) / 2) for other in taken):
+               2 * math.asin(np.linalg.norm(other[1] - position) / 2) < math.radians(max(radius, other[5])) for other in taken):
             duplicates.add((image, number))
         else:
             taken.append(candidate)
-    return duplicates
+    return duplicates | set(find_cut(catalogues, {(c[2], c[3]) for c in taken}, reach))
 
 
 class Merge(t.Case):
@@ -89,9 +144,9 @@ class Merge(t.Case):
 
     def expected(self, images, *options, keep=False, beam=2.5e-3):
         """The merged catalogue, from those of the images and the rule of the manual."""
-        catalogues = [(rows_of(t.run(image, "-q", *options).stdout), fits.getdata(image).shape, beam) for image in images]
+        catalogues = [(rows_of(t.run(image, "-q", *options).stdout), fits.getdata(image).shape, beam, fits.getheader(image)) for image in images]
         duplicates, merged = find_duplicates(catalogues), []
-        for image, (rows, _, _) in enumerate(catalogues):
+        for image, (rows, _, _, _) in enumerate(catalogues):
             for number, row in enumerate(rows):
                 is_duplicate = (image, number) in duplicates
                 if is_duplicate and not keep:
@@ -251,6 +306,105 @@ class Merge(t.Case):
         self.assertEqual([row["Entry_id"] for row in merged], 2 * [row["Entry_id"] for row in one])
         inside = len(rows_of(t.run(self.images[1], "-q", "--at", positions).stdout))
         self.assertEqual(len(rows_of(self.merge_images(*self.images[:2], "--at", positions))), len(one) + inside)
+
+    # --- sources that the edge of an image cuts ---
+
+    CELL, SIGMA = 5e-4, 2.0  # degrees; of the beam, in pixels
+
+    def tile(self, name, sources, left, top, shape=(200, 200), turned=0, seed=0, **cards):
+        """An image of Gaussians (x, y, standard deviations, angle from the x axis, peak) of one sky, with weak noise of its own."""
+        y, x = np.indices(shape, float)
+        turn = math.radians(turned)
+        middle = (shape[1] - 1) / 2, (shape[0] - 1) / 2
+        at = [(x - middle[0]) * math.cos(turn) - (y - middle[1]) * math.sin(turn) + middle[0] + left,
+              (x - middle[0]) * math.sin(turn) + (y - middle[1]) * math.cos(turn) + middle[1] + top]
+        image = np.random.default_rng(seed).normal(0, 0.05, shape)
+        for px, py, major, minor, angle, peak in sources:
+            c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+            along, across = (at[0] - px) * c + (at[1] - py) * s, (at[1] - py) * c - (at[0] - px) * s
+            image += peak * np.exp(-along ** 2 / 2 / major ** 2 - across ** 2 / 2 / minor ** 2)
+        # the reference pixel is that of (250, 250) of the sky
+        off = [250 - left - middle[0], 250 - top - middle[1]]
+        reference = [off[0] * math.cos(turn) + off[1] * math.sin(turn) + middle[0], -off[0] * math.sin(turn) + off[1] * math.cos(turn) + middle[1]]
+        fwhm = self.SIGMA * 2.3548 * self.CELL
+        header = t.sky_header(CRPIX1=reference[0] + 1, CRPIX2=reference[1] + 1, CDELT1=-self.CELL, CDELT2=self.CELL, BMAJ=fwhm, BMIN=fwhm, BPA=0.0,
+                              PC1_1=math.cos(turn), PC1_2=-math.sin(turn), PC2_1=math.sin(turn), PC2_2=math.cos(turn), **cards)
+        return self.write(name, image.astype(np.float32), header)
+
+    def places_of(self, rows):
+        """Pixels of the sky."""
+        header = t.sky_header(CRPIX1=251, CRPIX2=251, CDELT1=-self.CELL, CDELT2=self.CELL)
+        return np.array(WCS(header).wcs_world2pix([float(row["RA"]) for row in rows], [float(row["DEC"]) for row in rows], 0)).T
+
+    GIVEN = ["--rms", "1", "--background", "0", "-i", "3"]
+
+    def test_sources_that_edges_cut(self):
+        """Compact and wide ones, in straight and turned tiles: each source that an image has whole has one row, of such an image."""
+        random = np.random.default_rng(11)
+        sources = []
+        while len(sources) < 60:
+            place = random.uniform(10, 490, 2)
+            if all(math.hypot(*(place - other[:2])) > 48 for other in sources):
+                major = self.SIGMA * random.choice([1, 1.5, 3, 4])
+                sources.append((*place, major, max(major * random.uniform(0.5, 1), self.SIGMA), random.uniform(0, 180), math.exp(random.uniform(2.3, 4.5))))
+        places = list(itertools.product((0, 150, 300), (0, 150, 300)))
+        tiles = [self.tile("%d.fits" % i, sources, left, top, turned=35 * (i % 2), seed=i) for i, (left, top) in enumerate(places)]
+        for options in (["--fit"], [], ["--deblend"]):
+            with self.subTest(options):
+                merged = rows_of(self.merge_images(*tiles, *self.GIVEN, *options))
+                kept = rows_of(self.merge_images(*tiles, *self.GIVEN, *options, "--merge-duplicates", "keep"))
+                stay = [{**row, "Source_id": ""} for row in kept if not int(row["Flags"]) & DUPLICATE]
+                self.assertEqual(stay, [{**row, "Source_id": ""} for row in merged])
+                n_rows, n_cut = self.count_rows(sources, kept, merged)
+                self.assertGreater(n_cut, 5)
+                self.assertEqual([n for n in n_rows if n is not None and n != 1], [])
+                self.assertGreater(sum(n is not None for n in n_rows), 50)
+                t.run(*tiles, "-q", *self.GIVEN, *options, "-o", self.out, check=True)
+                self.assertEqual(merge(*("%s/%d.csv" % (self.out, i) for i in range(9)), "--radius", self.SIGMA * 1.1774 * self.CELL * 3600, "-o", self.path("n.csv")).returncode, 0)
+                with open(self.path("n.csv")) as stream:
+                    self.assertEqual(self.count_rows(sources, kept, rows_of(stream.read()))[0], n_rows)
+
+    def count_rows(self, sources, kept, merged):
+        """The merged rows of each source, None for one that no image has whole; and how many rows of sources are cut and too far from
+        their centre for duplicates by distance."""
+        def nearest(rows):
+            return [int(np.argmin([math.hypot(*(place - source[:2])) for source in sources])) for place in self.places_of(rows)]
+        whole = {i for i, row in zip(nearest(kept), kept) if not int(row["Flags"]) & EDGE}
+        far = [row for i, place, row in zip(nearest(kept), self.places_of(kept), kept) if int(row["Flags"]) & EDGE
+               and int(row["Flags"]) & DUPLICATE and math.hypot(*(place - sources[i][:2])) > 1.1774 * self.SIGMA]
+        of = nearest(merged)
+        return [of.count(i) if i in whole else None for i in range(len(sources))], len(far)
+
+    def test_neighbours_of_what_is_whole(self):
+        """A cut source in the box of a whole one, but beside it, stays, and so does one of the other sign or on wide emission."""
+        long = (100, 100, 30, 3, 45, 60.0)
+        near = (146, 56, self.SIGMA, self.SIGMA, 0, 9.0)  # which the other image does not have, at a corner of its box
+        whole = self.tile("whole.fits", [long, (10, 190, 2, 2, 0, 30.0), (180, 190, 2, 2, 0, 30.0)], 0, 0, seed=1)
+        cut = self.tile("cut.fits", [near, (300, 20, 2, 2, 0, 30.0), (200, 0, 2, 2, 0, 30.0)], 146, -50, seed=2)
+        merged = rows_of(self.merge_images(whole, cut, *self.GIVEN))
+        row, = (row for row, place in zip(merged, self.places_of(merged)) if math.hypot(*(place - near[:2])) < 4)
+        box, of_whole = box_of([row]), box_of(merged[:1])
+        self.assertTrue(int(row["Flags"]) & EDGE and box[1] + 146 <= of_whole[1] and box[2] - 50 >= of_whole[2])
+        wide, compact = (100, 100, 12, 12, 0, 40.0), (100, 100, self.SIGMA, self.SIGMA, 0, -30.0)
+        images = [self.tile("a.fits", [wide], 0, 0, seed=3), self.tile("b.fits", [compact, (150, 60, 2, 2, 0, 30.0), (190, 150, 2, 2, 0, 20.0)], 99, 20, seed=4)]
+        merged = rows_of(self.merge_images(*images, *self.GIVEN, "--negative"))
+        self.assertEqual(sum(int(row["Flags"]) & NEGATIVE > 0 for row in merged), 1)
+        self.assertEqual(len(merged), 4)
+        images[1] = self.tile("b.fits", [(*compact[:5], 30.0), (150, 60, 2, 2, 0, 30.0), (190, 150, 2, 2, 0, 20.0)], 99, 20, seed=4)
+        self.assertEqual(len(rows_of(self.merge_images(*images, *self.GIVEN))), 3)
+
+    def test_cut_sources_of_images_with_few_rows(self):
+        """One row, or rows on a line, do not tell where pixels are on the sky; their errors tell the size of pixels."""
+        wide = (100, 100, 10, 8, 30, 50.0)
+        whole = self.tile("whole.fits", [wide], 0, 0, seed=1)
+        for others in ([], [(60.5, 180, 2, 2, 0, 30.0)], [(90, 180, 2, 2, 0, 30.0), (90, 20, 2, 2, 0, 30.0)]):
+            cut = self.tile("cut.fits", [wide, *others], -105, 0, seed=2)
+            rows = rows_of(t.run(cut, "-q", *self.GIVEN).stdout)
+            self.assertEqual(len(rows), 1 + len(others))
+            far = [math.hypot(*(place - wide[:2])) for place in self.places_of(rows)]
+            self.assertGreater(min(far), 3)
+            merged = rows_of(self.merge_images(whole, cut, *self.GIVEN))
+            self.assertEqual([row["Image"] for row in merged], [whole] + len(others) * [cut])
 
     # --- files ---
 
@@ -666,11 +820,11 @@ class Merge(t.Case):
         catalogues, gaussians, merged, n_sources = [], [], [], 0
         for image in self.images:
             t.run(image, "-q", *self.FIT, "-o", self.path("one.csv"), check=True)
-            catalogues.append((self.read(self.path("one.csv")), (140, 130), 2.5e-3))
+            catalogues.append((self.read(self.path("one.csv")), (140, 130), 2.5e-3, fits.getheader(image)))
             gaussians.append(self.read(self.path("one.gaussians.csv")))
         duplicates = find_duplicates(catalogues)
         self.assertGreater(len(duplicates), 10)
-        for image, (rows, _, _) in enumerate(catalogues):
+        for image, (rows, _, _, _) in enumerate(catalogues):
             for number, row in enumerate(rows):
                 is_duplicate = (image, number) in duplicates
                 n_sources += keep or not is_duplicate

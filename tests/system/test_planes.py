@@ -2,9 +2,11 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 
 import numpy as np
+from astropy.table import Table
 
 import srcfind_test as t
 
@@ -223,6 +225,43 @@ class Planes(t.Case):
         fourth = [row for row in self.rows("m.csv") if row["Image"].startswith(other)]
         self.assertEqual({row["Image"] for row in fourth}, {other + "[plane 4]"})
         self.assertEqual(len(first) + len(fourth), sum(self.count(other, plane) for plane in "1234"))
+
+    def test_columns_of_merged_planes(self):
+        """Rows and their Gaussians have plane and frequency behind the date, in all formats, also from catalogues; not where planes are the same."""
+        third = {"CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 2e6, "CRPIX3": 1.0, "CUNIT3": "Hz"}
+        channels = self.write("channels.fits", cube(3), t.sky_header(**third))
+        stokes = self.write("stokes.fits", np.stack([cube(3), cube(3)]), t.sky_header(**third, CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0))
+        for image, planes, texts in ((channels, "all", ["1", "2", "3"]), (stokes, "2-3,all", ["2,1", "3,1", "2,2", "3,2"])):
+            expected = {"%s[plane %s]" % (image, text): (text, 1.4e9 + 2e6 * (int(text[0]) - 1)) for text in texts}
+            for end in ("csv", "fits", "json", "vot", "ecsv"):
+                path = self.path("m." + end)
+                t.run(image, "-q", "--plane", planes, "--fit", "--save", "gaussians", "-o", self.out, "-f", "fits", "--merge", path, check=True)
+                for name in (path, self.path("m.gaussians." + end)):
+                    if end == "json":
+                        with open(name, encoding="utf-8") as stream:
+                            text = stream.read()
+                        t.check_json(text)
+                        rows = Table(json.loads(text)["gaussians" if "gaussians" in name else "sources"])
+                    else:
+                        rows = Table.read(name, **({"format": "ascii.csv", "converters": {"Plane": str}} if end == "csv" else {}))
+                    self.assertEqual(rows.colnames[:5], ["Image", "Date_obs", "Plane", "Frequency", "Source_id"])
+                    self.assertEqual({str(row["Image"]): (str(row["Plane"]), float(row["Frequency"])) for row in rows}, expected)
+                    if end in ("fits", "vot", "ecsv"):
+                        self.assertEqual(str(rows["Frequency"].unit), "Hz")
+            catalogues = [os.path.join(self.out, name) for name in self.names() if "gaussians" not in name]
+            with open(self.path("m.csv"), encoding="utf-8") as stream:
+                text = stream.read()
+            subprocess.run([os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge"), "-q", *catalogues, "-o", self.path("n.csv")], check=True)
+            found = {(row["Plane"], row["Frequency"]) for row in self.rows("n.csv")}
+            self.assertEqual({(text, str(int(frequency))) for text, frequency in expected.values()}, found)
+            shutil.rmtree(self.out)
+            for _ in range(2):
+                t.run(image, "-q", "--plane", planes, "--fit", "-o", self.out, "--skip-existing", "--merge", self.path("m.csv"), check=True)
+                with open(self.path("m.csv"), encoding="utf-8") as stream:
+                    self.assertEqual(stream.read(), text)
+            shutil.rmtree(self.out)
+        t.run(channels, "-q", "--plane", "2", "--merge", self.path("m.csv"), check=True)
+        self.assertNotIn("Plane", self.rows("m.csv")[0])
 
     def test_merged_by_srcfind_merge(self):
         """srcfind-merge tells planes apart as --merge does, if catalogues tell them; a plane that is not named is the first."""

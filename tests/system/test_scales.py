@@ -502,9 +502,9 @@ class Merged(Scales):
 
     def expected(self, keep=False):
         beam = BEAM[0] * sky.CELL
-        catalogues = [(rows_of(self.text(image, *self.options)), (600, 420), beam) for image in self.images]
+        catalogues = [(rows_of(self.text(image, *self.options)), (600, 420), beam, fits.getheader(image)) for image in self.images]
         duplicates, merged = find_duplicates(catalogues, BEAM[1] / BEAM[0]), []
-        for image, (rows, _, _) in enumerate(catalogues):
+        for image, (rows, _, _, _) in enumerate(catalogues):
             for number, row in enumerate(rows):
                 if keep or (image, number) not in duplicates:
                     flag = DUPLICATE if (image, number) in duplicates else 0

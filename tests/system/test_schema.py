@@ -123,7 +123,7 @@ class Schema(t.Case):
                 unit = {"image.unit": image["unit"], "image.flux_unit": image["flux_unit"]}.get(unit, unit)
                 self.assertEqual([text, unit], [column["description"], column["unit"]], column["name"])
                 names.add(column["name"])
-        self.assertEqual(names | {"Image", "Date_obs"}, set(properties))
+        self.assertEqual(names | {"Image", "Date_obs", "Plane", "Frequency"}, set(properties))
 
     def test_columns_of_planes(self):
         path, properties = self.write("image.fits", t.noise(60, 70), t.sky_header(BUNIT="mJy/beam")), t.schema()["$defs"]["plane"]["properties"]

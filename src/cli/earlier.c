@@ -1,0 +1,199 @@
+#define _GNU_SOURCE /* asprintf, memmem */
+#include "cli/earlier.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "common/path.h"
+#include "common/texts.h"
+#include "input/srcfind_map.h"
+#include "output/picture/png.h"
+
+/* The tables whose rows are of a catalogue, or that say how good it is. */
+static const struct part {
+    const char *name;             /* of STEM.name.EXT */
+    const char *kind, *extension; /* what JSON and VOTable, and FITS, call its rows */
+    const char *columns;          /* the first ones, as CSV has them */
+    bool is_csv;                  /* in every format */
+} parts[] = {
+    {"gaussians", "gaussians", "GAUSSIANS", "Source_id,Isl_id,Gaus_id,", false},
+    {"planes", "planes", "PLANES", "Source_id,Image,Plane,Frequency,Stokes,", false},
+    {"completeness", "completeness_bins", "COMPLETENESS_BINS", "Kind,Width,Low,High,Injected,",
+     false},
+    {"reliability", "reliability_bins", "RELIABILITY_BINS",
+     "Low,High,Positive,Negative,Reliability\n", false},
+    {"injections", "injections", "INJECTIONS", "Width,SNR,True_flux,Xposn,Yposn,Found,", true},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* --- whether srcfind wrote a file --- */
+
+enum { BLOCK = 1 << 16, OVERLAP = 128, MOST_BLOCKS = 1 << 10 };
+
+/* Whether a file, unpacked if it is gzipped, begins with a text and has another one. NULL: none. */
+static bool has_texts(const char *path, const char *first, const char *text) {
+    char *block = malloc(OVERLAP + BLOCK);
+    gzFile file = block ? gzopen(path, "rb") : NULL;
+    bool has = false, begins = !first;
+    size_t before = 0;
+    for (int i = 0, n; file && !has && i < MOST_BLOCKS; i++) {
+        if ((n = gzread(file, block + before, BLOCK)) <= 0)
+            break;
+        const size_t size = before + (size_t)n;
+        if (i == 0 && first)
+            begins = size >= strlen(first) && memcmp(block, first, strlen(first)) == 0;
+        if (!begins)
+            break;
+        has = !text || memmem(block, size, text, strlen(text));
+        before = size < OVERLAP ? size : OVERLAP;
+        memmove(block, block + size - before, before);
+    }
+    if (file)
+        gzclose(file);
+    free(block);
+    return has;
+}
+
+/* A line of names, of a merged table behind that of its image. */
+static bool has_columns(const char *path, const char *first, const struct part *part) {
+    char text[OVERLAP];
+    const bool is_first = first && !*first; /* the file begins with it */
+    if (is_first && has_texts(path, part->columns, NULL))
+        return true;
+    snprintf(text, sizeof text, is_first ? ",%s" : "\n%s", part->columns);
+    if (has_texts(path, is_first ? "Image,Date_obs," : first, text))
+        return true;
+    snprintf(text, sizeof text, ",%s", part->columns);
+    return has_texts(path, is_first ? "Image,Date_obs," : first, text);
+}
+
+/* Whether a file is a table as srcfind writes it. */
+static bool is_own_table(const char *path, const struct writer *writer, const struct part *part) {
+    char text[OVERLAP];
+    if (writer == &csv_writer)
+        return has_columns(path, "", part);
+    if (writer == &ecsv_writer)
+        return has_texts(path, writer->first, "\n#   srcfind: ") &&
+               has_columns(path, writer->first, part);
+    if (writer == &fits_writer) {
+        snprintf(text, sizeof text, "EXTNAME = '%s", part->extension);
+        return has_texts(path, "SIMPLE  =", text) && has_texts(path, NULL, "SRCFIND = '");
+    }
+    if (writer == &json_writer) {
+        snprintf(text, sizeof text, "\n\"%s\":[", part->kind);
+        return has_texts(path, writer->first, text);
+    }
+    snprintf(text, sizeof text, "<TABLE name=\"%s\"", part->kind);
+    return has_texts(path, writer->first, text) && has_texts(path, NULL, "<PARAM name=\"srcfind\"");
+}
+
+/* --- names --- */
+
+static bool is_there(const char *path) {
+    struct stat info;
+    return path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Whether a file belongs to this run. */
+static bool is_kept(const struct replaced *r, const char *path) {
+    if (path_is_same_file(path, r->catalogue))
+        return true;
+    for (int i = 0; i < r->n_kept; i++)
+        if (r->kept[i] && path_is_same_file(path, r->kept[i]))
+            return true;
+    return false;
+}
+
+/* STEM.NAME and a suffix; NULL where memory ran out, or there is no such file of another run. */
+static char *find_beside(const struct replaced *r, const char *name, const char *suffix) {
+    const int stem = path_before_suffix(r->catalogue);
+    char *path;
+    if (asprintf(&path, "%.*s%s%s", stem, r->catalogue, name, suffix) < 0)
+        return NULL;
+    if (is_there(path) && !is_kept(r, path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Paths, for a note. */
+enum { LIST_TEXT = 4096 };
+struct lists {
+    char removed[LIST_TEXT], named[LIST_TEXT];
+};
+
+static void list(char *text, const char *path) {
+    texts_append(text, LIST_TEXT, "%s%s", *text ? ", " : "", path);
+}
+
+/* --- what is beside a catalogue --- */
+
+/* What is no table of sources has CSV beside it, unless this is that of a catalogue as CSV. */
+static void remove_table(const struct replaced *r, const struct part *part, struct lists *lists) {
+    const bool is_csv = part->is_csv || !r->writer->is_table;
+    const struct writer *writer = is_csv ? &csv_writer : r->writer;
+    const bool has_suffix = !is_csv && path_has_suffix(r->catalogue);
+    const char *suffix =
+        has_suffix ? r->catalogue + path_before_suffix(r->catalogue) : writer->format.suffixes[0];
+    char name[OVERLAP];
+    char *other = r->writer->is_table ? NULL : find_beside(r, "", ".csv");
+    snprintf(name, sizeof name, ".%s", part->name);
+    char *path = other ? NULL : find_beside(r, name, suffix);
+    if (path && is_own_table(path, writer, part) && unlink(path) == 0)
+        list(lists->removed, path);
+    else if (path)
+        list(lists->named, path);
+    free(other);
+    free(path);
+}
+
+static void name_maps(const struct replaced *r, struct lists *lists) {
+    for (int map = 0; srcfind_map(map); map++) {
+        char name[OVERLAP];
+        snprintf(name, sizeof name, ".%s", srcfind_map(map));
+        const char *suffix = srcfind_map_suffix(map);
+        char *path = find_beside(r, name, suffix);
+        const bool is_picture = strcmp(suffix, ".png") == 0;
+        if (path && (is_picture ? png_is_own(path) : is_srcfind_map(path)))
+            list(lists->named, path);
+        free(path);
+    }
+}
+
+static void name_regions(const struct replaced *r, struct lists *lists) {
+    static const struct {
+        const char *suffix, *first;
+    } regions[] = {
+        {".reg", "# Region file format: DS9 version 4.1\nglobal color=green\n"},
+        {".reg.gz", "# Region file format: DS9 version 4.1\nglobal color=green\n"},
+        {".crtf", "#CRTFv0 CASA Region Text Format version 0\nellipse [["},
+    };
+    for (size_t i = 0; r->writer->is_table && i < sizeof regions / sizeof *regions; i++) {
+        char *path = find_beside(r, "", regions[i].suffix);
+        if (path && has_texts(path, regions[i].first, NULL))
+            list(lists->named, path);
+        free(path);
+    }
+}
+
+void earlier_remove(const struct replaced *r, const struct messages *messages) {
+    struct lists lists = {"", ""};
+    if (!r->catalogue || path_is_stream(r->catalogue))
+        return;
+    for (int i = 0; i < PARTS; i++)
+        remove_table(r, &parts[i], &lists);
+    if (r->has_maps) {
+        name_maps(r, &lists);
+        name_regions(r, &lists);
+    }
+    if (*lists.removed)
+        messages_note(messages, "%s: removed what an earlier run wrote beside it: %s", r->catalogue,
+                      lists.removed);
+    if (*lists.named)
+        messages_note(messages, "%s: not of this run, but beside it: %s", r->catalogue,
+                      lists.named);
+}

@@ -1,0 +1,452 @@
+#include "merge/cut_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arrays.h"
+#include "merge/pixel_frame.h"
+
+/* An island: rows that follow each other, with one number, scale and sign. */
+struct merged_island {
+    int64_t id;
+    double scale;
+    bool is_negative, is_cut;
+    bool has_box, has_place, has_guess;
+    int64_t x_min, x_max, y_min, y_max; /* of all its rows */
+    double x, y, position[3];           /* of one of them, in pixels and on the sky */
+    struct pixel_frame guess;           /* if the rows of its image do not tell the frame */
+};
+
+/* A row of an island that touches the edge or a blank pixel. */
+struct cut_row {
+    uint32_t row;
+    int32_t image;
+    double scale;
+    bool is_negative;
+    bool has_frame;
+    struct pixel_frame frame;
+    /* The box of its island: its centre on the sky and, from there, half of its sides in pixels. At
+     * first `centre` is the place of the island, and the offset leads to that of the box. */
+    double centre[3], offset_x, offset_y, half_x, half_y;
+};
+
+struct image_frame {
+    bool is_known;
+    struct pixel_frame frame;
+};
+
+/* The rows of n images that are cut, and no duplicates yet. */
+struct cut_rows {
+    struct cut_row *rows;
+    int64_t n, capacity;
+    struct image_frame *frames; /* of each image, in their order */
+    /* Of the image, and of the island, that is being read. */
+    struct pixel_sums sums;
+    struct merged_island island;
+    bool is_open;
+    int64_t first_of_island, first_of_image;
+};
+
+/* What is searched: images, in an order, of which the i-th is being read. */
+struct finding {
+    const struct spool *spool;
+    const struct merged_image *images;
+    const int32_t *order;
+    int64_t n, i;
+    const struct reach *reach;
+    uint64_t *duplicates;
+    struct cut_rows cuts; /* in the end in the order of the third coordinate of their centres */
+    double most;          /* the largest reach of a cut row */
+    /* The island that is being read, and its rows that have a box. */
+    struct merged_island island;
+    bool is_open;
+    struct part *parts;
+    int64_t n_parts, parts_capacity;
+};
+
+static int32_t image_of(const struct finding *f) {
+    return f->order[f->i];
+}
+
+/* --- rows of images --- */
+
+typedef bool take_function(struct finding *f, int64_t row, const struct srcfind_source *source);
+
+/* Reads the rows of the image, with their numbers among all rows. */
+static bool read_rows(struct finding *f, struct srcfind_source *block, take_function *take) {
+    const struct merged_image *image = &f->images[image_of(f)];
+    for (int64_t first = 0, n; first < image->n; first += n) {
+        n = image->n - first < MERGED_ROWS_AT_ONCE ? image->n - first : MERGED_ROWS_AT_ONCE;
+        if (!spool_read(f->spool, block, (size_t)n * sizeof *block,
+                        image->at + first * (int64_t)sizeof *block))
+            return false;
+        errno = ENOMEM;
+        for (int64_t k = 0; k < n; k++)
+            if (!take(f, image->first + first + k, &block[k]))
+                return false;
+    }
+    return true;
+}
+
+/* --- islands --- */
+
+static bool is_negative(const struct srcfind_source *row) {
+    return row->flags & SRCFIND_FLAG_NEGATIVE;
+}
+
+static bool is_of_island(const struct merged_island *island, const struct srcfind_source *row) {
+    return island->id == row->island_id && island->scale == row->scale &&
+           island->is_negative == is_negative(row);
+}
+
+static int64_t lower(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t higher(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* A source of --fit that is highest nowhere in its island has no box. */
+static bool has_box(const struct srcfind_source *row) {
+    return row->x_min != SRCFIND_EMPTY;
+}
+
+static struct merged_island begin_island(const struct srcfind_source *row) {
+    return (struct merged_island){.id = row->island_id,
+                                  .scale = row->scale,
+                                  .is_negative = is_negative(row),
+                                  .x_min = INT64_MAX,
+                                  .x_max = INT64_MIN,
+                                  .y_min = INT64_MAX,
+                                  .y_max = INT64_MIN};
+}
+
+static void add_to_island(struct merged_island *island, const struct srcfind_source *row) {
+    island->is_cut = island->is_cut || row->flags & SRCFIND_FLAG_EDGE;
+    if (has_box(row)) {
+        island->has_box = true;
+        island->x_min = lower(island->x_min, row->x_min);
+        island->x_max = higher(island->x_max, row->x_max);
+        island->y_min = lower(island->y_min, row->y_min);
+        island->y_max = higher(island->y_max, row->y_max);
+    }
+    if (island->has_place || !isfinite(row->x) || !isfinite(row->y))
+        return;
+    island->has_place = pixel_frame_position(row, island->position);
+    island->x = row->x;
+    island->y = row->y;
+    island->has_guess = pixel_frame_guess(row, &island->guess);
+}
+
+/* The frame of an image or, where its rows do not tell it, that of an island; NULL: not known. */
+static const struct pixel_frame *frame_of(const struct image_frame *image,
+                                          const struct merged_island *island) {
+    return image->is_known ? &image->frame : island->has_guess ? &island->guess : NULL;
+}
+
+/* --- rows that are cut --- */
+
+/* Gives a row what is known of its island once all rows of this are read. */
+static void describe_island(struct cut_row *cut, const struct merged_island *island) {
+    cut->scale = island->scale;
+    cut->is_negative = island->is_negative;
+    cut->has_frame = island->has_guess;
+    cut->frame = island->guess;
+    memcpy(cut->centre, island->position, sizeof cut->centre);
+    cut->offset_x = ((double)island->x_min + (double)island->x_max) / 2 - island->x;
+    cut->offset_y = ((double)island->y_min + (double)island->y_max) / 2 - island->y;
+    cut->half_x = ((double)island->x_max - (double)island->x_min) / 2;
+    cut->half_y = ((double)island->y_max - (double)island->y_min) / 2;
+}
+
+/* Rows of an island without a box are forgotten. */
+static void end_island(struct cut_rows *c) {
+    if (!(c->is_open && c->island.has_box && c->island.has_place))
+        c->n = c->first_of_island;
+    for (int64_t k = c->first_of_island; k < c->n; k++)
+        describe_island(&c->rows[k], &c->island);
+    c->first_of_island = c->n;
+    c->is_open = false;
+}
+
+static bool is_duplicate(const struct finding *f, int64_t row) {
+    return f->duplicates[row / 64] >> row % 64 & 1;
+}
+
+static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_source *source) {
+    struct cut_rows *c = &f->cuts;
+    pixel_sums_add(&c->sums, source);
+    if (c->is_open && !is_of_island(&c->island, source))
+        end_island(c);
+    if (!c->is_open)
+        c->island = begin_island(source);
+    c->is_open = true;
+    add_to_island(&c->island, source);
+    if (!(source->flags & SRCFIND_FLAG_EDGE) || is_duplicate(f, row))
+        return true;
+    if (!GROW(c->rows, c->capacity, c->n + 1))
+        return false;
+    c->rows[c->n++] = (struct cut_row){.row = (uint32_t)row, .image = image_of(f)};
+    return true;
+}
+
+/* Finds the frame of the image once its rows are read, and the places of its cut rows. */
+static void end_image(struct cut_rows *c, struct image_frame *image) {
+    end_island(c);
+    image->is_known = pixel_frame_fit(&c->sums, &image->frame);
+    int64_t n = c->first_of_image;
+    for (int64_t k = c->first_of_image; k < c->n; k++) {
+        struct cut_row *cut = &c->rows[n];
+        *cut = c->rows[k];
+        if (image->is_known)
+            cut->frame = image->frame;
+        else if (!cut->has_frame)
+            continue;
+        pixel_frame_move(&cut->frame, cut->offset_x, cut->offset_y, cut->centre);
+        n++;
+    }
+    c->n = c->first_of_island = c->first_of_image = n;
+    c->sums = (struct pixel_sums){0};
+}
+
+static int by_centre(const void *a, const void *b) {
+    const struct cut_row *x = a, *y = b;
+    return (x->centre[2] > y->centre[2]) - (x->centre[2] < y->centre[2]);
+}
+
+/* Lists the rows of all images that are cut. */
+static bool list_cut_rows(struct finding *f, struct srcfind_source *block) {
+    struct cut_rows *c = &f->cuts;
+    for (f->i = 0; f->i < f->n; f->i++) {
+        if (!read_rows(f, block, take_cut_row))
+            return false;
+        end_image(c, &c->frames[f->i]);
+    }
+    if (c->n > 0)
+        qsort(c->rows, (size_t)c->n, sizeof *c->rows, by_centre);
+    for (int64_t k = 0; k < c->n; k++)
+        f->most = fmax(f->most, reach_of_scale(&f->reach[c->rows[k].image], c->rows[k].scale));
+    return true;
+}
+
+/* --- islands that are whole --- */
+
+/* A row of an island, in pixels. */
+struct part {
+    double x, y, half_x, half_y; /* its box */
+    /* The half axes of an ellipse in the box; 0: the row has no shape. */
+    double major_x, major_y, minor_x, minor_y;
+};
+
+/* A direction on the sky at a row, from north through east, as far as an angle. */
+static void direction(const struct srcfind_source *row, double turned, double angle, double to[3]) {
+    const double degree = M_PI / 180, lon = row->lon * degree, lat = row->lat * degree;
+    const double north[3] = {-sin(lat) * cos(lon), -sin(lat) * sin(lon), cos(lat)};
+    const double east[3] = {-sin(lon), cos(lon), 0};
+    for (int k = 0; k < 3; k++)
+        to[k] = angle * degree * (cos(turned * degree) * north[k] + sin(turned * degree) * east[k]);
+}
+
+/* Gives a part the ellipse of its row, as large as the box of the row: an island is wider than the
+ * FWHM. */
+static void set_ellipse(struct part *part, const struct srcfind_source *row,
+                        const struct pixel_frame *frame) {
+    double major[3], minor[3];
+    if (!(row->major > 0) || !(row->minor > 0) || !isfinite(row->angle))
+        return;
+    direction(row, row->angle, row->major, major);
+    direction(row, row->angle + 90, row->minor, minor);
+    pixel_frame_pixels(frame, major, &part->major_x, &part->major_y);
+    pixel_frame_pixels(frame, minor, &part->minor_x, &part->minor_y);
+    const double growth = fmax(part->half_x / hypot(part->major_x, part->minor_x),
+                               part->half_y / hypot(part->major_y, part->minor_y));
+    part->major_x *= growth;
+    part->major_y *= growth;
+    part->minor_x *= growth;
+    part->minor_y *= growth;
+}
+
+/* Adds the part of a row. False where memory ran out. */
+static bool add_part(struct finding *f, const struct srcfind_source *row) {
+    const struct pixel_frame *frame = frame_of(&f->cuts.frames[f->i], &f->island);
+    if (!has_box(row) || !frame)
+        return true;
+    if (!GROW(f->parts, f->parts_capacity, f->n_parts + 1))
+        return false;
+    struct part *part = &f->parts[f->n_parts++];
+    *part = (struct part){.x = ((double)row->x_min + (double)row->x_max) / 2,
+                          .y = ((double)row->y_min + (double)row->y_max) / 2,
+                          .half_x = ((double)row->x_max - (double)row->x_min + 1) / 2,
+                          .half_y = ((double)row->y_max - (double)row->y_min + 1) / 2};
+    set_ellipse(part, row, frame);
+    return true;
+}
+
+/* Whether a pixel is in the ellipse of a part, or so many pixels beside it. */
+static bool is_in_part(const struct part *p, double x, double y, double margin) {
+    const double major = hypot(p->major_x, p->major_y), minor = hypot(p->minor_x, p->minor_y);
+    const double determinant = p->major_x * p->minor_y - p->major_y * p->minor_x;
+    const double dx = x - p->x, dy = y - p->y;
+    if (!(fabs(determinant) > 0))
+        return fabs(dx) <= p->half_x + margin && fabs(dy) <= p->half_y + margin;
+    const double along = (dx * p->minor_y - dy * p->minor_x) / determinant * major;
+    const double across = (dy * p->major_x - dx * p->major_y) / determinant * minor;
+    return hypot(along / (major + margin), across / (minor + margin)) <= 1;
+}
+
+/* The pixel of the whole island's image where a position is. */
+static void find_pixel(const struct finding *f, const struct pixel_frame *frame,
+                       const double position[3], double *x, double *y) {
+    double step[3];
+    for (int k = 0; k < 3; k++)
+        step[k] = position[k] - f->island.position[k];
+    pixel_frame_pixels(frame, step, x, y);
+    *x += f->island.x;
+    *y += f->island.y;
+}
+
+/* Whether a cut island is in the box of the whole one, or so many pixels beside it: the middles of
+ * the four sides of its box are, as corners are outside of the island where images are turned. */
+static bool is_in_box(const struct finding *f, const struct pixel_frame *frame,
+                      const struct cut_row *cut, double margin) {
+    const struct merged_island *whole = &f->island;
+    for (int side = 0; side < 4; side++) {
+        const double half = side & 1 ? 1 : -1;
+        double at[3], x, y;
+        memcpy(at, cut->centre, sizeof at);
+        pixel_frame_move(&cut->frame, side & 2 ? half * cut->half_x : 0,
+                         side & 2 ? 0 : half * cut->half_y, at);
+        find_pixel(f, frame, at, &x, &y);
+        if (!(x >= (double)whole->x_min - margin && x <= (double)whole->x_max + margin &&
+              y >= (double)whole->y_min - margin && y <= (double)whole->y_max + margin))
+            return false;
+    }
+    return true;
+}
+
+/* How far beside the whole island, in pixels, a cut one may be: the reach of the images or, if this
+ * is more, a sixth of the shorter side of the box. By so much the edges of a wide source differ
+ * between two images, of which one has less noise. */
+static double margin_of(const struct finding *f, const struct pixel_frame *frame,
+                        const struct cut_row *cut) {
+    const struct merged_island *island = &f->island;
+    const double reach = fmax(reach_of_scale(&f->reach[cut->image], cut->scale),
+                              reach_of_scale(&f->reach[image_of(f)], island->scale));
+    const double x = (double)island->x_max - (double)island->x_min + 1;
+    const double y = (double)island->y_max - (double)island->y_min + 1;
+    return reach > 0 ? fmax(reach / pixel_frame_size(frame), fmin(x, y) / 6) : (double)NAN;
+}
+
+/* A wider scale has what the image, or a narrower one, left of a source; a narrower one has another
+ * source on wide emission. */
+static bool contains(const struct finding *f, const struct pixel_frame *frame,
+                     const struct cut_row *cut) {
+    const struct merged_island *island = &f->island;
+    if (cut->image == image_of(f) || cut->is_negative != island->is_negative ||
+        cut->scale < island->scale)
+        return false;
+    const double margin = margin_of(f, frame, cut);
+    if (!(margin > 0) || !is_in_box(f, frame, cut, margin)) /* or not known */
+        return false;
+    double x, y;
+    find_pixel(f, frame, cut->centre, &x, &y);
+    for (int64_t i = 0; i < f->n_parts; i++)
+        if (is_in_part(&f->parts[i], x, y, margin))
+            return true;
+    return false;
+}
+
+/* How far the box of the island reaches from its place. */
+static double extent_of(const struct merged_island *island, const struct pixel_frame *frame) {
+    double most = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        double step[3] = {0, 0, 0};
+        pixel_frame_move(frame, (double)(corner & 1 ? island->x_max : island->x_min) - island->x,
+                         (double)(corner & 2 ? island->y_max : island->y_min) - island->y, step);
+        most = fmax(most, sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]));
+    }
+    return most;
+}
+
+/* The first cut row whose centre is not below z. */
+static int64_t first_above(const struct cut_rows *c, double z) {
+    int64_t low = 0, high = c->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (c->rows[middle].centre[2] < z)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Looks for cut rows in the island, if it is whole. */
+static void search_island(struct finding *f) {
+    const struct merged_island *island = &f->island;
+    const struct cut_rows *c = &f->cuts;
+    const struct pixel_frame *frame = frame_of(&c->frames[f->i], island);
+    const bool is_usable = f->is_open && island->has_box && island->has_place && frame;
+    f->is_open = false;
+    if (!is_usable || island->is_cut)
+        return;
+    const double own = reach_of_scale(&f->reach[image_of(f)], island->scale);
+    const double radius = 2 * (extent_of(island, frame) + fmax(own, f->most)); /* with the margin */
+    const double *at = island->position;
+    for (int64_t k = first_above(c, at[2] - radius); k < c->n; k++) {
+        const struct cut_row *cut = &c->rows[k];
+        if (cut->centre[2] > at[2] + radius)
+            break;
+        if (fabs(cut->centre[0] - at[0]) <= radius && fabs(cut->centre[1] - at[1]) <= radius &&
+            contains(f, frame, cut))
+            f->duplicates[cut->row / 64] |= (uint64_t)1 << cut->row % 64;
+    }
+}
+
+static bool take_row(struct finding *f, int64_t number, const struct srcfind_source *row) {
+    (void)number;
+    if (f->is_open && !is_of_island(&f->island, row))
+        search_island(f);
+    if (!f->is_open) {
+        f->island = begin_island(row);
+        f->n_parts = 0;
+    }
+    f->is_open = true;
+    add_to_island(&f->island, row);
+    return add_part(f, row);
+}
+
+/* Looks for cut rows in the islands of all images. */
+static bool search_images(struct finding *f, struct srcfind_source *block) {
+    for (f->i = 0; f->i < f->n; f->i++) {
+        if (!read_rows(f, block, take_row))
+            return false;
+        search_island(f);
+    }
+    return true;
+}
+
+bool cut_rows_find(const struct spool *spool, const struct merged_image *images,
+                   const int32_t *order, int64_t n, const struct reach *reach,
+                   uint64_t *duplicates) {
+    struct finding f = {.spool = spool,
+                        .images = images,
+                        .order = order,
+                        .n = n,
+                        .reach = reach,
+                        .duplicates = duplicates,
+                        .cuts.frames = calloc((size_t)n + 1, sizeof *f.cuts.frames)};
+    struct srcfind_source *block = malloc(MERGED_ROWS_AT_ONCE * sizeof *block);
+    errno = ENOMEM;
+    bool ok = f.cuts.frames && block && list_cut_rows(&f, block);
+    if (ok && f.cuts.n > 0)
+        ok = search_images(&f, block);
+    free(f.cuts.frames);
+    free(f.cuts.rows);
+    free(f.parts);
+    free(block);
+    return ok;
+}

@@ -1,0 +1,92 @@
+#include "merge/read_injections.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "common/arrays.h"
+#include "input/table_file.h"
+
+/* The columns, and where a source has their values; those of Found and Area are elsewhere. */
+static const struct {
+    const char *name;
+    size_t offset;
+} columns[] = {{"Width", offsetof(struct injection, width)},
+               {"SNR", offsetof(struct injection, snr)},
+               {"True_flux", offsetof(struct injection, flux)},
+               {"Xposn", offsetof(struct injection, x)},
+               {"Yposn", offsetof(struct injection, y)},
+               {"Flux_ratio", offsetof(struct injection, ratio)},
+               {"X_offset", offsetof(struct injection, dx)},
+               {"Y_offset", offsetof(struct injection, dy)}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* Copies the cells. False where a column is missing. */
+static bool copy_columns(const struct table_file *table, struct injections *list, double *area) {
+    const struct table_file_column *found = table_file_column(table, "Found");
+    const struct table_file_column *of_area = table_file_column(table, "Area");
+    for (int i = 0; i < COLUMNS; i++) {
+        const struct table_file_column *from = table_file_column(table, columns[i].name);
+        for (int64_t row = 0; from && row < list->n; row++)
+            *(double *)((char *)&list->all[row] + columns[i].offset) = table_file_real(from, row);
+        if (!from)
+            return false;
+    }
+    if (!found || !of_area)
+        return false;
+    for (int64_t row = 0; row < list->n; row++) {
+        list->all[row].is_added = isfinite(list->all[row].flux);
+        list->all[row].is_found = table_file_real(found, row) == 1;
+    }
+    *area = list->n > 0 ? table_file_real(of_area, 0) : 1;
+    return true;
+}
+
+/* Whether a source has what one has that was added, or was found. */
+static bool is_sound(const struct injection *source) {
+    const bool is_true = source->width > 0 && source->snr > 0;
+    const bool is_added = source->is_added && source->flux > 0;
+    return is_true && (is_added || (!source->is_added && !source->is_found));
+}
+
+/* Finds the widths, which rise, and of each of which there are as many. False where the rows are
+ * not so. */
+static bool find_widths(struct injections *list) {
+    for (int64_t i = 0; i < list->n; i++) {
+        const struct injection *source = &list->all[i];
+        if (!is_sound(source))
+            return false;
+        if (i > 0 && source->width == source[-1].width)
+            continue;
+        if (list->n_widths == INJECTION_WIDTHS || (i > 0 && source->width < source[-1].width))
+            return false;
+        list->widths[list->n_widths++] = source->width;
+    }
+    list->n_a_width = list->n_widths > 0 ? list->n / list->n_widths : 0;
+    for (int64_t i = 0; i < list->n; i++)
+        if (list->all[i].width != list->widths[i / list->n_a_width])
+            return false;
+    return list->n == list->n_a_width * list->n_widths;
+}
+
+enum srcfind_status read_injections(const char *path, struct injections *list, double *area,
+                                    struct error *error) {
+    struct table_file table;
+    *list = (struct injections){0};
+    enum srcfind_status status = table_file_read(path, &table, error);
+    if (status == SRCFIND_OK) {
+        list->n = table.n_rows;
+        list->all = arrays_allocate(list->n, sizeof *list->all);
+        if (!list->all)
+            status = error_memory(error, "reading a list of added sources");
+    }
+    if (status == SRCFIND_OK &&
+        (!copy_columns(&table, list, area) || !find_widths(list) || !(*area > 0)))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: this is no list of added sources as srcfind writes it: make it and "
+                           "the catalogue beside it again",
+                           path);
+    if (status != SRCFIND_OK)
+        list->n = 0;
+    table_file_clear(&table);
+    return status;
+}

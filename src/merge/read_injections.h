@@ -1,0 +1,14 @@
+/* Reads the list of the sources that were added to an image, as it stands beside a catalogue. */
+#ifndef READ_INJECTIONS_H
+#define READ_INJECTIONS_H
+
+#include "common/error.h"
+#include "measure/injection.h"
+
+/* Reads CSV with the values that were written, to the last bit, and
+ * the area over which the sources are spread. An error: the file has no such list. The caller frees
+ * list->all, also after an error. */
+enum srcfind_status read_injections(const char *path, struct injections *list, double *area,
+                                    struct error *error);
+
+#endif
