@@ -72,7 +72,7 @@ enum srcfind_status read_injections(const char *path, struct injections *list, d
                                     struct error *error) {
     struct table_file table;
     *list = (struct injections){0};
-    enum srcfind_status status = table_file_read(path, &table, error);
+    enum srcfind_status status = table_file_read(path, NULL, &table, error);
     if (status == SRCFIND_OK) {
         list->n = table.n_rows;
         list->all = arrays_allocate(list->n, sizeof *list->all);
