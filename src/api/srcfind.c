@@ -17,6 +17,7 @@
 #include "api/search.h"
 #include "common/clock.h"
 #include "common/format_double.h"
+#include "common/interrupt.h"
 #include "common/stack.h"
 #include "cpu/variants.h"
 #include "gpu/module.h"

@@ -9,6 +9,7 @@
 
 #include "common/cpu_quota.h"
 #include "common/hook.h"
+#include "common/interrupt.h"
 
 /* A parallel loop: n calls. A thread takes the next number and makes that call. */
 struct loop {

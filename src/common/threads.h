@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-#include "common/interrupt.h"
+#include "common/error.h"
 
+struct interrupt;
 struct threads;
 
 /* Creates a pool of n >= 1 threads. The thread that calls threads_run is one of them; the others
