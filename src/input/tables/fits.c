@@ -197,13 +197,15 @@ static bool set_cell(struct scalar *from, const unsigned char *row_bytes, int64_
 
 /* --- rows --- */
 
-/* Allocates the cells. The file has all rows, and each has a byte of each column or more. */
-static bool allocate(const struct fits *f, struct table_file *table) {
+/* Allocates the cells of n rows. The file has all rows, and each has a byte of each column or more.
+ */
+static bool allocate(const struct fits *f, int64_t n, struct table_file *table) {
     table->columns = calloc((size_t)f->n_columns, sizeof *table->columns);
     if (!table->columns)
         return false;
     table->n_columns = f->n_columns;
-    table->n_rows = f->table.n_rows;
+    table->n_rows = n;
+    table->n_rows_most = f->table.n_rows;
     for (int i = 0; i < f->n_columns; i++) {
         struct table_file_column *column = &table->columns[i];
         char name[SRCFIND_TEXT];
@@ -221,34 +223,64 @@ static bool allocate(const struct fits *f, struct table_file *table) {
     return true;
 }
 
-/* Reads rows in blocks. */
-static enum srcfind_status read_rows(struct fits *f, struct table_file *table,
-                                     struct error *error) {
+/* The rows that are read from the file at a time. */
+static int64_t block_rows(const struct fits *f) {
     enum { BLOCK_BYTES = 1 << 20 };
-    const int64_t row_bytes = f->table.row_bytes, n_rows = f->table.n_rows;
-    const int64_t most = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;
-    unsigned char *block = malloc((size_t)(most * row_bytes));
-    enum srcfind_status status = block ? SRCFIND_OK : error_memory(error, "reading a catalogue");
-    for (int64_t first = 0; status == SRCFIND_OK && first < n_rows; first += most) {
-        const int64_t n = n_rows - first < most ? n_rows - first : most;
-        status = fits_file_read(&f->file, block, n * row_bytes, f->table.data + first * row_bytes,
-                                error);
-        for (int i = 0; status == SRCFIND_OK && i < f->n_columns; i++)
-            for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
-                if (!set_cell(&f->columns[i], block + k * row_bytes, first + k, &table->columns[i]))
-                    status = error_memory(error, "reading a catalogue");
+    return f->table.row_bytes < BLOCK_BYTES ? BLOCK_BYTES / f->table.row_bytes : 1;
+}
+
+/* Reads n rows to the table, from its row `to` on. */
+static enum srcfind_status read_block(struct fits *f, unsigned char *block, int64_t first,
+                                      int64_t n, int64_t to, struct table_file *table,
+                                      struct error *error) {
+    const int64_t row_bytes = f->table.row_bytes;
+    enum srcfind_status status =
+        fits_file_read(&f->file, block, n * row_bytes, f->table.data + first * row_bytes, error);
+    for (int i = 0; status == SRCFIND_OK && i < f->n_columns; i++)
+        for (int64_t k = 0; status == SRCFIND_OK && k < n; k++)
+            if (!set_cell(&f->columns[i], block + k * row_bytes, to + k, &table->columns[i]))
+                status = error_memory(error, "reading a catalogue");
+    return status;
+}
+
+/* Forgets the rows of a block. */
+static void begin_block(struct fits *f, int64_t n, struct table_file *table) {
+    table->n_rows = n;
+    for (int i = 0; i < f->n_columns; i++) {
+        f->columns[i].n_bytes = 1;
+        table->columns[i].kind = kind_of(&f->columns[i]);
     }
+}
+
+/* Reads all rows or, with a sink, hands them over in blocks. */
+static enum srcfind_status read_rows(struct fits *f, const struct table_sink *sink,
+                                     struct table_file *table, struct error *error) {
+    const int64_t n_rows = f->table.n_rows, most = block_rows(f);
+    unsigned char *block = malloc((size_t)(most * f->table.row_bytes));
+    enum srcfind_status status = block ? SRCFIND_OK : error_memory(error, "reading a catalogue");
+    int64_t first = 0;
+    do {
+        const int64_t n = n_rows - first < most ? n_rows - first : most;
+        if (sink)
+            begin_block(f, n, table);
+        if (status == SRCFIND_OK && n > 0)
+            status = read_block(f, block, first, n, sink ? 0 : first, table, error);
+        if (status == SRCFIND_OK && sink)
+            status = sink->take(sink->context, table, error);
+        first += n;
+    } while (status == SRCFIND_OK && first < n_rows);
     free(block);
     return status;
 }
 
-static enum srcfind_status read_table(struct fits *f, struct table_file *table,
-                                      struct error *error) {
-    if (!allocate(f, table))
+static enum srcfind_status read_table(struct fits *f, const struct table_sink *sink,
+                                      struct table_file *table, struct error *error) {
+    const int64_t n = f->table.n_rows, most = block_rows(f);
+    if (!allocate(f, sink && n > most ? most : n, table))
         return error_memory(error, "reading a catalogue");
     for (int i = 0; i < f->n_columns; i++)
         f->columns[i].n_bytes = f->columns[i].bytes_capacity = 1;
-    return f->table.n_rows > 0 ? read_rows(f, table, error) : SRCFIND_OK;
+    return read_rows(f, sink, table, error);
 }
 
 /* --- metadata --- */
@@ -340,8 +372,8 @@ static bool take_metadata(const struct header *header, struct table_file *table)
     return ok && take_options(header, table);
 }
 
-enum srcfind_status fits_table_read(const char *path, struct table_file *table,
-                                    struct error *error) {
+static enum srcfind_status read_file(const char *path, const struct table_sink *sink,
+                                     struct table_file *table, struct error *error) {
     struct fits *f = calloc(1, sizeof *f);
     if (!f)
         return error_memory(error, "reading a catalogue");
@@ -349,16 +381,28 @@ enum srcfind_status fits_table_read(const char *path, struct table_file *table,
     enum srcfind_status status = fits_file_open(&f->file, path, error);
     if (status == SRCFIND_OK)
         status = choose_table(f, error);
+    if (status == SRCFIND_OK && !take_metadata(&f->hdu.header, table))
+        status = error_memory(error, "reading a catalogue");
     if (status == SRCFIND_OK)
-        status = read_table(f, table, error);
+        status = read_table(f, sink, table, error);
     if (status == SRCFIND_OK)
         status = fits_file_checksum(&f->file, error);
     if (status == SRCFIND_OK)
         status = fits_file_unchanged(&f->file, &f->file.version, error);
-    if (status == SRCFIND_OK && !take_metadata(&f->hdu.header, table))
-        status = error_memory(error, "reading a catalogue");
     hdu_clear(&f->hdu);
     fits_file_close(&f->file);
     free(f);
     return status;
+}
+
+enum srcfind_status fits_table_read(const char *path, struct table_file *table,
+                                    struct error *error) {
+    return read_file(path, NULL, table, error);
+}
+
+enum srcfind_status fits_table_read_blocks(const char *path, const struct table_sink *sink,
+                                           struct table_file *table, bool *done,
+                                           struct error *error) {
+    *done = true;
+    return read_file(path, sink, table, error);
 }
