@@ -93,7 +93,8 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     const struct target *target = &m->targets->target[i];
     struct read_catalogue read;
     struct error why;
-    enum srcfind_status status = read_catalogue(target->catalogue, &read, error);
+    enum srcfind_status status =
+        read_catalogue_to(merge_spool(m->merge), target->catalogue, &read, error);
     if (status == SRCFIND_OK)
         status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
     if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
@@ -108,6 +109,7 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
         read.knows_options = true;
     }
     const struct merge_input input = {.catalogue = &read.catalogue,
+                                      .kept = &read.kept,
                                       .no_injections = *why.text ? why.text : NULL,
                                       .name = target_shown(target),
                                       .plane = target_plane_name(target),

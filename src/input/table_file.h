@@ -22,7 +22,8 @@ struct table_file_column {
 
 struct table_file {
     int64_t n_rows;
-    int n_columns; /* 1 or more */
+    int64_t n_rows_most; /* of a block: at most so many rows are in all of them together */
+    int n_columns;       /* 1 or more */
     struct table_file_column *columns;
     /* What srcfind writes beside the rows, as far as the format has it: numbers are NaN, texts ""
      * and pointers NULL where it is not known. */
@@ -54,6 +55,19 @@ enum { TABLE_FILE_BEST = 2 };
 enum srcfind_status table_file_read(const char *path, const struct table_wish *wish,
                                     struct table_file *table, struct error *error);
 void table_file_clear(struct table_file *table);
+
+/* Takes a block of the rows of a file as a table, with all that the file has beside rows. The table
+ * is valid until the call returns. */
+struct table_sink {
+    enum srcfind_status (*take)(void *context, const struct table_file *block, struct error *error);
+    void *context;
+};
+
+/* The same in blocks, one at least, so that memory does not grow with the number of rows: of CSV
+ * and ECSV that are not gzipped, and of FITS; other files are one block. `table` then has what the
+ * file has beside rows, and may have the rows of the last block. */
+enum srcfind_status table_file_read_blocks(const char *path, const struct table_sink *sink,
+                                           struct table_file *table, struct error *error);
 
 /* Frees the cells of the columns whose names `is_used` does not accept: no one may read them after
  * that. */

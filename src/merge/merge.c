@@ -193,13 +193,23 @@ static bool keep_entry(struct merge *m, const struct merge_input *input,
     return ok;
 }
 
+struct spool *merge_spool(struct merge *m) {
+    return &m->spool;
+}
+
 /* Keeps the rows, and those of its Gaussians. False with errno. */
-static bool keep_rows(struct merge *m, const struct srcfind_catalogue *c,
+static bool keep_rows(struct merge *m, const struct merge_input *input,
                       struct merged_image *image) {
+    const struct srcfind_catalogue *c = input->catalogue;
     const size_t size = sizeof *c->sources;
     const struct srcfind_catalogue *gaussians = m->options.gaussians ? c->gaussian_rows : NULL;
     image->n = c->n_sources;
     image->n_gaussians = gaussians ? gaussians->n_sources : 0;
+    if (input->kept) {
+        image->at = input->kept->at;
+        image->gaussians_at = input->kept->gaussians_at;
+        return true;
+    }
     return spool_add(&m->spool, c->sources, (size_t)image->n * size, &image->at) &&
            (!gaussians || spool_add(&m->spool, gaussians->sources,
                                     (size_t)image->n_gaussians * size, &image->gaussians_at));
@@ -268,7 +278,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
-    if (!keep_rows(m, c, &image) || !keep_entry(m, input, &image))
+    if (!keep_rows(m, input, &image) || !keep_entry(m, input, &image))
         status = spool_error(m, error);
     if (status == SRCFIND_OK) {
         mtx_lock(&m->lock);
@@ -330,7 +340,7 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
     enum srcfind_status status = merge_check_input(m->options.path, path, error);
     if (status != SRCFIND_OK)
         return status;
-    status = read_catalogue(path, &read, error);
+    status = read_catalogue_to(&m->spool, path, &read, error);
     if (status == SRCFIND_OK)
         status = read_gaussians(m, path, &read, error);
     if (status == SRCFIND_OK)
@@ -339,6 +349,7 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
         const char *image = read.catalogue.image.path;
         name_plane(&read.catalogue.options, plane);
         const struct merge_input input = {.catalogue = &read.catalogue,
+                                          .kept = &read.kept,
                                           .no_injections = *why.text ? why.text : NULL,
                                           .name = name     ? name
                                                   : *image ? image

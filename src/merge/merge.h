@@ -19,6 +19,7 @@ struct merge_options {
 };
 
 struct merge;
+struct spool;
 
 /* Chooses the writer by the suffix of a path: CSV where it has none, and for NULL. An error if
  * merged catalogues do not have the suffix. */
@@ -45,13 +46,22 @@ enum srcfind_status merge_create(const struct merge_options *options, struct mer
                                  struct error *error);
 void merge_destroy(struct merge *merge);
 
+/* Where the rows of a catalogue, and those of its Gaussians, are in the spool of a merge. */
+struct kept_rows {
+    int64_t at, gaussians_at;
+};
+
+/* The spool, for catalogues that are read to be added. */
+struct spool *merge_spool(struct merge *merge);
+
 /* A catalogue that is added as that of an image. */
 struct merge_input {
     /* With its gaussian_rows and injections, if they are merged, too. */
     const struct srcfind_catalogue *catalogue;
-    const char *no_injections; /* why it has none; NULL: it has them, or they are not merged */
-    const char *name;          /* what stands in the column Image, */
-    const char *other_name;    /* or this, if two images have that name; NULL: the same */
+    const struct kept_rows *kept; /* its rows; NULL: it has them itself */
+    const char *no_injections;    /* why it has none; NULL: it has them, or they are not merged */
+    const char *name;             /* what stands in the column Image, */
+    const char *other_name;       /* or this, if two images have that name; NULL: the same */
     const char *plane; /* rows of other planes are no duplicates; NULL: it is none of several */
     const struct plane_option *searched; /* the plane; NULL: the one that its options have */
     const char *entry;                   /* JSON of the image; NULL: as the catalogue has it */

@@ -1,9 +1,11 @@
 #include "merge/read_catalogue.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arrays.h"
 #include "common/ascii.h"
 #include "input/frame.h"
 #include "input/image.h"
@@ -113,12 +115,12 @@ static const char *text_at(const struct table_file_column *from, int64_t row, si
     return "";
 }
 
-/* Copies the cells of a column; false if one is of another kind. */
+/* Copies n cells of a column, from row `first` on; false if one is of another kind. */
 static bool copy_column(const struct table_file_column *from, const struct column *column,
-                        struct srcfind_source *sources, int64_t n) {
+                        struct srcfind_source *sources, int64_t first, int64_t n) {
     bool ok = true;
-    for (int64_t row = 0; ok && row < n; row++) {
-        char *to = (char *)&sources[row] + column->offset;
+    for (int64_t row = first; ok && row < first + n; row++) {
+        char *to = (char *)&sources[row - first] + column->offset;
         if (column->shown.kind == SRCFIND_INTEGER) {
             const int64_t integer = integer_at(from, row, &ok);
             memcpy(to, &integer, sizeof integer);
@@ -134,7 +136,8 @@ static bool copy_column(const struct table_file_column *from, const struct colum
 }
 
 static enum srcfind_status copy_columns(const char *path, const struct table_file *table,
-                                        struct srcfind_catalogue *c, struct error *error) {
+                                        const struct srcfind_catalogue *c, int64_t first, int64_t n,
+                                        struct srcfind_source *sources, struct error *error) {
     char quote[TEXT_FILE_QUOTE];
     for (int i = 0; i < c->n_columns; i++) {
         const char *name = c->columns[i].shown.name;
@@ -144,7 +147,7 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
                              "%s: there is no column %s: is it a catalogue of srcfind? One of an "
                              "earlier version is to be made again",
                              path, name);
-        if (!copy_column(from, &c->columns[i], c->sources, table->n_rows))
+        if (!copy_column(from, &c->columns[i], sources, first, n))
             return error_set(error, SRCFIND_ERROR_INPUT,
                              "%s: the column %s has other cells than srcfind writes", path,
                              text_file_quote(name, strlen(name), quote));
@@ -152,66 +155,195 @@ static enum srcfind_status copy_columns(const char *path, const struct table_fil
     return SRCFIND_OK;
 }
 
-static enum srcfind_status take_rows(const char *path, const struct table_file *table,
-                                     struct srcfind_catalogue *c, struct error *error) {
-    c->n_sources = table->n_rows;
-    c->sources = calloc((size_t)table->n_rows + 1, sizeof *c->sources);
-    if (!c->sources)
+/* What is no catalogue of an image. */
+static enum srcfind_status check_kind(const char *path, const struct table_file *table,
+                                      struct error *error) {
+    enum srcfind_status status = SRCFIND_OK;
+    if (strcmp(table->columns[0].name, "Image") == 0)
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: this is a merged catalogue: merge those of the images", path);
+    if (status == SRCFIND_OK && table_file_column(table, "Plane"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of planes, which goes with the catalogue of its sources: "
+                           "name that one",
+                           path);
+    if (status == SRCFIND_OK &&
+        (table_file_column(table, "E_Completeness") || table_file_column(table, "Reliability")))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of completeness or reliability, which goes with the "
+                           "catalogue of its sources: name that one",
+                           path);
+    if (status == SRCFIND_OK && table_file_column(table, "True_flux"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a list of added sources, which goes with the catalogue of the "
+                           "image: name that one",
+                           path);
+    if (status == SRCFIND_OK && table_file_column(table, "Gaus_id"))
+        status = error_set(error, SRCFIND_ERROR_INPUT,
+                           "%s: a table of Gaussians, which goes with the catalogue of their "
+                           "sources: name that one",
+                           path);
+    return status;
+}
+
+enum { ROWS_AT_ONCE = 512 };
+
+/* Rows that are read to the spool in blocks. */
+struct rows_to_spool {
+    const char *path;
+    struct read_catalogue *read;
+    struct srcfind_catalogue *c; /* of the rows: the catalogue, or its Gaussians */
+    int64_t *at;                 /* where they are in the spool */
+    bool has_begun, has_lon;
+    struct srcfind_source *rows; /* ROWS_AT_ONCE of them */
+    struct sources_of *of;       /* of Gaussians; else NULL */
+    int64_t capacity;            /* of the rows in memory, without a spool */
+};
+
+static enum srcfind_status spool_error(const char *path, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_OUTPUT,
+                     "%s: its rows cannot be kept beside the merged catalogue: %s", path,
+                     strerror(errno));
+}
+
+/* The sources of Gaussians, as these are read. */
+struct sources_of {
+    const struct read_catalogue *read;
+    struct srcfind_source *rows; /* of the block that begins with row `first` */
+    int64_t first, n;
+    int64_t i, k; /* the source that is next, and how many of its Gaussians were read */
+    double total; /* of these */
+};
+
+/* The next source; NULL: there is none, or it cannot be read. */
+static const struct srcfind_source *next_source(struct sources_of *of) {
+    const struct srcfind_catalogue *c = &of->read->catalogue;
+    if (of->i == c->n_sources)
+        return NULL;
+    if (of->i < of->first + of->n)
+        return &of->rows[of->i - of->first];
+    const int64_t left = c->n_sources - of->i;
+    of->first = of->i;
+    of->n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+    return spool_read(of->read->spool, of->rows, (size_t)of->n * sizeof *of->rows,
+                      of->read->kept.at + of->i * (int64_t)sizeof *of->rows)
+               ? of->rows
+               : NULL;
+}
+
+/* Whether a Gaussian is one of the next source, in its place: else the table is of another search.
+ */
+static bool goes_with(struct sources_of *of, const struct srcfind_source *gaussian) {
+    const struct srcfind_source *source = next_source(of);
+    if (!source || source->id != of->i + 1 || source->n_gaussians < 1 ||
+        gaussian->id != of->i + 1 || gaussian->island_id != source->island_id)
+        return false;
+    of->total += gaussian->total_flux;
+    if (++of->k < source->n_gaussians)
+        return true;
+    const bool is_all = !(fabs(of->total - source->total_flux) > 1e-9 * fabs(source->total_flux));
+    of->i++;
+    of->k = 0;
+    of->total = 0;
+    return is_all;
+}
+
+static enum srcfind_status other_gaussians(const char *path, struct error *error) {
+    return error_set(error, SRCFIND_ERROR_INPUT,
+                     "%s: these are not the Gaussians of the sources in the catalogue beside "
+                     "it: make both again, or remove this table",
+                     path);
+}
+
+/* Looks at n rows, which were copied. */
+static enum srcfind_status look_at_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
+    for (int64_t i = 0; i < n; i++) {
+        r->has_lon = r->has_lon || isfinite(r->rows[i].lon);
+        r->c->n_negative += (r->rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
+        if (r->of && !goes_with(r->of, &r->rows[i]))
+            return other_gaussians(r->path, error);
+    }
+    return SRCFIND_OK;
+}
+
+/* Begins with the first block, which has what is known beside the rows. */
+static enum srcfind_status begin_rows(struct rows_to_spool *r, const struct table_file *table,
+                                      struct error *error) {
+    r->has_begun = true;
+    if (!r->of) {
+        const enum srcfind_status status = check_kind(r->path, table, error);
+        if (status != SRCFIND_OK)
+            return status;
+        take_image(table, r->read);
+        take_options(table, r->read);
+    }
+    catalogue_name_columns(r->c);
+    if (r->read->spool)
+        *r->at = spool_reserve(r->read->spool, (size_t)table->n_rows_most * sizeof *r->rows);
+    return SRCFIND_OK;
+}
+
+/* Keeps n rows, which were copied. */
+static enum srcfind_status keep_rows(struct rows_to_spool *r, int64_t n, struct error *error) {
+    struct srcfind_catalogue *c = r->c;
+    const size_t size = (size_t)n * sizeof *r->rows;
+    if (r->read->spool)
+        return spool_write(r->read->spool, r->rows, size,
+                           *r->at + c->n_sources * (int64_t)sizeof *r->rows)
+                   ? SRCFIND_OK
+                   : spool_error(r->path, error);
+    if (!GROW(c->sources, r->capacity, c->n_sources + n))
         return error_memory(error, "reading a catalogue");
-    catalogue_name_columns(c);
-    const enum srcfind_status status = copy_columns(path, table, c, error);
-    for (int64_t i = 0; status == SRCFIND_OK && i < c->n_sources; i++)
-        c->n_negative += (c->sources[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
+    memcpy(c->sources + c->n_sources, r->rows, size);
+    return SRCFIND_OK;
+}
+
+static enum srcfind_status take_block(void *context, const struct table_file *table,
+                                      struct error *error) {
+    struct rows_to_spool *r = context;
+    enum srcfind_status status = r->has_begun ? SRCFIND_OK : begin_rows(r, table, error);
+    for (int64_t first = 0, n; status == SRCFIND_OK && first < table->n_rows; first += n) {
+        n = table->n_rows - first < ROWS_AT_ONCE ? table->n_rows - first : ROWS_AT_ONCE;
+        memset(r->rows, 0, (size_t)n * sizeof *r->rows);
+        status = copy_columns(r->path, table, r->c, first, n, r->rows, error);
+        if (status == SRCFIND_OK)
+            status = look_at_rows(r, n, error);
+        if (status == SRCFIND_OK)
+            status = keep_rows(r, n, error);
+        r->c->n_sources += n;
+    }
+    return status;
+}
+
+/* Reads the rows of a file to the spool. */
+static enum srcfind_status read_rows(struct rows_to_spool *r, struct table_file *table,
+                                     struct error *error) {
+    const struct table_sink sink = {take_block, r};
+    r->rows = malloc(ROWS_AT_ONCE * sizeof *r->rows);
+    *table = (struct table_file){0};
+    const enum srcfind_status status = r->rows
+                                           ? table_file_read_blocks(r->path, &sink, table, error)
+                                           : error_memory(error, "reading a catalogue");
+    free(r->rows);
     return status;
 }
 
 /* Images without sky coordinates have the columns, too, but no frame, and empty cells. */
 static void forget_coordinates(struct srcfind_catalogue *c) {
-    for (int64_t i = 0; i < c->n_sources; i++)
-        if (isfinite(c->sources[i].lon))
-            return;
     if (*c->image.frame)
         return;
     *c->image.lon_name = '\0';
     *c->image.lat_name = '\0';
 }
 
-enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
-                                   struct error *error) {
+enum srcfind_status read_catalogue_to(struct spool *spool, const char *path,
+                                      struct read_catalogue *read, struct error *error) {
     struct table_file table;
-    *read = (struct read_catalogue){.catalogue = {.image = image_empty_metadata()}};
+    *read = (struct read_catalogue){.catalogue = {.image = image_empty_metadata()}, .spool = spool};
     struct srcfind_catalogue *c = &read->catalogue;
-    enum srcfind_status status = table_file_read(path, NULL, &table, error);
-    if (status == SRCFIND_OK && strcmp(table.columns[0].name, "Image") == 0)
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: this is a merged catalogue: merge those of the images", path);
-    if (status == SRCFIND_OK && table_file_column(&table, "Plane"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of planes, which goes with the catalogue of its sources: "
-                           "name that one",
-                           path);
-    if (status == SRCFIND_OK &&
-        (table_file_column(&table, "E_Completeness") || table_file_column(&table, "Reliability")))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of completeness or reliability, which goes with the "
-                           "catalogue of its sources: name that one",
-                           path);
-    if (status == SRCFIND_OK && table_file_column(&table, "True_flux"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a list of added sources, which goes with the catalogue of the "
-                           "image: name that one",
-                           path);
-    if (status == SRCFIND_OK && table_file_column(&table, "Gaus_id"))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a table of Gaussians, which goes with the catalogue of their "
-                           "sources: name that one",
-                           path);
-    if (status == SRCFIND_OK) {
-        take_image(&table, read);
-        take_options(&table, read);
-        status = take_rows(path, &table, c, error);
-    }
-    if (status == SRCFIND_OK)
+    struct rows_to_spool rows = {.path = path, .read = read, .c = c, .at = &read->kept.at};
+    enum srcfind_status status = read_rows(&rows, &table, error);
+    if (status == SRCFIND_OK && !rows.has_lon)
         forget_coordinates(c);
     if (status == SRCFIND_OK && !(c->image.path = strdup(table.image ? table.image : "")))
         status = error_memory(error, "reading a catalogue");
@@ -221,26 +353,9 @@ enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read
     return status;
 }
 
-/* Whether each source has as many Gaussians as it says, one at least, in its place, with its flux:
- * else the table is of another search. */
-static bool go_together(const struct srcfind_catalogue *sources,
-                        const struct srcfind_catalogue *gaussians) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < sources->n_sources; i++) {
-        const struct srcfind_source *source = &sources->sources[i];
-        double total = 0;
-        if (source->id != i + 1 || source->n_gaussians < 1)
-            return false;
-        for (int64_t k = 0; k < source->n_gaussians; k++, n++) {
-            if (n == gaussians->n_sources || gaussians->sources[n].id != i + 1 ||
-                gaussians->sources[n].island_id != source->island_id)
-                return false;
-            total += gaussians->sources[n].total_flux;
-        }
-        if (fabs(total - source->total_flux) > 1e-9 * fabs(source->total_flux))
-            return false;
-    }
-    return n == gaussians->n_sources;
+enum srcfind_status read_catalogue(const char *path, struct read_catalogue *read,
+                                   struct error *error) {
+    return read_catalogue_to(NULL, path, read, error);
 }
 
 /* Makes a catalogue of Gaussians without rows. NULL where memory ran out. */
@@ -255,21 +370,23 @@ static struct srcfind_catalogue *begin_gaussians(const struct srcfind_catalogue 
     return c;
 }
 
+/* Each source has as many Gaussians as it says, one at least, in its place, with its flux. */
 enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
                                              struct error *error) {
     struct table_file table;
-    struct srcfind_catalogue *of = &read->catalogue, *c = of->gaussian_rows = begin_gaussians(of);
-    if (!c)
-        return error_memory(error, "reading a table of Gaussians");
-    enum srcfind_status status = table_file_read(path, NULL, &table, error);
-    if (status == SRCFIND_OK)
-        status = take_rows(path, &table, c, error);
-    if (status == SRCFIND_OK && !go_together(of, c))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: these are not the Gaussians of the sources in the catalogue beside "
-                           "it: make both again, or remove this table",
-                           path);
-    table_file_clear(&table);
+    struct sources_of of = {.read = read, .rows = malloc(ROWS_AT_ONCE * sizeof *of.rows)};
+    struct srcfind_catalogue *c = read->catalogue.gaussian_rows = begin_gaussians(&read->catalogue);
+    struct rows_to_spool rows = {
+        .path = path, .read = read, .c = c, .at = &read->kept.gaussians_at, .of = &of};
+    enum srcfind_status status =
+        c && of.rows ? SRCFIND_OK : error_memory(error, "reading a table of Gaussians");
+    if (status == SRCFIND_OK) {
+        status = read_rows(&rows, &table, error);
+        table_file_clear(&table);
+    }
+    if (status == SRCFIND_OK && of.i < read->catalogue.n_sources)
+        status = other_gaussians(path, error);
+    free(of.rows);
     return status;
 }
 
@@ -280,12 +397,10 @@ enum srcfind_status read_catalogue_injections(const char *path, struct read_cata
 }
 
 void read_catalogue_clear(struct read_catalogue *read) {
+    free(read->catalogue.sources);
     free(read->catalogue.injections.all);
-    if (read->catalogue.gaussian_rows)
-        free(read->catalogue.gaussian_rows->sources);
     free(read->catalogue.gaussian_rows);
     image_clear_metadata(&read->catalogue.image);
-    free(read->catalogue.sources);
     free(read->entry);
     *read = (struct read_catalogue){0};
 }

@@ -22,8 +22,12 @@ void spool_close(struct spool *spool) {
     spool->descriptor = -1;
 }
 
+int64_t spool_reserve(struct spool *spool, size_t n) {
+    return atomic_fetch_add(&spool->size, (int64_t)n);
+}
+
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset) {
-    *offset = atomic_fetch_add(&spool->size, (int64_t)n);
+    *offset = spool_reserve(spool, n);
     return spool_write(spool, bytes, n, *offset);
 }
 

@@ -18,6 +18,9 @@ struct spool {
 bool spool_open(struct spool *spool, const char *path);
 void spool_close(struct spool *spool);
 
+/* Leaves room for n bytes, to be written; returns its offset. */
+int64_t spool_reserve(struct spool *spool, size_t n);
+
 /* Adds n bytes, and sets *offset to where they are. False with errno. Several threads may call this
  * and the next one at the same time. */
 bool spool_add(struct spool *spool, const void *bytes, size_t n, int64_t *offset);

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 
 import numpy as np
 from astropy.io import fits
@@ -22,6 +23,7 @@ import srcfind_test as t
 MERGE = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
 FAULTY = os.environ.get("FAULTY_SRCFIND", "")
 EDGE, NEGATIVE, DUPLICATE = 1, 32, 256
+PEAK = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); print(1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
 def merge(*arguments, **options):
@@ -696,6 +698,98 @@ class Merge(t.Case):
                          [{**row, "Image": ""} for row in rows_of(expected["csv"].decode())])
         self.assertEqual({row["Image"] for row in rows_of(result.stdout)}, set(catalogues["csv"]))
         self.assertRegex(result.stderr, r"\Asrcfind-merge: merged: \d+ rows of 6 catalogues, \d+ duplicates left out\n\Z")
+
+    # --- catalogues that are read in blocks ---
+
+    def long_catalogue(self, name, n, change=None):
+        """A catalogue of n rows, far from each other; change: of the lines of the rows."""
+        path = self.path("few" + name[name.index("."):])
+        if not os.path.exists(path):
+            t.run(self.images[0], "-q", "--fit", "-o", path, check=True)
+        with open(path) as stream:
+            lines = stream.read().splitlines()
+        head = next(i for i, line in enumerate(lines) if not line.startswith("#")) + 1
+        names, few = lines[head - 1].split(","), [line.split(",") for line in lines[head:]]
+        places = [names.index(column) for column in ("Source_id", "Isl_id", "RA", "DEC")]
+        rows = []
+        for i in range(n):
+            row = list(few[i % len(few)])
+            for place, value in zip(places, (i + 1, i + 1, 0.03 * (i % 9999), 0.03 * (i // 9999))):
+                row[place] = repr(value)
+            rows.append(",".join(row))
+        with open(self.path(name), "w", newline="") as stream:
+            stream.write("\n".join([*lines[:head], *(change(rows) if change else rows)]) + "\n")
+        return self.path(name)
+
+    def merge_long(self, path):
+        """What srcfind-merge says of a catalogue, with its merged one."""
+        result = merge(path, "--radius", "1", "-o", self.merged)
+        with open(self.merged) if result.returncode == 0 else io.StringIO("") as stream:
+            return result.returncode, result.stderr.replace(path, "PATH"), stream.read().replace(path, "PATH")
+
+    def assert_read_as_a_whole(self, name, n, change=None):
+        """A long catalogue, which is read in blocks, is what it is when gzipped, which is not."""
+        path = self.long_catalogue(name, n, change)
+        self.assertGreater(os.path.getsize(path), 3 << 21)
+        found = self.merge_long(path)
+        with open(path, "rb") as stream, gzip.open(path + ".gz", "wb", compresslevel=1) as packed:
+            shutil.copyfileobj(stream, packed)
+        expected = self.merge_long(path + ".gz")
+        self.assertEqual([*found[:2], found[2] == expected[2]], [*expected[:2], True])
+        return found
+
+    def test_long_catalogues(self):
+        """They are read in blocks: with blank lines, quotes, cells that are empty at first, other ends of lines."""
+        n = 13000
+        for name in ("a.csv", "b.ecsv"):
+            self.assertIn("%d rows of 1 catalogue" % n, self.assert_read_as_a_whole(name, n)[1])
+        def change(rows):
+            rows = [row + "\r" * (i % 3 == 0) for i, row in enumerate(rows)]
+            rows[4000] = '"' + rows[4000].replace(",", '","') + '"'
+            rows[5000:5001] = ["", "   ", rows[5000].replace(",", " , "), ""]
+            return ["", *rows, "", ""]
+        self.assertEqual(self.assert_read_as_a_whole("c.csv", n, change)[0], 0)
+        def without_shapes(rows):  # and late ones, in a later block
+            with open(self.path("few.csv")) as stream:
+                names = stream.readline().rstrip().split(",")
+            at = names.index("DC_Maj"), names.index("Xpeak"), names.index("S_Code")
+            return [",".join("" if k in at[:2 + (i % 2)] and i < 9000 else cell for k, cell in enumerate(row.split(","))) for i, row in enumerate(rows)]
+        self.assertEqual(self.assert_read_as_a_whole("d.csv", n, without_shapes)[0], 0)
+        large = self.write("large.fits", t.noise(300, 320), self.header)
+        options = [large, "-q", "--fit", "-n", "1.5", "--min-pixels", "1"]
+        t.run(*options, "-o", self.path("many.fits"), check=True)
+        with open(self.path("many.fits"), "rb") as stream, gzip.open(self.path("packed.fits.gz"), "wb") as packed:
+            shutil.copyfileobj(stream, packed)
+        self.assertGreater(os.path.getsize(self.path("many.fits")), 1 << 20)
+        t.run(*options, "-o", self.path("many.csv"), check=True)
+        merged = [self.merge_long(self.path(name)) for name in ("many.fits", "packed.fits.gz", "many.csv")]
+        self.assertEqual({text.split("\n", 1)[1].replace(large, "PATH") for _, _, text in merged}, {merged[0][2].split("\n", 1)[1].replace(large, "PATH")})
+        self.assertGreater(merged[0][2].count("\n"), 1000)
+
+    def test_long_catalogues_that_are_wrong(self):
+        """A message names the line, also of a later block."""
+        def replaced(i, old, new):
+            return lambda rows: rows[:i] + [rows[i].replace(old, new, 1)] + rows[i + 1:]
+        for change, message in ((replaced(12000, ",", ""), "line 12002 has "), (replaced(12000, ",", ",,"), "line 12002 has more cells"),
+                                (replaced(11000, ",", "\0,"), "line 11002 has a NUL byte"), (replaced(11000, ",", '"x"y,'), ""),
+                                (replaced(9000, "0.", "no"), "has other cells than srcfind writes"),
+                                (lambda rows: rows[:9000] + ["x" * (5 << 20)] + rows[9000:], "line 9002 has more than 1048576 bytes")):
+            with self.subTest(message):
+                status, said, _ = self.assert_read_as_a_whole("a.csv", 13000, change)
+                self.assertEqual(status, 1)
+                self.assertIn(message, said)
+
+    @t.unittest.skipIf(t.SANITIZED, "sanitizers take memory of their own")
+    def test_memory_of_long_catalogues(self):
+        """It does not grow with the rows, but by what the search for duplicates takes."""
+        environment = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
+        for name in ("a.csv", "b.ecsv"):
+            peaks = []
+            for n in (13000, 39000):
+                result = subprocess.run([sys.executable, "-c", PEAK, MERGE, self.long_catalogue(name, n), "-q", "--radius", "1", "-o", self.merged],
+                                        capture_output=True, text=True, env=environment, check=True)
+                peaks.append(int(result.stdout))
+            self.assertLess(peaks[1] - peaks[0], 26000 * 72 + (2 << 20))
 
     def test_images_of_one_name(self):
         """The catalogues tell them apart."""

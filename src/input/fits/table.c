@@ -124,11 +124,14 @@ bool table_find(const struct table *table, const char *name, struct table_column
     return false;
 }
 
+int64_t table_block_rows(const struct table *table) {
+    enum { BLOCK_BYTES = 1 << 20 };
+    return table->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / table->row_bytes : 1;
+}
+
 enum srcfind_status table_read_rows(const struct table *table, table_take *take, void *context,
                                     struct error *error) {
-    enum { BLOCK_BYTES = 1 << 20 };
-    const int64_t row_bytes = table->row_bytes;
-    const int64_t most = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;
+    const int64_t row_bytes = table->row_bytes, most = table_block_rows(table);
     unsigned char *block = malloc((size_t)(most * row_bytes));
     enum srcfind_status status = block ? SRCFIND_OK : error_memory(error, "reading a catalogue");
     for (int64_t first = 0; status == SRCFIND_OK && first < table->n_rows; first += most) {

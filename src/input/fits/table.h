@@ -49,6 +49,9 @@ bool table_find(const struct table *table, const char *name, struct table_column
 typedef enum srcfind_status table_take(void *context, const unsigned char *rows, int64_t first,
                                        int64_t n, struct error *error);
 
+/* The rows of a block, at most. */
+int64_t table_block_rows(const struct table *table);
+
 /* Reads all rows in blocks. */
 enum srcfind_status table_read_rows(const struct table *table, table_take *take, void *context,
                                     struct error *error);

@@ -122,28 +122,42 @@ static bool set_cell(struct binary_column *from, const unsigned char *row_bytes,
 
 struct reading {
     struct binary_columns *columns;
+    const struct table_sink *sink; /* NULL: all rows stay in the table */
     struct table_file *into;
 };
+
+/* Forgets the rows of a block, for one of n rows. */
+static void begin_block(struct binary_columns *columns, int64_t n, struct table_file *into) {
+    into->n_rows = n;
+    for (int i = 0; i < columns->n; i++) {
+        columns->column[i].n_bytes = 1;
+        into->columns[i].kind = kind_of(&columns->column[i]);
+    }
+}
 
 static enum srcfind_status take_rows(void *context, const unsigned char *rows, int64_t first,
                                      int64_t n, struct error *error) {
     const struct reading *r = context;
-    const int64_t row_bytes = r->columns->table->row_bytes;
+    const int64_t row_bytes = r->columns->table->row_bytes, to = r->sink ? 0 : first;
+    if (r->sink)
+        begin_block(r->columns, n, r->into);
     for (int i = 0; i < r->columns->n; i++)
         for (int64_t k = 0; k < n; k++)
-            if (!set_cell(&r->columns->column[i], rows + k * row_bytes, first + k,
+            if (!set_cell(&r->columns->column[i], rows + k * row_bytes, to + k,
                           &r->into->columns[i]))
                 return error_memory(error, "reading a catalogue");
-    return SRCFIND_OK;
+    return r->sink ? r->sink->take(r->sink->context, r->into, error) : SRCFIND_OK;
 }
 
-/* Allocates the cells. The file has all rows, and each has a byte of each column or more. */
-static bool allocate(struct binary_columns *columns, struct table_file *into) {
-    into->n_rows = columns->table->n_rows;
+/* Allocates the cells of n rows. The file has all rows, and each has a byte of each column or more.
+ */
+static bool allocate(struct binary_columns *columns, int64_t n, struct table_file *into) {
+    into->n_rows = n;
+    into->n_rows_most = columns->table->n_rows;
     for (int i = 0; i < columns->n; i++) {
         struct table_file_column *column = &into->columns[i];
         column->kind = kind_of(&columns->column[i]);
-        column->integers = arrays_allocate(into->n_rows, sizeof *column->integers);
+        column->integers = arrays_allocate(n, sizeof *column->integers);
         column->bytes = column->kind == SRCFIND_STRING ? calloc(1, 1) : NULL;
         columns->column[i].n_bytes = columns->column[i].bytes_capacity = 1;
         if (!column->integers || (column->kind == SRCFIND_STRING && !column->bytes))
@@ -152,11 +166,13 @@ static bool allocate(struct binary_columns *columns, struct table_file *into) {
     return true;
 }
 
-enum srcfind_status binary_rows_read(struct binary_columns *columns, struct table_file *into,
-                                     struct error *error) {
-    struct reading reading = {columns, into};
-    if (!allocate(columns, into))
+enum srcfind_status binary_rows_read(struct binary_columns *columns, const struct table_sink *sink,
+                                     struct table_file *into, struct error *error) {
+    struct reading reading = {columns, sink, into};
+    const int64_t n = columns->table->n_rows, most = table_block_rows(columns->table);
+    if (!allocate(columns, sink && n > most ? most : n, into))
         return error_memory(error, "reading a catalogue");
-    return into->n_rows > 0 ? table_read_rows(columns->table, take_rows, &reading, error)
-                            : SRCFIND_OK;
+    if (n > 0)
+        return table_read_rows(columns->table, take_rows, &reading, error);
+    return sink ? sink->take(sink->context, into, error) : SRCFIND_OK;
 }

@@ -25,8 +25,9 @@ struct binary_columns {
  * the rows, or has no valid TFORM; 0 if all are valid. */
 int binary_columns_list(const struct table *table, struct binary_columns *columns);
 
-/* Reads the rows to a table, whose columns have names. */
-enum srcfind_status binary_rows_read(struct binary_columns *columns, struct table_file *into,
-                                     struct error *error);
+/* Reads the rows to a table, whose columns have names; with a sink, hands them over in blocks, one
+ * at least, as table_file_read_blocks does. */
+enum srcfind_status binary_rows_read(struct binary_columns *columns, const struct table_sink *sink,
+                                     struct table_file *into, struct error *error);
 
 #endif

@@ -33,7 +33,7 @@ static bool add_bytes(struct builder_column *column, const char *text, size_t le
 
 void builder_declare(struct builder *builder, int64_t i, enum srcfind_kind kind) {
     builder->columns[i].cells.kind = kind;
-    builder->columns[i].is_declared = true;
+    builder->columns[i].is_declared = builder->columns[i].is_fixed = true;
 }
 
 void builder_set_unit(struct builder *builder, int64_t i, const char *unit) {
@@ -139,8 +139,10 @@ bool builder_restarts(struct builder *builder) {
         any = any || builder->columns[i].is_late;
     for (int64_t i = 0; any && i < builder->n_columns; i++) {
         struct builder_column *column = &builder->columns[i];
-        if (column->is_late || column->has_values)
-            builder_declare(builder, i, column->is_late ? SRCFIND_STRING : column->cells.kind);
+        if (column->is_late || column->has_values) {
+            column->cells.kind = column->is_late ? SRCFIND_STRING : column->cells.kind;
+            column->is_declared = true;
+        }
         column->is_late = column->has_values = false;
         column->n_bytes = column->cells.bytes ? 1 : 0;
     }
@@ -150,7 +152,7 @@ bool builder_restarts(struct builder *builder) {
 }
 
 /* A row that is not set reserves what a table without rows needs, too. */
-bool builder_finish(struct builder *builder, struct table_file *table) {
+bool builder_lend(struct builder *builder, struct table_file *table) {
     if (!builder_begin_row(builder) ||
         !(table->columns = calloc((size_t)builder->n_columns, sizeof *table->columns)))
         return false;
@@ -158,15 +160,35 @@ bool builder_finish(struct builder *builder, struct table_file *table) {
         struct builder_column *column = &builder->columns[i];
         if (!column->has_values && !column->is_declared)
             table_file_make_real(&column->cells, builder->n_rows);
-        if (column->cells.kind != SRCFIND_STRING) {
-            free(column->cells.bytes);
-            column->cells.bytes = NULL;
-        }
         table->columns[i] = column->cells;
-        column->cells = (struct table_file_column){0};
     }
     table->n_rows = builder->n_rows;
     table->n_columns = (int)builder->n_columns;
+    return true;
+}
+
+void builder_next_block(struct builder *builder) {
+    for (int64_t i = 0; i < builder->n_columns; i++) {
+        struct builder_column *column = &builder->columns[i];
+        column->is_declared = column->is_fixed;
+        column->is_late = column->has_values = false;
+        column->n_bytes = column->cells.bytes ? 1 : 0;
+        if (!column->is_fixed)
+            column->cells.kind = SRCFIND_INTEGER;
+    }
+    builder->n_rows = 0;
+}
+
+bool builder_finish(struct builder *builder, struct table_file *table) {
+    if (!builder_lend(builder, table))
+        return false;
+    for (int64_t i = 0; i < builder->n_columns; i++) {
+        builder->columns[i].cells = (struct table_file_column){0};
+        if (table->columns[i].kind == SRCFIND_STRING)
+            continue;
+        free(table->columns[i].bytes);
+        table->columns[i].bytes = NULL;
+    }
     return true;
 }
 

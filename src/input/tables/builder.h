@@ -16,6 +16,7 @@ struct builder_column {
     struct table_file_column cells;
     int64_t n_bytes, bytes_capacity;
     bool is_declared; /* the kind stays as it is */
+    bool is_fixed;    /* in other blocks, too */
     bool has_values;  /* a cell was not empty */
     bool is_late;     /* a text came after numbers, which are texts, too */
 };
@@ -62,6 +63,11 @@ enum builder_result builder_set_text(struct builder *builder, int64_t i, const c
 /* If a column got a text after numbers, declares it one of texts, drops all rows, and returns true:
  * the rows are then to be set again. */
 bool builder_restarts(struct builder *builder);
+
+/* Lends the columns and rows to a table, until builder_next_block drops the rows, for other ones.
+ * The columns are to be freed, but not their cells. False where memory ran out. */
+bool builder_lend(struct builder *builder, struct table_file *table);
+void builder_next_block(struct builder *builder);
 
 /* Hands the columns and rows over to a table. Columns without a value are real. False where memory
  * ran out. */

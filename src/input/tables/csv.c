@@ -163,3 +163,24 @@ enum srcfind_status csv_table_read(const char *path, struct table_file *table,
     text_file_close(&file);
     return status;
 }
+
+enum srcfind_status csv_table_read_blocks(const char *path, const struct table_sink *sink,
+                                          struct table_file *table, bool *done,
+                                          struct error *error) {
+    struct text_window window;
+    struct builder builder = {0};
+    struct delimited d = {.path = path, .line = 1};
+    enum srcfind_status status = text_window_open(&window, path, done, error);
+    d.at = window.text;
+    d.end = window.end;
+    if (status == SRCFIND_OK && *done)
+        status = read_names(&d, &builder, error);
+    if (status == SRCFIND_OK && *done)
+        status = check_no_rounded_table(path, &builder, error);
+    if (status == SRCFIND_OK && *done)
+        status = delimited_read_blocks(&d, &builder, &window, sink, table, error);
+    delimited_clear(&d);
+    builder_clear(&builder);
+    text_window_close(&window);
+    return status;
+}

@@ -235,16 +235,55 @@ static enum srcfind_status read_row(struct delimited *d, struct builder *b, stru
     return SRCFIND_OK;
 }
 
-enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
-                                        struct error *error) {
+/* Reads the lines that begin before `stop` as rows. */
+static enum srcfind_status read_until(struct delimited *d, struct builder *b, const char *stop,
+                                      struct error *error) {
     const char *const at = d->at;
     const int64_t line = d->line;
     enum srcfind_status status = SRCFIND_OK;
     do {
         d->at = at;
         d->line = line;
-        while (status == SRCFIND_OK && delimited_next_row(d))
+        while (status == SRCFIND_OK && d->at < stop && delimited_next_row(d))
             status = read_row(d, b, error);
     } while (status == SRCFIND_OK && builder_restarts(b));
+    return status;
+}
+
+enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
+                                        struct error *error) {
+    return read_until(d, b, d->end, error);
+}
+
+/* Hands the rows of the builder over. */
+static enum srcfind_status hand_over(struct builder *b, const struct table_sink *sink,
+                                     struct table_file *table, struct error *error) {
+    enum srcfind_status status = builder_lend(b, table)
+                                     ? sink->take(sink->context, table, error)
+                                     : error_memory(error, "reading a catalogue");
+    free(table->columns);
+    table->columns = NULL;
+    table->n_columns = 0;
+    builder_next_block(b);
+    return status;
+}
+
+enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b,
+                                          struct text_window *window, const struct table_sink *sink,
+                                          struct table_file *table, struct error *error) {
+    enum srcfind_status status = text_window_count(window, &table->n_rows_most, error);
+    table->n_rows_most++; /* the last line may have no end */
+    while (status == SRCFIND_OK) {
+        const bool is_last = window->is_last;
+        const char *stop = is_last ? d->end : d->end - MOST_ROW_BYTES - 2; /* each is whole */
+        status = read_until(d, b, stop, error);
+        if (status == SRCFIND_OK)
+            status = hand_over(b, sink, table, error);
+        if (status != SRCFIND_OK || is_last)
+            return status;
+        status = text_window_move(window, d->at, d->line, error);
+        d->at = window->text;
+        d->end = window->end;
+    }
     return status;
 }

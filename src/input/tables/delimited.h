@@ -5,6 +5,7 @@
 #define DELIMITED_H
 
 #include "input/tables/builder.h"
+#include "input/tables/text_window.h"
 
 struct delimited {
     const char *path; /* for messages */
@@ -41,5 +42,11 @@ enum srcfind_status delimited_read_names(struct delimited *d, struct builder *b,
  * columns. */
 enum srcfind_status delimited_read_rows(struct delimited *d, struct builder *b,
                                         struct error *error);
+
+/* The same for a file in blocks: hands the rows over as tables with the metadata of `table`, and
+ * moves the window on, of which `d` has read the lines before the rows. */
+enum srcfind_status delimited_read_blocks(struct delimited *d, struct builder *b,
+                                          struct text_window *window, const struct table_sink *sink,
+                                          struct table_file *table, struct error *error);
 
 #endif

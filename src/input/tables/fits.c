@@ -164,16 +164,21 @@ static enum srcfind_status choose_table(struct fits *f, const struct table_wish 
 
 /* --- all of it --- */
 
-static enum srcfind_status read_table(struct fits *f, struct table_file *table,
-                                      struct error *error) {
-    if (!name_columns(f, table))
+/* Reads all rows or, with a sink, hands them over: of a binary table in blocks. */
+static enum srcfind_status read_table(struct fits *f, const struct table_sink *sink,
+                                      struct table_file *table, struct error *error) {
+    if (!fits_metadata_take(&f->hdu.header, table) || !name_columns(f, table))
         return error_memory(error, "reading a catalogue");
-    return f->is_ascii ? ascii_rows_read(&f->ascii, table, error)
-                       : binary_rows_read(&f->binary, table, error);
+    if (!f->is_ascii)
+        return binary_rows_read(&f->binary, sink, table, error);
+    const enum srcfind_status status = ascii_rows_read(&f->ascii, table, error);
+    table->n_rows_most = table->n_rows;
+    return status == SRCFIND_OK && sink ? sink->take(sink->context, table, error) : status;
 }
 
-enum srcfind_status fits_table_read(const char *path, const struct table_wish *wish,
-                                    struct table_file *table, struct error *error) {
+static enum srcfind_status read_file(const char *path, const struct table_wish *wish,
+                                     const struct table_sink *sink, struct table_file *table,
+                                     struct error *error) {
     struct fits *f = calloc(1, sizeof *f);
     if (!f)
         return error_memory(error, "reading a catalogue");
@@ -182,15 +187,25 @@ enum srcfind_status fits_table_read(const char *path, const struct table_wish *w
     if (status == SRCFIND_OK)
         status = choose_table(f, wish, table, error);
     if (status == SRCFIND_OK)
-        status = read_table(f, table, error);
+        status = read_table(f, sink, table, error);
     if (status == SRCFIND_OK)
         status = fits_file_checksum(&f->file, error);
     if (status == SRCFIND_OK)
         status = fits_file_unchanged(&f->file, &f->file.version, error);
-    if (status == SRCFIND_OK && !fits_metadata_take(&f->hdu.header, table))
-        status = error_memory(error, "reading a catalogue");
     hdu_clear(&f->hdu);
     fits_file_close(&f->file);
     free(f);
     return status;
+}
+
+enum srcfind_status fits_table_read(const char *path, const struct table_wish *wish,
+                                    struct table_file *table, struct error *error) {
+    return read_file(path, wish, NULL, table, error);
+}
+
+enum srcfind_status fits_table_read_blocks(const char *path, const struct table_sink *sink,
+                                           struct table_file *table, bool *done,
+                                           struct error *error) {
+    *done = true;
+    return read_file(path, NULL, sink, table, error);
 }

@@ -60,13 +60,12 @@ static enum srcfind_status read_bytes(struct text_file *text, const struct fits_
     return status == SRCFIND_OK ? fits_file_unchanged(file, &file->version, error) : status;
 }
 
-static enum srcfind_status check_nul(const struct text_file *text, const char *path,
-                                     struct error *error) {
-    const char *nul = text->size > 0 ? memchr(text->text, '\0', (size_t)text->size) : NULL;
-    int64_t line = 1;
+enum srcfind_status text_file_check(const char *text, int64_t size, int64_t line, const char *path,
+                                    struct error *error) {
+    const char *nul = size > 0 ? memchr(text, '\0', (size_t)size) : NULL;
     if (!nul)
         return SRCFIND_OK;
-    for (const char *c = text->text; c < nul; c++)
+    for (const char *c = text; c < nul; c++)
         line += *c == '\n';
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: line %lld has a NUL byte: a catalogue is text in ASCII or UTF-8", path,
@@ -80,7 +79,7 @@ enum srcfind_status text_file_open(struct text_file *text, const char *path, str
     if (status == SRCFIND_OK)
         status = read_bytes(text, &file, error);
     fits_file_close(&file);
-    return status == SRCFIND_OK ? check_nul(text, path, error) : status;
+    return status == SRCFIND_OK ? text_file_check(text->text, text->size, 1, path, error) : status;
 }
 
 void text_file_close(struct text_file *text) {
