@@ -94,7 +94,7 @@ class Planes(t.Case):
             result = self.search("--plane", plane, *images[3 if plane == "2,2-3" else 0:], "--rms", "1", "--report", self.path(plane + ".csv"), check=True)
             self.assertEqual(self.names(), sorted(name + ".csv" for name in names))
             self.assertIn("stokes.fits[plane 2,%d]: " % (2 if plane == "2,2-3" else 1), result.stderr)
-        self.assertEqual([row["plane"] for row in self.rows("2-3.csv")][2:4], ["2", "3"])  # numbers
+        self.assertEqual({row["plane"] for row in self.rows("2-3.csv")}, {"2", "3", "2,1", "3,1"})  # numbers
         # what stands beside is named so, too, and a second run finds all of it
         options = [images[1], "--plane", "9-10", "--rms", "1", "--background", "zero", "--save", "snr,gaussians", "--fit", "--beam", "5", "--report", self.path("r.csv"), "--skip-existing"]
         self.out = self.path("beside")
@@ -174,6 +174,31 @@ class Planes(t.Case):
         self.assertIn("srcfind: 9 images: ", result.stderr)
         self.assertIn(" 2 failed,", result.stderr)
         self.assertEqual(self.search(*images[1:], "--plane", "all", "--fail-fast").stderr.count("\n"), 1)
+
+    def test_how_many_planes(self):
+        """The product of all ranges counts: 10,000 planes are searched, and no more; a shard names all of them, and searches one."""
+        pixel = np.ones((1, 1), np.float32)
+        images = {shape: self.write("of_%s.fits" % "_".join(map(str, shape)), np.broadcast_to(pixel, (*shape, 1, 1)), t.sky_header())
+                  for shape in ((100, 100), (100, 101), (101, 100), (10000,), (10001,), (25, 20, 20), (25, 20, 21), (2, 10001))}
+        def run(shape, plane):
+            return t.run(images[shape], "--plane", plane, "--rms", "1", "--shard", "1/20000", "-o", self.out, check=False)
+        for shape, plane in (((100, 100), "all"), ((100, 101), "1-100,all"), ((100, 101), "all,1-99"), ((101, 100), "all,2-101"), ((10000,), "all"), ((10001,), "2-10001"),
+                             ((25, 20, 20), "all"), ((25, 20, 21), "2-21,all,all"), ((2, 10001), "10000-10001,all")):
+            self.assertNotIn("more than", run(shape, plane).stderr, (shape, plane))
+        for shape, plane in (((100, 101), "all"), ((101, 100), "all"), ((10001,), "all"), ((10001,), "1-10001"), ((25, 20, 21), "all"), ((2, 10001), "all"),
+                             ((2, 10001), "1-5001,1-2")):
+            self.assertIn("more than 10000 planes are to be searched: give ranges with --plane, as in --plane 1-10000", run(shape, plane).stderr, (shape, plane))
+
+    def test_planes_of_axes_that_are_not_there(self):
+        """They are numbers from 1 to 1; no more of them than an image may have axes."""
+        self.search(self.cube, "--plane", "2-3,1,all,1-1", check=True)
+        self.assertEqual(self.names(), ["cube.plane2.csv", "cube.plane3.csv"])
+        for plane in ("2-3,2", "2-3,1-2", "2-3,1,5"):
+            result = self.search(self.cube, "--plane", plane)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("there is no plane", result.stderr)
+        self.assertEqual(self.search(self.cube, "--plane", "2-3" + 15 * ",1").returncode, 0)
+        self.assert_error(2, "is not a list of planes", self.cube, "--plane", "2-3" + 16 * ",1")
 
     # --- runs of many images ---
 
