@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the tests of packages share, who source it. Each makes packages from a copy of the tree, and takes the command
 # of a build (build-check/src/srcfind): what the package has finds the same catalogues, byte for byte, and has the
-# same version. Exit status 77: skipped. Needs fpack (Debian: libcfitsio-bin).
+# same version. Exit status 77: skipped. Needs git, and fpack (Debian: libcfitsio-bin).
 set -eu -o pipefail
 [ $# = 1 ] || { echo "usage: $0 COMMAND" >&2; exit 2; }
 reference=$(realpath "$1")
