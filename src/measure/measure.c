@@ -53,6 +53,11 @@ static struct moments moments_of(const struct island *i, double base) {
     };
 }
 
+/* Of a Gaussian's flux, what may lie below the island threshold and be added though it is
+ * uncertain: of a source of one or two pixels far above the threshold, as a part of a larger island
+ * may be, it is not what makes the flux uncertain. */
+static const double LARGEST_SHARE = 0.5;
+
 /* Where the island threshold cuts a source off: `share` = threshold / snr. */
 struct cut {
     double share, snr;
@@ -78,15 +83,23 @@ static bool find_shape(const struct moments *m, double r, struct tensor *shape) 
     return true;
 }
 
-/* The total flux where the emission below the island threshold is not known: that of a point with
- * the peak of the source or, if it is more, that of the pixels. The error is that of the less
- * certain of the two, and their difference. */
-static void take_least_flux(const struct setting *s, struct srcfind_source *row) {
-    const double per_peak = s->point * s->to_flux;
-    const double point = row->peak_flux * per_peak;
-    row->total_flux = fmax(point, row->isl_total_flux);
-    row->e_total_flux = hypot(fmax(row->e_peak_flux * per_peak, row->e_isl_total_flux),
-                              point - row->isl_total_flux);
+static bool is_uncertain(const struct srcfind_source *row) {
+    return row->e_total_flux > fabs(row->total_flux) / 2;
+}
+
+/* Replaces a corrected total flux that is not known: that of a point with the peak of the source is
+ * taken or, if it is more, that of the pixels. The error covers these two, and the corrected flux
+ * of a source whose most significant pixel is higher by its error; the area of an island is known
+ * to about one pixel. Fluxes may be negative in another image than that of the islands. */
+static void take_least_flux(const struct setting *s, const struct cut *cut,
+                            struct srcfind_source *row) {
+    const double per_peak = s->point * s->to_flux, island = row->isl_total_flux;
+    const double point = row->peak_flux * per_peak, sign = island < 0 ? -1 : 1;
+    const double if_higher = island / (1 - s->detection->island / (cut->snr + 1));
+    const double e_island = hypot(row->e_isl_total_flux, island / (double)row->n_pixels);
+    row->total_flux = sign * fmax(sign * point, sign * island);
+    row->e_total_flux = hypot(fmax(row->e_peak_flux * per_peak, e_island),
+                              fmax(fabs(point - island), fabs(if_higher - row->total_flux)));
 }
 
 /* Fills the fluxes. The pixels of a Gaussian above the island threshold have the share 1 - cut of
@@ -104,10 +117,11 @@ static void measure_fluxes(const struct peak_noise *l, const struct cut *cut,
     const double of_sum =
         isnan(relative_error) ? row->e_isl_total_flux / kept : row->total_flux * relative_error;
     row->e_total_flux = hypot(of_sum, row->total_flux * of_cut);
-    if (row->e_total_flux > row->total_flux / 2) {
-        row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
-        take_least_flux(s, row);
-    }
+    if (!is_uncertain(row))
+        return;
+    row->flags |= SRCFIND_FLAG_UNCERTAIN_TOTAL;
+    if (cut->share > LARGEST_SHARE)
+        take_least_flux(s, cut, row);
 }
 
 /* What was not subtracted from the values of an island's moments yet. */
@@ -290,7 +304,7 @@ static void measure_composite(const struct composite *c, double cost, double rms
 }
 
 static int64_t flag_of_total(const struct srcfind_source *row) {
-    return row->e_total_flux > row->total_flux / 2 ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0;
+    return is_uncertain(row) ? SRCFIND_FLAG_UNCERTAIN_TOTAL : 0;
 }
 
 /* Replaces what was measured of the pixels by the fit. all: the Gaussians of all components. */
