@@ -271,7 +271,7 @@ static void steep_noise(void **state) {
 }
 
 /* Where the flux below the threshold is not known within half of the flux, that of a point with
- * this peak is taken, or that of the pixels, if it is more; the error has their difference. */
+ * this peak is taken, or that of the pixels, if it is more; the error covers both. */
 static void uncertain_totals(void **state) {
     static const double one[] = {5.007}, wide[] = {5.1, 5.2, 5.3, 5.2, 5.1, 5.2};
     const struct island point = island_of(0, 0, 1, 1, one), flat = island_of(0, 0, 3, 6, wide);
@@ -282,12 +282,39 @@ static void uncertain_totals(void **state) {
     (void)state;
     assert_int_equal(p.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
     assert_within(p.total_flux, peak, 1e-6);
-    assert_within(p.e_total_flux, hypot(1, peak * 3 / 4), 1e-6); /* the island has a quarter */
+    const double island = hypot(0.25, peak / 4); /* its error: noise, and the area of a pixel */
+    assert_within(p.e_total_flux, hypot(fmax(1, island), peak * 3 / 4), 1e-5);
     assert_int_equal(f.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
     assert_within(f.total_flux, 31.1 / 4, 1e-6);
-    assert_within(f.e_total_flux, hypot(sqrt(24) / 4, 31.1 / 4 - 5.3), 1e-6);
+    /* were its peak 6.3, it would have 6.3 / 1.3 times the flux of its pixels */
+    assert_within(f.e_total_flux, hypot(hypot(sqrt(24) / 4, 31.1 / 24), 31.1 / 4 * 5 / 1.3), 1e-5);
     assert_within(n.total_flux, peak, 1e-6); /* in map units x pixels */
-    assert_within(n.e_total_flux, 1, 1e-6);
+    assert_within(n.e_total_flux, hypot(hypot(1, peak), peak * (6.007 / 1.007 - 1)), 1e-4);
+}
+
+/* A pixel far above the threshold, as a part of a larger island, does not have a point's flux: it
+ * is uncertain by its area alone. Negative fluxes, of another image, are compared by their size. */
+static void certain_corrections(void **state) {
+    static const double one[] = {40}, negative[] = {-10, -20, -30, -40}, faint[] = {-3, -1, 2, -1};
+    const struct island pixel = island_of(0, 0, 1, 1, one);
+    const struct srcfind_source p = row_of(&pixel, 0, &simple);
+    struct noise_at node = {0, 1};
+    const struct noise_map nodes = {.rms = 1, .nodes = &node, .n_x = 1, .n_y = 1, .step = 16};
+    const struct detection detection = {.threshold = 5, .island = 5};
+    struct island deep = island_of(0, 0, 2, 4, negative), shallow = island_of(0, 0, 2, 4, faint);
+    (void)state;
+    assert_int_equal(p.flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    assert_within(p.total_flux, 10 * 8.0 / 7, 1e-12);
+    deep.snr = 40;
+    shallow.snr = 5.5;
+    struct srcfind_source *d = rows_in_noise(&nodes, &detection, &deep, 1, &simple, NULL);
+    struct srcfind_source *s = rows_in_noise(&nodes, &detection, &shallow, 1, &simple, NULL);
+    assert_within(d->total_flux, -200.0 / 7, 1e-12);
+    assert_int_equal(d->flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, 0);
+    assert_within(s->total_flux, -0.75, 1e-12); /* the pixels', since their highest is positive */
+    assert_int_equal(s->flags & SRCFIND_FLAG_UNCERTAIN_TOTAL, SRCFIND_FLAG_UNCERTAIN_TOTAL);
+    free(d);
+    free(s);
 }
 
 /* More islands than are measured at a time, on one thread and on several; and none at all. */
@@ -375,6 +402,7 @@ int main(void) {
         cmocka_unit_test(error_of_cut),
         cmocka_unit_test(steep_noise),
         cmocka_unit_test(uncertain_totals),
+        cmocka_unit_test(certain_corrections),
         cmocka_unit_test(many_islands),
         cmocka_unit_test(cost_of_shapes),
     };
