@@ -98,12 +98,18 @@ static bool is_there(const char *path) {
     return path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* Whether two paths are of one file; those that are equal are, also where it cannot be looked at.
+ */
+static bool are_one(const char *a, const char *b) {
+    return strcmp(a, b) == 0 || path_is_same_file(a, b);
+}
+
 /* Whether a file belongs to this run. */
 static bool is_kept(const struct replaced *r, const char *path) {
-    if (path_is_same_file(path, r->catalogue))
+    if (are_one(path, r->catalogue))
         return true;
     for (int i = 0; i < r->n_kept; i++)
-        if (r->kept[i] && path_is_same_file(path, r->kept[i]))
+        if (r->kept[i] && are_one(path, r->kept[i]))
             return true;
     return false;
 }

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-#include "common/arrays.h"
 #include "input/table_file.h"
 
 /* The columns, and where a source has their values; those of Found and Area are elsewhere. */
@@ -75,7 +75,7 @@ enum srcfind_status read_injections(const char *path, struct injections *list, d
     enum srcfind_status status = table_file_read(path, NULL, &table, error);
     if (status == SRCFIND_OK) {
         list->n = table.n_rows;
-        list->all = arrays_allocate(list->n, sizeof *list->all);
+        list->all = calloc((size_t)list->n + 1, sizeof *list->all);
         if (!list->all)
             status = error_memory(error, "reading a list of added sources");
     }
