@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 from astropy.io import fits
+from astropy.table import Table
 from scipy.optimize import curve_fit
 
 import srcfind_test as t
@@ -382,6 +383,29 @@ class MeasureIn(t.Case):
             self.assertEqual(list(hdus[1].data["Total_flux"]), [row["Total_flux"] for row in expected])
         t.run(self.deep, "--measure-in", given, "-q", "-o", self.path("r.reg"), check=True)
         self.assertEqual(t.read_csv(self.path("r.planes.csv")), expected)
+
+    def test_texts_of_images(self):
+        """Columns of texts are as wide as the longest image and date of all files, and have UTF-8 without control characters."""
+        names = ["b.fits", "a\nb.fits", "\udcff.fits", "the longest name of all of them, and longer than a date.fits"]
+        dates = [None, "2026-01-02", "2026-01-02T03:04:05.678", None]
+        for name, date in zip(names, dates):
+            self.cube(name, self.sky(5, self.peaks, 1), **{"DATE-OBS": date} if date else {})
+        for files in (names, names[:1], names[1:2]):
+            arguments = [self.deep, "--measure-in", ",".join(name.replace(",", ",,") for name in files), "-q", "-o"]
+            shown = [name.replace("\n", "?").replace("\udcff", "?") for name in files]
+            expected = list(zip(shown, [date or "" for name, date in zip(names, dates) if name in files]))
+            for suffix in ("csv", "json", "vot", "fits", "ecsv"):
+                t.run(*arguments, self.path("w." + suffix), cwd=self.directory.name, check=True)
+                if suffix == "json":
+                    with open(self.path("w.planes.json"), encoding="utf-8") as stream:
+                        table = json.load(stream)["planes"]
+                elif suffix == "csv":
+                    table = t.read_csv(self.path("w.planes.csv"))
+                else:
+                    table = Table.read(self.path("w.planes." + suffix))
+                cells = [(str(row["Image"]), "" if row["Date_obs"] is None or row["Date_obs"] is np.ma.masked else str(row["Date_obs"])) for row in table]
+                n = len(cells) // len(files)
+                self.assertEqual([cells[i * len(files):(i + 1) * len(files)] for i in range(n)], [expected] * n, suffix)
 
     def test_facts_of_tables(self):
         """Tables of Gaussians and of planes say of the image, its noise and its sources what the catalogue says."""

@@ -893,7 +893,7 @@ static void formats(void **state) {
     picture_free(&p);
 }
 
-/* Writes an image of 60 x 40 zeros, and one pixel that is not. */
+/* Writes an image of 60 x 40 zeros, and two pixels that are not: 8 and -8. */
 static void write_image(const char *path) {
     static const char *const cards[] = {
         "SIMPLE  =                    T", "BITPIX  =                  -32",
@@ -904,6 +904,7 @@ static void write_image(const char *path) {
     for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
         memcpy(bytes + 80 * i, cards[i], strlen(cards[i]));
     bytes[2880] = 'A';
+    bytes[2880 + 4 * 90] = '\xc1';
     FILE *stream = fopen(path, "w");
     assert_non_null(stream);
     assert_int_equal(fwrite(bytes, sizeof bytes, 1, stream), 1);
@@ -941,6 +942,32 @@ static void saving_replaces_no_image(void **state) {
     srcfind_destroy(finder);
     for (int i = 0; i < 4; i++)
         unlink(path[i]);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+/* The table of planes has rows of sources of both signs, and counts none of them as negative: the
+ * catalogue does. */
+static void planes_of_negative_sources(void **state) {
+    char directory[TEMPORARY_PATH], path[TEMPORARY_PATH + 16];
+    struct srcfind_catalogue *c;
+    struct srcfind *finder;
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(path, sizeof path, "%s/image.fits", directory);
+    write_image(path);
+    struct srcfind_options *options =
+        options_with("measure-in", path, "negative", "yes", "rms", "1", "background", "zero", NULL);
+    assert_int_equal(srcfind_create(options, &finder), SRCFIND_OK);
+    assert_int_equal(srcfind_find_file(finder, path, &c), SRCFIND_OK);
+    const struct srcfind_catalogue *planes = srcfind_catalogue_planes(c);
+    assert_int_equal(srcfind_catalogue_size(c), 2);
+    assert_int_equal(srcfind_catalogue_negatives(c), 1);
+    assert_int_equal(srcfind_catalogue_size(planes), 2);
+    assert_int_equal(srcfind_catalogue_negatives(planes), 0);
+    srcfind_catalogue_destroy(c);
+    srcfind_destroy(finder);
+    srcfind_options_destroy(options);
+    unlink(path);
     assert_int_equal(rmdir(directory), 0);
 }
 
@@ -1149,6 +1176,7 @@ int main(void) {
         cmocka_unit_test(finders_share_positions),
         cmocka_unit_test(formats),
         cmocka_unit_test(saving_replaces_no_image),
+        cmocka_unit_test(planes_of_negative_sources),
         cmocka_unit_test(chosen_columns),
         cmocka_unit_test(interrupted_maps),
         cmocka_unit_test(interrupted_searches),

@@ -84,6 +84,9 @@ static void one_frequency(void **state) {
     assert_none(points, 3);
     points[2].x = 1 + 1e-7;
     assert_none(points, 3);
+    points[0].flux = points[2].flux = points[1].flux; /* so that it is not too steep either */
+    assert_none(points, 3);
+    points[2].flux = 30;
     points[2].x = 1.1;
     assert_close(fit(points + 1, 2).index, log(30.0 / 20) / 0.1, 1e-9);
 }
@@ -174,7 +177,9 @@ static void noisy_spectra(void **state) {
         n_best += own <= best * (1 + 1e-9);
     }
     print_message("%d of %d are fitted, %d as well as can be\n", n_fitted, SPECTRA, n_best);
-    assert_true(n_fitted > 0.7 * SPECTRA && n_best > 0.9 * n_fitted);
+    assert_true(n_best > 0.9 * n_fitted);
+    if (UNIT_FEWER == 1) /* without halved steps 50 fewer converge */
+        assert_true(n_fitted > 0.8 * SPECTRA);
 }
 
 int main(void) {

@@ -85,7 +85,7 @@ static enum srcfind_status open_table(struct fits *f, bool *is_table, struct err
 /* Goes to the next table with a column that can be read. */
 static enum srcfind_status next_table(struct fits *f, bool *found, struct error *error) {
     for (;;) {
-        bool is_table;
+        bool is_table = false;
         enum srcfind_status status = hdu_next(&f->file, &f->hdu, found, error);
         if (status == SRCFIND_OK && *found)
             status = open_table(f, &is_table, error);
