@@ -293,7 +293,7 @@ class Given(t.Case):
                 image = self.path("sky.fits")
                 alone = t.run(image, check=True).stdout
                 self.assertEqual(t.run(image, "--detect-on", image, check=True).stdout, alone)
-                t.run(image, "--measure-in", image, check=True)
+                t.run(image, "--measure-in", image, "-o", self.path("c.csv"), check=True)
                 near = self.write("other.fits", pixels, header(code, -0.005))
                 if code not in ("PCO", "ARC"):
                     self.assertEqual(t.run(image, "--detect-on", near, check=True).stdout, alone)
