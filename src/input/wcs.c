@@ -139,7 +139,7 @@ enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *
         return error_memory(error, "reading a header");
     enum srcfind_status status = parse(header, image, &parsed, error);
     if (status == SRCFIND_OK) {
-        image->frequency = frequency_of_plane(header, parsed.primary, image);
+        image->frequency = frequency_of_plane(header, parsed.primary, image, image->no_frequency);
         status = celestial_set_up(header, parsed.primary, &wcs->sky, image->no_sky, error);
     }
     wcsvfree(&parsed.n, &parsed.all);

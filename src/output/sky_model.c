@@ -40,10 +40,11 @@ static enum srcfind_status check_image(const struct srcfind_image *image, const 
     if (!is_frame_known(image))
         return refuse_frame(image, format, error);
     if (!(image->frequency > 0))
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: the format %s needs the frequency, which the header does not tell: "
-                         "add RESTFRQ, in Hz",
-                         name_of(image), format);
+        return error_set(
+            error, SRCFIND_ERROR_INPUT, "%s: the format %s needs the frequency, %s%s",
+            name_of(image), format,
+            *image->no_frequency ? "and " : "which the header does not tell: add RESTFRQ, in Hz",
+            image->no_frequency);
     if (!isfinite(image->beam_pixels))
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the format %s has sizes without the beam, which is not known: give "
