@@ -100,6 +100,16 @@ static void leave_out(struct distortions *d, const char *name, const char *kind)
     d->has_tables_alone = d->has_tables_alone && (!*kind || ascii_same(kind, "LOOKUP"));
 }
 
+/* Cuts the ampersand of a text that goes on in a card CONTINUE, and blanks before it. */
+static void cut_continuation(char *text) {
+    size_t length = strlen(text);
+    if (length == 0 || text[length - 1] != '&')
+        return;
+    do
+        text[--length] = '\0';
+    while (length > 0 && text[length - 1] == ' ');
+}
+
 /* Leaves out the distortions of a convention of the first two axes: that of each axis, or, where
  * none has a name, the records that are left. */
 static void leave_out_records(const struct header *header, const char *name, const char *record,
@@ -108,7 +118,9 @@ static void leave_out_records(const struct header *header, const char *name, con
     for (int axis = 1; axis <= 2; axis++) {
         char kind[SRCFIND_TEXT] = "";
         const struct keyword keyword = header_keyword(name, axis);
-        if (header_text(header, keyword.text, kind, sizeof kind) && *kind) {
+        const bool has_text = header_text(header, keyword.text, kind, sizeof kind);
+        cut_continuation(kind);
+        if (has_text && *kind) {
             leave_out(d, keyword.text, kind);
             has_name = true;
         }

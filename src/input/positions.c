@@ -59,7 +59,7 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
     char names[256], of_tables[sizeof table->tables + 32] = "";
     list_names(table, names, sizeof names);
     if (table->may_have_others)
-        snprintf(of_tables, sizeof of_tables, " in none of its tables, %s", table->tables);
+        snprintf(of_tables, sizeof of_tables, " in any of its tables (%s)", table->tables);
     if (!*lon)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the image has no sky coordinates, and the catalogue no columns Xposn "

@@ -692,6 +692,7 @@ class At(t.Case):
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0] + [150.0] * 80, [5.0] * 81, 0)
         self.assertEqual(words(ra, dec, kind="RA,DEC"), "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)")
         self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "--fit"), "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)")
+        self.assertEqual(words([150.0], [5.0]), "0 positions (of 1 entry 1 is outside of the image: --at-all adds its row)")
         self.assertEqual(words([20.0, np.nan, np.nan], [5.0] * 3), "1 position (of 3 entries 2 have no position: --at-all adds their rows)")
         self.assertEqual(words([20.0, 150.0, np.nan, -1], [5.0] * 4),
                          "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)")

@@ -64,6 +64,7 @@ class Distortions(t.Case):
         for name, cards, more, note in (
                 ("lookup", sip, LOOKUPS, left_out(both, "of SIP alone", TABLES)), ("without sip", tan, LOOKUPS, left_out(both, "without them", TABLES)),
                 ("without axes", sip, known["lookup-without-axes"], left_out(both, "of SIP alone", TABLES)),
+                ("continued", tan, ["CPDIS1  = 'LOOKUP&'", "CONTINUE  ''", "CPDIS2  = 'LOOKUP  &'"], left_out(both, "without them", TABLES)),
                 ("one axis", sip, known["lookup-of-one"], left_out("CPDIS2 (LOOKUP)", "of SIP alone", TABLES)),
                 ("records alone", sip, known["records"], left_out("DP1, DP2", "of SIP alone", TABLES)),
                 ("no blank", sip, known["narrow"], left_out("CPDIS1 (LOOKUP)", "of SIP alone", TABLES)),

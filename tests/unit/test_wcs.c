@@ -620,6 +620,20 @@ static void headers_without_a_sky(void **state) {
          "RA---TAN-SIP, axis 2 DEC--TAN-SIP: correct"},
         {SIN PLACE("50", "60") STEP("1", "1") "PV1_7   = 1",
          "WCSLIB says: PV1_7 : Unrecognized coordinate transformation parameter: axis 1 is"},
+        /* words of several lines become one line, and all of them fit */
+        {SIN PLACE("50", "100") STEP("1", "1"),
+         "WCSLIB says: Ill-conditioned coordinate transformation parameters No valid solution for "
+         "latp "
+         "for these values of phip, phi0, and theta0: axis 1 is RA---SIN, axis 2 DEC--SIN: "
+         "correct"},
+        {TYPE("RA---CAR", "DEC--CAR") PLACE("50", "30") STEP("1", "1") "LONPOLE = 90",
+         "WCSLIB says: Invalid coordinate description: lat0 == 0 is required for |phip - phi0| = "
+         "90 "
+         "and theta0 == 0: axis 1 is RA---CAR, axis 2 DEC--CAR: correct the header"},
+        {TYPE("RA---CAR", "DEC--CAR") PLACE("50", "30") STEP("1", "1") "LONPOLE = 100",
+         "WCSLIB says: Invalid coordinate description: |lat0| <= 10.000 is required for these "
+         "values of phip, phi0, and theta0: axis 1 is RA---CAR, axis 2 DEC--CAR: correct the "
+         "header"},
         {"CTYPE1  = 'RA---SIN'\nCTYPE2  = 'FREQ'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
          "its plane is not the sky: axis 1 is RA---SIN, axis 2 FREQ, axis 3 DEC--SIN"},
         {"CTYPE1  = 'FREQ'\nCTYPE2  = 'RA---SIN'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
