@@ -5,6 +5,7 @@
 
 #include "common/format_double.h"
 #include "common/texts.h"
+#include "input/frame.h"
 
 static const double MOST_APART = 0.01, MOST_APART_OF_MAPS = 1; /* pixels */
 
@@ -148,12 +149,6 @@ static bool has_one_frame(const struct srcfind_image *a, const struct srcfind_im
            strcmp(a->frame, b->frame) == 0 && (is_one_equinox || strcmp(a->frame, "ICRS") == 0);
 }
 
-/* Whether a frame is ICRS, or within 0.1 arcsec of it. */
-static bool is_near_icrs(const struct srcfind_image *image) {
-    return strcmp(image->frame, "ICRS") == 0 ||
-           (strcmp(image->frame, "FK5") == 0 && image->equinox == 2000);
-}
-
 /* Writes how far two images are apart, and which cards differ. */
 static void describe(const struct image *image, const struct image *other, double apart, char *text,
                      size_t size) {
@@ -198,7 +193,8 @@ enum srcfind_status same_grid_compare(const struct image *image,
     if (!image->wcs || !other->wcs)
         return SRCFIND_OK;
     const bool is_one_frame =
-        has_one_frame(metadata, of_other) || (is_near_icrs(metadata) && is_near_icrs(of_other));
+        has_one_frame(metadata, of_other) || (frame_is_j2000(metadata->frame, metadata->equinox) &&
+                                              frame_is_j2000(of_other->frame, of_other->equinox));
     if (is_one_frame)
         status = find_most_apart(image, metadata, other, &apart, error);
     if (status == SRCFIND_OK && (!is_one_frame || apart > MOST_APART_OF_MAPS))

@@ -309,6 +309,12 @@ class Tables(t.Case):
         for tables in ([other, sky], [galactic, sky], [empty, sky], [other, empty, sky, pixels], [other, table("A", "RA", "DEC", ascii_table=True)],
                        [table("A", "X", ascii_table=True), sky], [sky, galactic]):
             self.assertEqual(of(*tables), ("sky", ra))
+        vizier = table("VIZ", "RAJ2000", "DEJ2000")
+        for tables in ([vizier, sky], [other, sky, vizier]):
+            self.assertEqual(of(*tables), ("sky", ra))
+        for tables in ([vizier], [other, vizier], [galactic, vizier]):
+            self.assertEqual(of(*tables), ("sky", [(1, 82, 68), (2, 83, 69)]))
+        self.assertEqual(of(galactic, vizier, lon="GLON", lat="GLAT"), ("sky", [(1, 71, 71), (2, 72, 72)]))
         self.assertEqual(of(other, pixels), ("pixels", xy))
         self.assertEqual(of(pixels, sky), ("pixels", xy))  # the first
         self.assertEqual(of(other, empty), ("sky", []))
