@@ -369,6 +369,9 @@ struct srcfind_image {
     /* Why the sky coordinates of the header cannot be used, and how to mend it; "" if they can, or
      * if it has none. */
     char no_sky[SRCFIND_REASON];
+    /* Which axis beyond the plane should give the frequency, and does not, and how to mend it; ""
+     * if the frequency is known, or there is no such axis. */
+    char no_frequency[SRCFIND_REASON];
     /* Which distortions of the header are left out, and what this does to positions; "" if none. */
     char distortion[SRCFIND_REASON];
     /* DATE-OBS as in the header, if it is a date of FITS, else MJD-OBS as ISO 8601; TELESCOP;

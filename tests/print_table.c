@@ -63,8 +63,8 @@ int main(int argc, char **argv) {
         struct shared_table *shared = shared_table_create(positions_use, positions_rank);
         if (!shared)
             return EXIT_FAILURE;
-        status =
-            positions_read(shared, argv[1], argv[2], argv[3], argv[4], true, &positions, &error);
+        status = positions_read(shared, argv[1], argv[2], 2000, argv[3], argv[4], true, &positions,
+                                &error);
         if (status == SRCFIND_OK)
             print_positions(&positions);
         positions_clear(&positions);

@@ -171,8 +171,8 @@ static enum srcfind_status measure_given(const struct sources_from *from,
         return no_beam(image, SRCFIND_ERROR_OPTIONS, "--at with --fit needs the beam",
                        "leave --fit out for the nearest pixels", error);
     enum srcfind_status status =
-        positions_read(from->at, from->options->at, image->frame, image->lon_name, image->lat_name,
-                       from->options->fit, &positions, error);
+        positions_read(from->at, from->options->at, image->frame, image->equinox, image->lon_name,
+                       image->lat_name, from->options->fit, &positions, error);
     const struct forced forced = {.pixels = &from->pixels,
                                   .setting = &setting,
                                   .metadata = image,

@@ -111,7 +111,8 @@ static void write_left_out(const struct srcfind_catalogue *c, FILE *stream) {
     const int64_t outside = c->left_out.outside, nowhere = c->left_out.nowhere;
     if (outside + nowhere == 0)
         return;
-    fprintf(stream, " (of %lld entries", (long long)(outside + nowhere + c->n_sources));
+    const int64_t n = outside + nowhere + c->n_sources;
+    fprintf(stream, " (of %lld entr%s", (long long)n, n == 1 ? "y" : "ies");
     if (outside > 0)
         fprintf(stream, " %lld %s outside of the image", (long long)outside,
                 outside == 1 ? "is" : "are");

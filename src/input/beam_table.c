@@ -78,11 +78,11 @@ static bool is_spectral(const char *type) {
 
 /* The place of a plane on an axis, from 0, and the number of places. */
 struct place_on_axis {
-    double index, n;
+    int64_t index, n;
 };
 
 static struct place_on_axis place_on(const struct srcfind_image *image, int axis) {
-    return (struct place_on_axis){(double)image->plane[axis - 2] - 1, (double)image->axes[axis]};
+    return (struct place_on_axis){image->plane[axis - 2] - 1, image->axes[axis]};
 }
 
 /* Sets where the plane is. Without a spectral axis the channels are on the only further axis with
@@ -117,40 +117,71 @@ static int64_t count_planes(const struct srcfind_image *image) {
     return n;
 }
 
-/* What a column has for the first of n places on an axis: 0, as CASA counts, or 1, where its
- * numbers are all within 1 ... n, and n is one of them. */
-static double first_number(struct beams *b, const struct table_column *column, int64_t n_rows,
-                           double n) {
-    bool has_last = false;
+/* What the numbers of a column tell of where they begin. */
+struct numbers {
+    bool are_from_1; /* whole, and within 1 ... n for n places */
+    bool have_last;  /* n is one of them */
+};
+
+static struct numbers look_at(struct beams *b, const struct table_column *column, int64_t n_rows,
+                              double n) {
+    struct numbers found = {true, false};
     double value;
-    for (int64_t row = 0; row < n_rows; row++) {
-        if (!read_number(b, column, row, &value) || value < 1 || value > n || value != floor(value))
-            return 0;
-        has_last = has_last || value == n;
+    for (int64_t row = 0; found.are_from_1 && row < n_rows; row++) {
+        found.are_from_1 = read_number(b, column, row, &value) && value >= 1 && value <= n &&
+                           value == floor(value);
+        found.have_last = found.have_last || value == n;
     }
-    return has_last ? 1 : 0;
+    return found;
 }
 
-/* Finds the row of a plane: its CHAN and POL are the indices of the frequency and Stokes planes.
- * Tables without these columns have one row, or one row per channel. */
-static bool find_row(struct beams *b, int64_t n_rows, const struct place_on_axis *channel,
-                     const struct place_on_axis *stokes, int64_t *row) {
-    const int64_t usual = n_rows == 1 ? 0 : (int64_t)channel->index;
-    double chan, pol, wanted_pol = stokes->index;
-    *row = usual;
-    if (!b->has_channel)
-        return *row < n_rows;
-    const double wanted = channel->index + first_number(b, &b->channel, n_rows, channel->n);
-    if (b->has_stokes)
-        wanted_pol += first_number(b, &b->stokes, n_rows, stokes->n);
-    for (int64_t k = 0; k < n_rows; k++) {
-        /* Most tables have a row for each channel, in order. */
-        *row = (usual + k) % n_rows;
-        if (read_number(b, &b->channel, *row, &chan) && chan == wanted &&
-            (!b->has_stokes || (read_number(b, &b->stokes, *row, &pol) && pol == wanted_pol)))
-            return true;
-    }
-    return false;
+/* What the table's columns have for a plane, and what is known of rows without columns. */
+struct search {
+    double channel, stokes;    /* numbers in CHAN and POL */
+    int64_t index, n_channels; /* of the plane, from 0 */
+    int64_t stokes_index, n_stokes;
+    int64_t n_rows;    /* of the table */
+    int64_t n_ordered; /* rows of the plane's POL, or all without POL */
+};
+
+/* Columns count from 0, as CASA does, or from 1, where the numbers are all within 1 ... n, and n is
+ * one of them, in that column or, where this one may begin at 1, in the other. */
+static void find_numbers(struct beams *b, struct search *s) {
+    const struct numbers none = {false, false};
+    const struct numbers channel =
+        b->has_channel ? look_at(b, &b->channel, s->n_rows, (double)s->n_channels) : none;
+    const struct numbers stokes =
+        b->has_stokes ? look_at(b, &b->stokes, s->n_rows, (double)s->n_stokes) : none;
+    const bool is_sure =
+        (channel.are_from_1 && channel.have_last) || (stokes.are_from_1 && stokes.have_last);
+    s->channel = (double)s->index + (channel.are_from_1 && is_sure);
+    s->stokes = (double)s->stokes_index + (stokes.are_from_1 && is_sure);
+}
+
+static bool is_of_stokes(struct beams *b, const struct search *s, int64_t row) {
+    double pol;
+    return !b->has_stokes || (read_number(b, &b->stokes, row, &pol) && pol == s->stokes);
+}
+
+/* Whether a row may be of the plane's channel by its place among the rows of one POL, or among all
+ * rows. One row is that of all channels. */
+static bool may_be_ordered(const struct beams *b, const struct search *s, int64_t place) {
+    if (s->n_ordered == 1)
+        return true;
+    if (s->n_channels == 1 && s->n_ordered == s->n_stokes && !b->has_stokes)
+        return place == s->stokes_index;
+    return place % s->n_channels == s->index ||
+           (s->n_ordered > s->n_channels && !b->has_stokes && place / s->n_stokes == s->index);
+}
+
+/* Whether a row may be that of the plane. *place is its place among the rows of its POL. */
+static bool may_be_row(struct beams *b, const struct search *s, int64_t row, int64_t *place) {
+    double chan;
+    if (!is_of_stokes(b, s, row))
+        return false;
+    if (b->has_channel)
+        return read_number(b, &b->channel, row, &chan) && chan == s->channel;
+    return may_be_ordered(b, s, (*place)++);
 }
 
 /* Reads the beam of a row. False if it cannot be used. */
@@ -165,16 +196,55 @@ static bool read_beam(struct beams *b, int64_t row, double pixel_area, struct sr
     return beam_is_usable(beam, pixel_area);
 }
 
+static bool is_same(const struct srcfind_beam *a, const struct srcfind_beam *b) {
+    return a->major == b->major && a->minor == b->minor && a->angle == b->angle;
+}
+
+/* Finds the row of a plane among those that may be. Where CHAN and POL are told, and several rows
+ * have both, it is the first one from that of the index on: most tables have a row for each
+ * channel, in order. Else all of them must have one beam, since it is not known which is meant. */
+static enum beam_row find_row(struct beams *b, const struct search *s, double pixel_area,
+                              struct srcfind_beam *beam) {
+    const bool is_told = b->has_channel && b->has_stokes;
+    const int64_t first = is_told && s->n_rows > 1 ? s->index : 0;
+    enum beam_row found = BEAM_NO_ROW;
+    int64_t place = 0;
+    for (int64_t k = 0; k < s->n_rows && !(is_told && found != BEAM_NO_ROW); k++) {
+        const int64_t row = (first + k) % s->n_rows;
+        struct srcfind_beam other;
+        if (!may_be_row(b, s, row, &place))
+            continue;
+        const enum beam_row kind =
+            read_beam(b, row, pixel_area, &other) ? BEAM_ROW : BEAM_EMPTY_ROW;
+        if (found != BEAM_NO_ROW && (kind != found || (kind == BEAM_ROW && !is_same(&other, beam))))
+            return BEAM_NO_ROW;
+        found = kind;
+        *beam = other;
+    }
+    return found;
+}
+
+static int64_t count_ordered(struct beams *b, const struct search *s) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < s->n_rows; row++)
+        n += is_of_stokes(b, s, row);
+    return n;
+}
+
 static enum beam_row from_beams(struct beams *b, const struct header *header,
                                 const struct srcfind_image *image, struct srcfind_beam *beam) {
     const int64_t n_planes = count_planes(image);
-    const int64_t n_rows = b->table.n_rows < n_planes ? b->table.n_rows : n_planes;
-    int64_t row;
     struct place_on_axis channel, stokes;
-    if (!find_place(header, image, &channel, &stokes) ||
-        !find_row(b, n_rows, &channel, &stokes, &row))
+    if (!find_place(header, image, &channel, &stokes))
         return BEAM_NO_ROW;
-    return read_beam(b, row, image->pixel_area, beam) ? BEAM_ROW : BEAM_EMPTY_ROW;
+    struct search s = {.index = channel.index,
+                       .n_channels = channel.n,
+                       .stokes_index = stokes.index,
+                       .n_stokes = stokes.n,
+                       .n_rows = b->table.n_rows < n_planes ? b->table.n_rows : n_planes};
+    find_numbers(b, &s);
+    s.n_ordered = b->has_stokes && !b->has_channel ? count_ordered(b, &s) : s.n_rows;
+    return find_row(b, &s, image->pixel_area, beam);
 }
 
 static bool is_beams(const struct hdu *hdu) {

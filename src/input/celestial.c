@@ -279,10 +279,22 @@ static int set_up_axes(struct wcsprm *prm, struct wcsprm **sky) {
     return code == 0 ? wcs_part_set_up(*sky) : code;
 }
 
+/* Copies words of WCSLIB, which may have several lines, as one line. */
+static void copy_words(const char *words, char *text, size_t size) {
+    size_t n = 0;
+    for (; *words && n + 1 < size; words++) {
+        const char c = ascii_is_printable(*words) ? *words : ' ';
+        if (c != ' ' || (n > 0 && text[n - 1] != ' '))
+            text[n++] = c;
+    }
+    text[n > 0 && text[n - 1] == ' ' ? n - 1 : n] = '\0';
+}
+
 /* The same again, for what WCSLIB has to say of its failure, and where. */
 static void ask_why(const struct header *header, struct wcsprm *prm, int code, struct wcsprm **sky,
                     char *reason) {
-    char types[2][SRCFIND_TEXT] = {"", ""};
+    enum { WORDS = 144 }; /* a reason has room for these, the axes and the way out */
+    char types[2][SRCFIND_TEXT] = {"", ""}, words[WORDS];
     if (wcs_part_begin_words()) {
         wcs_part_free(*sky);
         set_up_axes(prm, sky);
@@ -290,8 +302,9 @@ static void ask_why(const struct header *header, struct wcsprm *prm, int code, s
     }
     header_text(header, "CTYPE1", types[0], sizeof types[0]);
     header_text(header, "CTYPE2", types[1], sizeof types[1]);
-    texts_append(reason, SRCFIND_REASON, "WCSLIB says: %.120s: axis 1 is %.20s, axis 2 %.20s",
-                 wcs_part_words(*sky, code), types[0], types[1]);
+    copy_words(wcs_part_words(*sky, code), words, sizeof words);
+    texts_append(reason, SRCFIND_REASON, "WCSLIB says: %s: axis 1 is %.20s, axis 2 %.20s", words,
+                 types[0], types[1]);
 }
 
 /* Degrees along world axis i per pixel along axis j. */

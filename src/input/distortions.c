@@ -68,9 +68,22 @@ static bool is_amd(const char *card, int first, int last) {
            !keyword_fits(card, "AMDX#", first - 1) && !keyword_fits(card, "AMDY#", first - 1);
 }
 
+/* The sign of the plate's declination, + without one; NUL if the text of the card is none. */
+static char sign_of(const char *card) {
+    const char *text = memchr(card, '\'', CARD);
+    char sign = '+';
+    int n = 0;
+    for (const char *c = text; c && ++c < card + CARD && *c != '\'';)
+        if (*c != ' ') {
+            sign = *c;
+            n++;
+        }
+    return (char)(text && n <= 1 && (sign == '+' || sign == '-') ? sign : '\0');
+}
+
 static bool is_plate(const char *card) {
     if (keyword_fits(card, "PLTDECSN", 0))
-        return !header_card_is_number(card);
+        return sign_of(card);
     return header_card_is_number(card) &&
            (is_amd(card, 1, MOST_AMD) || keyword_fits(card, "PPO#", 6) ||
             keyword_fits_one(card, numbers_of_plate, COUNT(numbers_of_plate), 0));
@@ -79,11 +92,12 @@ static bool is_plate(const char *card) {
 /* Whether nothing of a plate is missing. */
 static bool plate_is_complete(const struct header *header) {
     double number;
-    char sign[8];
+    int64_t i_sign = 0;
     for (int i = 0; i < COUNT(numbers_of_plate); i++)
         if (!header_real(header, numbers_of_plate[i], &number))
             return false;
-    return header_text(header, "PLTDECSN", sign, sizeof sign);
+    const char *card = header_next(header, "PLTDECSN", &i_sign);
+    return card && sign_of(card);
 }
 
 /* --- what is left out --- */
@@ -100,6 +114,16 @@ static void leave_out(struct distortions *d, const char *name, const char *kind)
     d->has_tables_alone = d->has_tables_alone && (!*kind || ascii_same(kind, "LOOKUP"));
 }
 
+/* Cuts the ampersand of a text that goes on in a card CONTINUE, and blanks before it. */
+static void cut_continuation(char *text) {
+    size_t length = strlen(text);
+    if (length == 0 || text[length - 1] != '&')
+        return;
+    do
+        text[--length] = '\0';
+    while (length > 0 && text[length - 1] == ' ');
+}
+
 /* Leaves out the distortions of a convention of the first two axes: that of each axis, or, where
  * none has a name, the records that are left. */
 static void leave_out_records(const struct header *header, const char *name, const char *record,
@@ -108,7 +132,9 @@ static void leave_out_records(const struct header *header, const char *name, con
     for (int axis = 1; axis <= 2; axis++) {
         char kind[SRCFIND_TEXT] = "";
         const struct keyword keyword = header_keyword(name, axis);
-        if (header_text(header, keyword.text, kind, sizeof kind) && *kind) {
+        const bool has_text = header_text(header, keyword.text, kind, sizeof kind);
+        cut_continuation(kind);
+        if (has_text && *kind) {
             leave_out(d, keyword.text, kind);
             has_name = true;
         }
@@ -172,6 +198,15 @@ void distortions_read(const struct header *header, struct distortions *d) {
 bool distortions_use(const struct distortions *d, const char *card) {
     return is_about_sip(card) || (d->has_sip && is_sip(d, card)) ||
            (d->has_wat && wat_has_part(card)) || (d->has_plate && is_plate(card));
+}
+
+void distortions_spell(char *card) {
+    char text[CARD + 1];
+    if (!keyword_fits(card, "PLTDECSN", 0))
+        return;
+    snprintf(text, sizeof text, "PLTDECSN= '%c       '", sign_of(card));
+    memset(card, ' ', CARD);
+    memcpy(card, text, strlen(text));
 }
 
 void distortions_describe(const struct distortions *d, char *text) {

@@ -21,6 +21,10 @@ void distortions_read(const struct header *header, struct distortions *distortio
 /* Whether a card is of the distortion that is used. */
 bool distortions_use(const struct distortions *distortions, const char *card);
 
+/* Spells a card that is used as WCSLIB reads it: the sign of a plate's declination has blanks
+ * behind it, without which WCSLIB takes - for +. */
+void distortions_spell(char *card);
+
 /* Writes to `text`, of SRCFIND_REASON characters, which distortions are left out, and what this
  * does to positions; "" if none is. */
 void distortions_describe(const struct distortions *distortions, char *text);

@@ -45,6 +45,10 @@ const struct frame *frame_of_axis(const char *lon_name) {
     return &frames[i];
 }
 
+bool frame_is_j2000(const char *name, double equinox) {
+    return strcmp(name, "ICRS") == 0 || (strcmp(name, "FK5") == 0 && equinox == 2000);
+}
+
 /* Moves the text to the left by its leading blanks, and cuts its trailing ones and dashes. */
 static void trim(char *text) {
     const size_t blanks = strspn(text, " ");

@@ -32,6 +32,9 @@ static inline bool frame_is_radesys(const struct frame *frame) {
     return frame->spellings[0];
 }
 
+/* Whether a frame, with its equinox, is ICRS or within 0.03 arcsec of it. */
+bool frame_is_j2000(const char *name, double equinox);
+
 /* Spells a frame as all of srcfind does: ICRS for ` icrs `, FK5 for FK5- and J2000, FK4 for B1950,
  * FK4-NO-E for fk4_no_e. Other names get capitals. The text does not get longer. */
 void frame_spell(char *text);

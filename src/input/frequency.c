@@ -35,6 +35,30 @@ static int find_axis(const struct header *header, const char *const *types, size
     return 0;
 }
 
+/* The number of pixels on an axis, from 1, of the image or, for pixels in memory, by the header. */
+static int64_t length_of(const struct header *header, const struct srcfind_image *image, int axis) {
+    int64_t n = 1;
+    if (axis <= image->n_axes && axis <= SRCFIND_MAX_AXES && image->axes[axis - 1] > 0)
+        return image->axes[axis - 1];
+    return header_indexed(header, "NAXIS", axis, &n) ? n : 1;
+}
+
+/* The first axis beyond the plane, from 1, that has several planes and a type which is not known,
+ * as VLSR, or none: these planes may have a frequency each. 0 if there is none. */
+static int find_unknown(const struct header *header, const struct srcfind_image *image) {
+    static const char *const others[] = {"STOKES", "COMPLEX", "CUBEFACE", "TIME", "UT", "TAI"};
+    for (int axis = 3; axis <= MOST_AXES; axis++) {
+        char type[SRCFIND_TEXT] = "";
+        bool is_known = length_of(header, image, axis) <= 1;
+        header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            is_known = is_known || ascii_same_start(type, others[i], strlen(others[i]));
+        if (!is_known)
+            return axis;
+    }
+    return 0;
+}
+
 /* A linear axis by its cards; the step is that of CD where there is no CDELT, and 1 without both
  * (FITS 4.0, table 22). */
 struct axis {
@@ -67,12 +91,31 @@ static bool read_axis(const struct header *header, int axis, struct axis *a) {
            header_optional_real(header, header_keyword("CDELT", axis).text, &a->step);
 }
 
-/* Whether the axis has a reference frequency, and a unit of frequencies or none. */
+static bool has_card(const struct header *header, const char *keyword) {
+    int64_t i = 0;
+    return header_next(header, keyword, &i);
+}
+
+/* Whether the reference pixel has a frequency; or whether the axis is linear, its first plane has
+ * one, and no card is missing. 0 Hz in the first plane stands for a frequency that is not known. */
+static bool has_reference(const struct header *header, int axis, const struct axis *a) {
+    char type[SRCFIND_TEXT] = "", matrix[32];
+    if (is_frequency(a->value))
+        return true;
+    header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type);
+    snprintf(matrix, sizeof matrix, "CD%d_%d", axis, axis);
+    return is_frequency(a->value + (1 - a->pixel) * a->step) && !strchr(type, '-') &&
+           has_card(header, header_keyword("CRVAL", axis).text) &&
+           has_card(header, header_keyword("CRPIX", axis).text) &&
+           (has_card(header, header_keyword("CDELT", axis).text) || has_card(header, matrix));
+}
+
+/* Whether the axis has a reference, and a unit of frequencies or none. */
 static bool has_frequencies(const struct header *header, int axis, struct axis *a) {
     char unit[SRCFIND_TEXT] = "";
     a->hertz = 1;
     header_text(header, header_keyword("CUNIT", axis).text, unit, sizeof unit);
-    return is_frequency(a->value) && (!*unit || is_hertz(unit, &a->hertz));
+    return has_reference(header, axis, a) && (!*unit || is_hertz(unit, &a->hertz));
 }
 
 /* --- the plane --- */
@@ -167,18 +210,32 @@ static double on_axis(const struct header *header, const struct wcsprm *primary,
     return primary && axis <= primary->naxis ? by_wcslib(primary, axis, image) : NAN;
 }
 
+/* Writes why the axis gives no frequency. */
+static void describe(const struct header *header, int axis, char *reason) {
+    char type[SRCFIND_TEXT] = "without CTYPE";
+    header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type);
+    snprintf(reason, SRCFIND_REASON,
+             "axis %d (%.20s) gives none: correct its CTYPE%d, CUNIT%d and CRVAL%d, or, if it has "
+             "velocities, add RESTFRQ, in Hz",
+             axis, *type ? type : "without CTYPE", axis, axis, axis);
+}
+
 double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
-                          const struct srcfind_image *image) {
+                          const struct srcfind_image *image, char *reason) {
     static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
     const int of_frequencies = find_axis(header, spectral, 1);
-    const int axis = of_frequencies > 0
-                         ? of_frequencies
-                         : find_axis(header, spectral, sizeof spectral / sizeof *spectral);
+    int axis = of_frequencies > 0 ? of_frequencies
+                                  : find_axis(header, spectral, sizeof spectral / sizeof *spectral);
     double frequency = NAN;
+    *reason = '\0';
     if (axis > 0)
         frequency = on_axis(header, primary, axis, of_frequencies > 0, image);
+    else
+        axis = find_unknown(header, image);
     for (size_t i = 0; axis == 0 && !is_frequency(frequency) && i < 3; i++)
         if (!header_real(header, keywords[i], &frequency))
             frequency = NAN;
+    if (axis > 0 && !is_frequency(frequency))
+        describe(header, axis, reason);
     return is_frequency(frequency) ? frequency : NAN;
 }

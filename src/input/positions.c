@@ -25,7 +25,50 @@ static struct pair find_frame(const struct table_file *table, const struct frame
     return find_pair(table, frame->columns[SKY_LON], frame->columns[SKY_LAT]);
 }
 
+/* --- columns of VizieR --- */
+
+/* ICRS and FK5 of J2000, in degrees or, in some tables, in hours. The underscore is of positions
+ * that VizieR itself computed. */
+static const char *const j2000[][2] = {{"RAJ2000", "DEJ2000"}, {"_RAJ2000", "_DEJ2000"}};
+enum { PAIRS = sizeof j2000 / sizeof *j2000 };
+
+static bool is_j2000_name(const char *name) {
+    bool is = false;
+    for (int i = 0; i < PAIRS; i++)
+        is = is || ascii_same(name, j2000[i][0]) || ascii_same(name, j2000[i][1]);
+    return is;
+}
+
+static bool is_of(const struct table_file_column *column, const char *const *units) {
+    for (; *units; units++)
+        if (ascii_same(column->unit, *units))
+            return true;
+    return false;
+}
+
+static const char *const degrees[] = {"", "deg", "degree", "degrees", NULL};
+
+/* The columns of J2000 in degrees; those of texts only where no others are. */
+static struct pair find_j2000(const struct table_file *table) {
+    struct pair texts = {0};
+    for (int i = 0; i < PAIRS; i++) {
+        const struct pair pair = find_pair(table, j2000[i][0], j2000[i][1]);
+        if (!pair.x || !is_of(pair.x, degrees) || !is_of(pair.y, degrees))
+            continue;
+        if (pair.x->kind != SRCFIND_STRING && pair.y->kind != SRCFIND_STRING)
+            return pair;
+        texts = texts.x ? texts : pair;
+    }
+    return texts;
+}
+
 /* --- which columns --- */
+
+/* The coordinates of an image; lon is "" without any. */
+struct own_sky {
+    const char *frame, *lon, *lat;
+    bool is_j2000; /* equatorial, and ICRS or FK5 of J2000 */
+};
 
 /* Names of coordinates on the sky have at most four letters (Calabretta and Greisen 2002, A&A 395,
  * 1077, section 2). */
@@ -33,7 +76,7 @@ enum { MOST_LETTERS = 4 };
 
 bool positions_use(const char *name) {
     return strlen(name) <= MOST_LETTERS || ascii_same(name, "Xposn") || ascii_same(name, "Yposn") ||
-           position_ids_use(name) || position_shapes_use(name);
+           is_j2000_name(name) || position_ids_use(name) || position_shapes_use(name);
 }
 
 /* Lists the names of columns, as far as they fit. */
@@ -59,7 +102,7 @@ static enum srcfind_status no_columns(const char *path, const struct table_file 
     char names[256], of_tables[sizeof table->tables + 32] = "";
     list_names(table, names, sizeof names);
     if (table->may_have_others)
-        snprintf(of_tables, sizeof of_tables, " in none of its tables, %s", table->tables);
+        snprintf(of_tables, sizeof of_tables, " in any of its tables (%s)", table->tables);
     if (!*lon)
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the image has no sky coordinates, and the catalogue no columns Xposn "
@@ -81,18 +124,12 @@ static const struct frame *frame_in(const struct table_file *table) {
     return NULL;
 }
 
-/* Returns an error if the catalogue has the coordinates of another kind of image. Its own ones are
- * not there. */
-static enum srcfind_status check_others(const char *path, const struct table_file *table,
-                                        const char *lon_name, const char *lat_name,
-                                        struct error *error) {
-    const struct frame *f = frame_in(table);
-    if (!f)
-        return SRCFIND_OK;
+static enum srcfind_status refuse_others(const char *path, const char *lon, const char *lat,
+                                         const struct own_sky *own, struct error *error) {
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: its positions are %s and %s, those of the image %s and %s: convert them, "
                      "since positions are taken in the image's own frame",
-                     path, f->columns[SKY_LON], f->columns[SKY_LAT], lon_name, lat_name);
+                     path, lon, lat, own->lon, own->lat);
 }
 
 /* The columns of an image's coordinates. */
@@ -119,32 +156,44 @@ static enum srcfind_status check_frame(const char *path, const struct table_file
 }
 
 static enum srcfind_status choose_columns(const char *path, const struct table_file *table,
-                                          const char *frame, const char *lon_name,
-                                          const char *lat_name, struct pair *pair, bool *celestial,
-                                          struct error *error) {
-    enum srcfind_status status = SRCFIND_OK;
-    *pair = *lon_name ? find_sky(table, lon_name, lat_name) : (struct pair){0};
-    *celestial = pair->x;
-    if (*celestial)
-        return check_frame(path, table, frame, error);
-    if (*lon_name)
-        status = check_others(path, table, lon_name, lat_name, error);
-    if (status != SRCFIND_OK)
-        return status;
+                                          const struct own_sky *own, struct pair *pair,
+                                          bool *celestial, struct error *error) {
+    *pair = *own->lon ? find_sky(table, own->lon, own->lat) : (struct pair){0};
+    *celestial = true;
+    if (pair->x)
+        return check_frame(path, table, own->frame, error);
+    const struct pair of_j2000 = find_j2000(table);
+    if (own->is_j2000 && of_j2000.x) {
+        *pair = of_j2000;
+        return SRCFIND_OK;
+    }
+    *celestial = false;
+    const struct frame *other = *own->lon ? frame_in(table) : NULL;
+    if (other)
+        return refuse_others(path, other->columns[SKY_LON], other->columns[SKY_LAT], own, error);
     *pair = find_pair(table, "Xposn", "Yposn");
-    return pair->x ? SRCFIND_OK : no_columns(path, table, lon_name, lat_name, error);
+    if (pair->x)
+        return SRCFIND_OK;
+    return *own->lon && of_j2000.x
+               ? refuse_others(path, of_j2000.x->name, of_j2000.y->name, own, error)
+               : no_columns(path, table, own->lon, own->lat, error);
 }
 
 /* --- which table --- */
 
 int positions_rank(const struct table_file *table, const struct table_wish *wish) {
-    const bool has_others = frame_in(table), has_pixels = find_pair(table, "Xposn", "Yposn").x;
-    const bool is_sky = wish->lon && *wish->lon;
-    const bool suits = !wish->lon                                ? has_others || has_pixels
-                       : !is_sky                                 ? has_pixels
+    enum { NONE, OTHERS, OF_J2000, OWN = TABLE_FILE_BEST };
+    const bool has_j2000 = find_j2000(table).x, has_pixels = find_pair(table, "Xposn", "Yposn").x;
+    const bool has_others = frame_in(table), is_sky = wish->lon && *wish->lon;
+    const bool suits = !wish->lon ? has_others || has_pixels || has_j2000
+                       : !is_sky  ? has_pixels
                        : find_sky(table, wish->lon, wish->lat).x ? true
                                                                  : has_pixels && !has_others;
-    return suits ? TABLE_FILE_BEST : has_others || has_pixels;
+    if (suits)
+        return OWN;
+    if (has_j2000 && is_sky && strcmp(wish->lon, *frames->columns) == 0)
+        return OF_J2000;
+    return has_others || has_pixels || has_j2000 ? OTHERS : NONE;
 }
 
 /* --- cells --- */
@@ -152,12 +201,10 @@ int positions_rank(const struct table_file *table, const struct table_wish *wish
 /* Returns an error if a column has another unit than degrees, or, of pixels, than pixels. */
 static enum srcfind_status check_unit(const char *path, const struct table_file_column *column,
                                       bool celestial, struct error *error) {
-    static const char *const degrees[] = {"", "deg", "degree", "degrees", NULL};
     static const char *const pixels[] = {"", "pix", "pixel", "pixels", NULL};
     char quote[TEXT_FILE_QUOTE];
-    for (const char *const *unit = celestial ? degrees : pixels; *unit; unit++)
-        if (ascii_same(column->unit, *unit))
-            return SRCFIND_OK;
+    if (is_of(column, celestial ? degrees : pixels))
+        return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_INPUT,
                      "%s: the unit of %s is %s: convert the column to %s", path, column->name,
                      text_file_quote(column->unit, strlen(column->unit), quote),
@@ -228,12 +275,11 @@ static bool allocate(struct positions *positions, int64_t n) {
 
 /* Takes the positions for an image out of a table. */
 static enum srcfind_status take_positions(const char *path, const struct table_file *table,
-                                          const char *frame, const char *lon_name,
-                                          const char *lat_name, bool with_shapes,
+                                          const struct own_sky *own, bool with_shapes,
                                           struct positions *positions, struct error *error) {
     struct pair pair;
     enum srcfind_status status =
-        choose_columns(path, table, frame, lon_name, lat_name, &pair, &positions->celestial, error);
+        choose_columns(path, table, own, &pair, &positions->celestial, error);
     if (status == SRCFIND_OK)
         status = check_numbers(path, pair.x, table->n_rows, positions->celestial, error);
     if (status == SRCFIND_OK)
@@ -250,14 +296,17 @@ static enum srcfind_status take_positions(const char *path, const struct table_f
 }
 
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
-                                   const char *lon_name, const char *lat_name, bool with_shapes,
-                                   struct positions *positions, struct error *error) {
+                                   double equinox, const char *lon_name, const char *lat_name,
+                                   bool with_shapes, struct positions *positions,
+                                   struct error *error) {
+    const struct own_sky own = {frame, lon_name, lat_name,
+                                strcmp(lon_name, *frames->columns) == 0 &&
+                                    frame_is_j2000(frame, equinox)};
     struct taken_table *taken;
     *positions = (struct positions){0};
     enum srcfind_status status = shared_table_take(shared, path, lon_name, lat_name, &taken, error);
     if (status == SRCFIND_OK)
-        status = take_positions(path, &taken->table, frame, lon_name, lat_name, with_shapes,
-                                positions, error);
+        status = take_positions(path, &taken->table, &own, with_shapes, positions, error);
     shared_table_give(shared, taken);
     return status;
 }

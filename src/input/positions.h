@@ -20,20 +20,21 @@ struct positions {
 bool positions_use(const char *name);
 
 /* How well a table suits an image with the wish's coordinates, or any image: best if it has
- * positions that positions_read takes, else better with others than with none. */
+ * positions that positions_read takes, then with those of J2000, then with others. */
 int positions_rank(const struct table_file *table, const struct table_wish *wish);
 
 /* Reads the columns of an image's coordinates, in letters of any case: RA and DEC, GLON and GLAT,
  * ELON and ELAT, SLON and SLAT, else LON and LAT (LON and LAT also for all but RA and DEC). If
- * there are none, Xposn and Yposn. frame, lon_name and lat_name are the image's (struct
- * srcfind_image), "" without sky coordinates. An error if the file is known to be of another frame,
- * has another unit than degrees or pixels, or a text where a
- * position is expected; of the shapes' columns, which are read if they are wanted, see
- * position_shapes.h. `shared` is made for positions_use and positions_rank. Clear the positions
- * also after an error. */
+ * there are none, RAJ2000 and DEJ2000, or _RAJ2000 and _DEJ2000, in degrees, for RA and DEC of ICRS
+ * or FK5 of J2000; else Xposn and Yposn. frame, equinox, lon_name and lat_name are the image's
+ * (struct srcfind_image), "" without sky coordinates. An error if the file is known to be of
+ * another frame, has another unit than degrees or pixels, or a text where a position is expected;
+ * of the shapes' columns, which are read if they are wanted, see position_shapes.h. `shared` is
+ * made for positions_use and positions_rank. Clear the positions also after an error. */
 enum srcfind_status positions_read(struct shared_table *shared, const char *path, const char *frame,
-                                   const char *lon_name, const char *lat_name, bool with_shapes,
-                                   struct positions *positions, struct error *error);
+                                   double equinox, const char *lon_name, const char *lat_name,
+                                   bool with_shapes, struct positions *positions,
+                                   struct error *error);
 void positions_clear(struct positions *positions);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "common/format_double.h"
 #include "common/texts.h"
+#include "input/frame.h"
 
 static const double MOST_APART = 0.01, MOST_APART_OF_MAPS = 1; /* pixels */
 
@@ -63,25 +64,66 @@ static void list_cards(const struct header *a, const struct header *b, char *lis
 
 /* --- the sky --- */
 
+/* Points of a grid, and for each a neighbour one pixel nearer to the middle along x, and along y.
+ */
+enum { NEIGHBOURS_X = POINTS, NEIGHBOURS_Y = 2 * POINTS, ALL = 3 * POINTS };
+
+struct places {
+    double x[ALL], y[ALL], lon[ALL], lat[ALL];
+};
+
+static void make_grid(const struct srcfind_image *image, struct places *p) {
+    const double right = (double)(image->width - 1), top = (double)(image->height - 1);
+    for (int i = 0; i < ALL; i++) {
+        const int column = i % ALONG, row = i % POINTS / ALONG;
+        p->x[i] = right * column / (ALONG - 1);
+        p->y[i] = top * row / (ALONG - 1);
+        if (i >= NEIGHBOURS_Y)
+            p->y[i] += row < ALONG - 1 ? 1 : -1;
+        else if (i >= NEIGHBOURS_X)
+            p->x[i] += column < ALONG - 1 ? 1 : -1;
+    }
+}
+
+/* The distance of two positions, in radians; that through the sphere. */
+static double chord(double lon_a, double lat_a, double lon_b, double lat_b) {
+    const double radian = M_PI / 180;
+    const double lon = sin((lon_a - lon_b) / 2 * radian), lat = sin((lat_a - lat_b) / 2 * radian);
+    return 2 * sqrt(lat * lat + cos(lat_a * radian) * cos(lat_b * radian) * lon * lon);
+}
+
+/* The lesser side of the pixel at point i, in radians: next to a pole, that along the latitude is
+ * 0. */
+static double side_of_pixel(const struct places *p, int i, double usual) {
+    static const double LEAST = 1e-3; /* of the usual side */
+    double least = usual;
+    for (int k = i + POINTS; k < ALL; k += POINTS)
+        least = fmin(least, chord(p->lon[i], p->lat[i], p->lon[k], p->lat[k]));
+    return fmax(least, LEAST * usual);
+}
+
 /* How many pixels apart one place on the sky is in both images, at most; infinite where one has no
- * such place. */
+ * such place. On the seam of a map of the whole sky a place has several pixels: then its own pixel
+ * has the same place in both. */
 static enum srcfind_status find_apart(const struct image *image, const struct image *other,
                                       const struct srcfind_image *metadata, double *apart,
                                       struct error *error) {
-    double x[POINTS], y[POINTS], lon[POINTS], lat[POINTS], at_x[POINTS], at_y[POINTS];
-    for (int i = 0; i < POINTS; i++) {
-        const int column = i % ALONG, row = i / ALONG;
-        x[i] = (double)(metadata->width - 1) * column / (ALONG - 1);
-        y[i] = (double)(metadata->height - 1) * row / (ALONG - 1);
-    }
+    struct places p;
+    double at_x[POINTS], at_y[POINTS], lon[POINTS], lat[POINTS];
+    const double usual = sqrt(metadata->pixel_area) * M_PI / 180;
+    make_grid(metadata, &p);
     *apart = 0;
-    enum srcfind_status status = wcs_positions(image->wcs, POINTS, x, y, lon, lat, error);
+    enum srcfind_status status = wcs_positions(image->wcs, ALL, p.x, p.y, p.lon, p.lat, error);
     if (status == SRCFIND_OK)
-        status = wcs_pixels(other->wcs, POINTS, lon, lat, at_x, at_y, error);
+        status = wcs_positions(other->wcs, POINTS, p.x, p.y, lon, lat, error);
+    if (status == SRCFIND_OK)
+        status = wcs_pixels(other->wcs, POINTS, p.lon, p.lat, at_x, at_y, error);
     for (int i = 0; status == SRCFIND_OK && i < POINTS; i++) {
-        if (isnan(lon[i]))
+        if (isnan(p.lon[i]))
             continue;
-        const double distance = hypot(at_x[i] - x[i], at_y[i] - y[i]);
+        const double on_sky = chord(p.lon[i], p.lat[i], lon[i], lat[i]);
+        const double distance =
+            fmin(hypot(at_x[i] - p.x[i], at_y[i] - p.y[i]), on_sky / side_of_pixel(&p, i, usual));
         *apart = isnan(distance) ? (double)INFINITY : fmax(*apart, distance);
     }
     return status;
@@ -105,12 +147,6 @@ static bool has_one_frame(const struct srcfind_image *a, const struct srcfind_im
         a->equinox == b->equinox || (isnan(a->equinox) && isnan(b->equinox));
     return strcmp(a->lon_name, b->lon_name) == 0 && strcmp(a->lat_name, b->lat_name) == 0 &&
            strcmp(a->frame, b->frame) == 0 && (is_one_equinox || strcmp(a->frame, "ICRS") == 0);
-}
-
-/* Whether a frame is ICRS, or within 0.1 arcsec of it. */
-static bool is_near_icrs(const struct srcfind_image *image) {
-    return strcmp(image->frame, "ICRS") == 0 ||
-           (strcmp(image->frame, "FK5") == 0 && image->equinox == 2000);
 }
 
 /* Writes how far two images are apart, and which cards differ. */
@@ -157,7 +193,8 @@ enum srcfind_status same_grid_compare(const struct image *image,
     if (!image->wcs || !other->wcs)
         return SRCFIND_OK;
     const bool is_one_frame =
-        has_one_frame(metadata, of_other) || (is_near_icrs(metadata) && is_near_icrs(of_other));
+        has_one_frame(metadata, of_other) || (frame_is_j2000(metadata->frame, metadata->equinox) &&
+                                              frame_is_j2000(of_other->frame, of_other->equinox));
     if (is_one_frame)
         status = find_most_apart(image, metadata, other, &apart, error);
     if (status == SRCFIND_OK && (!is_one_frame || apart > MOST_APART_OF_MAPS))

@@ -43,11 +43,11 @@ struct table_file {
 /* Which table of a FITS file with several is read: of those that its reader ranks highest, the
  * first one with rows. */
 struct table_wish {
-    /* 0 to TABLE_FILE_BEST, by the names of the columns: they have no cells yet */
+    /* 0 to TABLE_FILE_BEST, by the names and units of the columns: they have no cells yet */
     int (*rank)(const struct table_file *table, const struct table_wish *wish);
     const char *lon, *lat; /* the coordinates of an image; NULL: it is not known yet */
 };
-enum { TABLE_FILE_BEST = 2 };
+enum { TABLE_FILE_BEST = 3 };
 
 /* Reads a file, whose suffix, in letters of any case, tells the format. A column of a FITS file is
  * left out if its cells are not one number or one text. wish may be NULL: then the first binary

@@ -48,10 +48,9 @@ static void disown_table(char *card) {
         memcpy(code, "-tab", 4);
 }
 
-static void cut_blanks(struct wcsprm *prm) {
-    for (int i = 0; i < prm->naxis; i++)
-        for (size_t n = strlen(prm->ctype[i]); n > 0 && prm->ctype[i][n - 1] == ' '; n--)
-            prm->ctype[i][n - 1] = '\0';
+static void cut_blanks(char *text) {
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
 }
 
 static enum srcfind_status parse(const struct header *header, struct srcfind_image *image,
@@ -72,8 +71,11 @@ static enum srcfind_status parse(const struct header *header, struct srcfind_ima
     for (int i = 0; code == 0 && i < parsed->n; i++)
         if (parsed->all[i].alt[0] == ' ' || parsed->all[i].alt[0] == '\0')
             parsed->primary = &parsed->all[i];
+    for (int i = 0; parsed->primary && i < parsed->primary->naxis; i++) {
+        cut_blanks(parsed->primary->ctype[i]);
+        cut_blanks(parsed->primary->cunit[i]);
+    }
     if (parsed->primary) {
-        cut_blanks(parsed->primary);
         matrix_complete(header, celestial_latitude(parsed->primary), parsed->primary);
     }
     return SRCFIND_OK;
@@ -137,7 +139,7 @@ enum srcfind_status wcs_open(const struct header *header, struct srcfind_image *
         return error_memory(error, "reading a header");
     enum srcfind_status status = parse(header, image, &parsed, error);
     if (status == SRCFIND_OK) {
-        image->frequency = frequency_of_plane(header, parsed.primary, image);
+        image->frequency = frequency_of_plane(header, parsed.primary, image, image->no_frequency);
         status = celestial_set_up(header, parsed.primary, &wcs->sky, image->no_sky, error);
     }
     wcsvfree(&parsed.n, &parsed.all);

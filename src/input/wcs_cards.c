@@ -56,8 +56,10 @@ char *wcs_cards_make(const struct header *header, int *n_cards, char *left_out) 
             add(cards, n_cards, PLATE);
         for (int i = 0; i < n_repaired; i++) {
             char *card = repaired + (size_t)CARD * (size_t)i;
-            if (is_coordinate(card) || is_number_of_axes(card) ||
-                distortions_use(&distortions, card))
+            const bool is_used = distortions_use(&distortions, card);
+            if (is_used)
+                distortions_spell(card);
+            if (is_used || is_coordinate(card) || is_number_of_axes(card))
                 memcpy(cards + (size_t)CARD * (size_t)(*n_cards)++, card, CARD);
         }
         cards[(size_t)CARD * (size_t)*n_cards] = '\0';

@@ -6,17 +6,12 @@
 
 #include "backend/tensor.h"
 #include "common/format_double.h"
+#include "input/frame.h"
 
 /* --- what an image must have --- */
 
 static const char *name_of(const struct srcfind_image *image) {
     return *image->path ? image->path : "the image";
-}
-
-/* FK5 of J2000 and ICRS differ by less than 0.03 arcsec. */
-static bool is_frame_known(const struct srcfind_image *image) {
-    return strcmp(image->frame, "ICRS") == 0 ||
-           (strcmp(image->frame, "FK5") == 0 && image->equinox == 2000);
 }
 
 static enum srcfind_status refuse_frame(const struct srcfind_image *image, const char *format,
@@ -37,13 +32,14 @@ static enum srcfind_status refuse_frame(const struct srcfind_image *image, const
 
 static enum srcfind_status check_image(const struct srcfind_image *image, const char *format,
                                        struct error *error) {
-    if (!is_frame_known(image))
+    if (!frame_is_j2000(image->frame, image->equinox))
         return refuse_frame(image, format, error);
     if (!(image->frequency > 0))
-        return error_set(error, SRCFIND_ERROR_INPUT,
-                         "%s: the format %s needs the frequency, which the header does not tell: "
-                         "add RESTFRQ, in Hz",
-                         name_of(image), format);
+        return error_set(
+            error, SRCFIND_ERROR_INPUT, "%s: the format %s needs the frequency, %s%s",
+            name_of(image), format,
+            *image->no_frequency ? "and " : "which the header does not tell: add RESTFRQ, in Hz",
+            image->no_frequency);
     if (!isfinite(image->beam_pixels))
         return error_set(error, SRCFIND_ERROR_INPUT,
                          "%s: the format %s has sizes without the beam, which is not known: give "

@@ -55,7 +55,8 @@ static void read_positions(const char *lon, const char *lat) {
     struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     if (!shared)
         abort();
-    if (positions_read(shared, path, "ICRS", lon, lat, true, &positions, &error) == SRCFIND_OK) {
+    if (positions_read(shared, path, "ICRS", NAN, lon, lat, true, &positions, &error) ==
+        SRCFIND_OK) {
         for (int64_t i = 0; i < positions.n; i++)
             if (isinf(positions.x[i]) || isnan(positions.x[i]) != isnan(positions.y[i]))
                 abort();

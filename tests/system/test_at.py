@@ -682,6 +682,38 @@ class At(t.Case):
         self.assertIn(": 0 positions (of 2 entries 2 are outside of the image: --at-all adds their rows), rms ", result.stderr)
         self.assert_error(2, "at-all: it goes with --at, which gives the positions: leave it out", self.image, "--at-all")
 
+    def test_columns_of_vizier(self):
+        """RAJ2000 and DEJ2000, or those that VizieR computed, are taken as RA and DEC are where the image is of J2000, and the unit degrees."""
+        ra, dec = WCS(t.sky_header()).all_pix2world([20.0, 60.5, 30.0], [5.0, 70.0, 80.25], 0)
+        expected, far = self.text(self.image, self.catalogue(RA=ra, DEC=dec)), np.full(3, 12.5)
+        texts = ["10 00 %02d" % i for i in range(3)]
+        fk5 = self.write("fk5.fits", self.data, t.sky_header(RADESYS="FK5", EQUINOX=2000.0))
+        old = self.write("old.fits", self.data, t.sky_header(RADESYS="FK5", EQUINOX=1950.0))
+        galactic = self.write("galactic.fits", self.data, t.sky_header(CTYPE1="GLON-SIN", CTYPE2="GLAT-SIN"))
+
+        def table(*columns, name="v.fits", ascii_table=False):
+            kind = fits.TableHDU if ascii_table else fits.BinTableHDU
+            forms = {True: ("A12", "A12"), False: ("F25.16" if ascii_table else "D",) * 2}
+            made = [fits.Column(column, forms[isinstance(values, list)][0], unit=unit, array=np.array(values)) for column, values, *unit in columns for unit in [unit[0] if unit else None]]
+            kind.from_columns(made).writeto(self.path(name), overwrite=True)
+            return self.path(name)
+        for at in (table(("RAJ2000", ra, "deg"), ("DEJ2000", dec, "deg")), table(("_RAJ2000", ra, "deg"), ("_DEJ2000", dec, "deg"), name="w.fits", ascii_table=True),
+                   table(("RAJ2000", texts, "h:m:s"), ("DEJ2000", texts, "d:m:s"), ("_RAJ2000", ra, "deg"), ("_DEJ2000", dec, "deg"), name="x.fits"),
+                   table(("RAJ2000", far), ("DEJ2000", far), ("RA", ra), ("DEC", dec), ("Xposn", far), ("Yposn", far), name="y.fits"),
+                   table(("raj2000", ra), ("dej2000", dec), ("Xposn", far), ("Yposn", far), name="z.fits"),
+                   self.catalogue("v.csv", RAJ2000=ra, DEJ2000=dec), self.catalogue("w.csv", RAJ2000=texts, DEJ2000=texts, _RAJ2000=ra, _DEJ2000=dec)):
+            with self.subTest(at):
+                self.assertEqual(self.text(self.image, at), expected)
+                self.assertEqual(self.text(fk5, at), expected)
+        at = self.path("v.csv")
+        for image, names in ((old, "RA and DEC"), (galactic, "GLON and GLAT")):
+            self.assert_error(1, "its positions are RAJ2000 and DEJ2000, those of the image %s: convert them" % names, image, "--at", at)
+        self.assertNotEqual(self.text(old, self.path("y.fits")), "")
+        hours = table(("RAJ2000", texts, "h:m:s"), ("DEJ2000", texts, "d:m:s"))
+        self.assert_error(1, "there are no columns RA and DEC (degrees)", self.image, "--at", hours)
+        self.assert_error(1, "RAJ2000 of row 1 is `10 00 00`, and no number: positions are in degrees", self.image, "--at",
+                          self.catalogue("t.csv", RAJ2000=texts, DEJ2000=texts))
+
     def test_summary_of_entries_outside(self):
         """It tells how many entries have no row, and names the option; quiet runs and lists that lie in the image have no such words."""
         def words(x, y, *options, kind="Xposn,Yposn"):
@@ -692,6 +724,7 @@ class At(t.Case):
         ra, dec = WCS(t.sky_header()).all_pix2world([20.0] + [150.0] * 80, [5.0] * 81, 0)
         self.assertEqual(words(ra, dec, kind="RA,DEC"), "1 position (of 81 entries 80 are outside of the image: --at-all adds their rows)")
         self.assertEqual(words([20.0, 150.0], [5.0, 5.0], "--fit"), "1 position (of 2 entries 1 is outside of the image: --at-all adds its row)")
+        self.assertEqual(words([150.0], [5.0]), "0 positions (of 1 entry 1 is outside of the image: --at-all adds its row)")
         self.assertEqual(words([20.0, np.nan, np.nan], [5.0] * 3), "1 position (of 3 entries 2 have no position: --at-all adds their rows)")
         self.assertEqual(words([20.0, 150.0, np.nan, -1], [5.0] * 4),
                          "1 position (of 4 entries 2 are outside of the image and 1 has no position: --at-all adds their rows)")

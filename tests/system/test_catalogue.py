@@ -290,9 +290,12 @@ class Catalogues(t.Case):
                     with fits.open(found) as hdus, fits.open(self.path("found.rms.fits")) as saved:
                         self.assertEqual([h.header["FREQ"] / frequency for h in (hdus[1], saved[0])], [hdus[1].header["FREQ"] / frequency] * 2)
                         self.assertAlmostEqual(hdus[1].header["FREQ"] / frequency, 1, 12)
-        for cards in ({"CTYPE3": "VRAD", "CUNIT3": "m/s"}, {"CTYPE3": "VELOCITY", "RESTFRQ": 1.42e9}, {"CTYPE3": "FREQ-TAB", "RESTFRQ": 1.42e9}):
+        for cards in ({"CTYPE3": "VRAD", "CUNIT3": "m/s"}, *({"CTYPE3": kind, "RESTFRQ": 1.42e9} for kind in ("VELOCITY", "FREQ-TAB", "VLSR", "VEL", "CHANNEL", None))):
             path = self.write("cube.fits", cube, t.sky_header(CRVAL3=1e6, CDELT3=1e3, CRPIX3=1.0, **cards))
             self.assertIsNone(t.find(path)["image"]["frequency_hz"])
+        for cards in ({"CTYPE3": "STOKES", "CRVAL3": 1.0}, {"CTYPE3": "FREQ", "CRVAL3": 0.0, "CRPIX3": -1419.0, "CDELT3": 1e6}):
+            path = self.write("cube.fits", cube, t.sky_header(RESTFRQ=1.42e9, **cards))
+            self.assertEqual(t.find(path)["image"]["frequency_hz"], 1.42e9)
 
     def test_observation(self):
         """DATE-OBS is a text as it stands there, if it is a date of FITS; MJD-OBS is a date by astropy, to the millisecond, if it has four digits of a year."""

@@ -64,6 +64,7 @@ class Distortions(t.Case):
         for name, cards, more, note in (
                 ("lookup", sip, LOOKUPS, left_out(both, "of SIP alone", TABLES)), ("without sip", tan, LOOKUPS, left_out(both, "without them", TABLES)),
                 ("without axes", sip, known["lookup-without-axes"], left_out(both, "of SIP alone", TABLES)),
+                ("continued", tan, ["CPDIS1  = 'LOOKUP&'", "CONTINUE  ''", "CPDIS2  = 'LOOKUP  &'"], left_out(both, "without them", TABLES)),
                 ("one axis", sip, known["lookup-of-one"], left_out("CPDIS2 (LOOKUP)", "of SIP alone", TABLES)),
                 ("records alone", sip, known["records"], left_out("DP1, DP2", "of SIP alone", TABLES)),
                 ("no blank", sip, known["narrow"], left_out("CPDIS1 (LOOKUP)", "of SIP alone", TABLES)),
@@ -84,6 +85,21 @@ class Distortions(t.Case):
             for order in (cards + more, more + cards):
                 with self.subTest(name, is_first=order[0] == cards[0]):
                     self.assert_positions(self.image("image.fits", order), cards, note)
+
+    def test_signs_of_plates(self):
+        """A plate of the south, however long the text of its sign is; without a sign there is no plate."""
+        plate = records.coordinates()["plate"]
+
+        def spelled(sign):
+            return [sign if card.startswith("PLTDECSN") else card for card in plate]
+        for value, sign in (("'-'", "-"), ("'-'                 / sign", "-"), ("'- '", "-"), ("    ' -'", "-"), ("'-       '", "-"), ("'-", "-"), ("'+'", "+"), ("' '", "+")):
+            with self.subTest(value):
+                self.assert_positions(self.image("image.fits", spelled("PLTDECSN= " + value)), spelled("PLTDECSN= '%s       '" % sign), "")
+        self.assertLess(t.find(self.image("image.fits", spelled("PLTDECSN= '-'")))["sources"][0]["DEC"], -50)
+        for value in ("'S'", "-1", "'+-'"):
+            rows = self.assert_positions(self.image("image.fits", spelled("PLTDECSN= " + value)), [card for card in plate if not card.startswith(("AMD", "PLT", "PPO", "CNPIX"))],
+                                         left_out("AMDX1 (plate)", "without them", FAR))
+            self.assertGreater(len(rows["sources"]), 2)
 
     def test_planes_and_maps(self):
         """The same in a cube, and in what a map keeps of the header."""

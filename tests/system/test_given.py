@@ -269,6 +269,40 @@ class Given(t.Case):
         self.assertIn("srcfind: %s: --mask %s has other sky coordinates" % (image, path), t.run(image, "--mask", path).stderr)
         self.assertTrue(any("--mask" in note for note in t.find(image, "--mask", path)["notes"]))
 
+    def test_maps_of_the_whole_sky(self):
+        """No note of an image's own coordinates, though places on the seam have several pixels; one where the map is elsewhere."""
+        def header(code, shift=0.0, **cards):
+            reference = {"CEA": 30.0}.get(code, 46.0)
+            of_cube = code in ("TSC", "CSC", "QSC")
+            return t.sky_header(**{"CTYPE1": "GLON-" + code, "CTYPE2": "GLAT-" + code, "CRVAL1": 0.0, "CRVAL2": 0.0, "CDELT1": -2.0,
+                                   "CDELT2": 2.0, "CRPIX1": (136.0 if of_cube else 91.0) + shift, "CRPIX2": reference, "BMAJ": 8.0,
+                                   "BMIN": 8.0, **cards})
+
+        def notes(pixels, cards):
+            image, path = self.write("sky.fits", pixels, header(code)), self.write("ones.fits", np.ones_like(pixels), cards)
+            return [line for line in t.run(image, "--mask", path).stderr.splitlines() if "other sky coordinates" in line]
+        for code, width in [(code, 181) for code in "CAR HPX SFL CEA MER TSC CSC QSC PAR PCO ARC AIT ZEA".split()] + [("CAR", 201)]:
+            with self.subTest(code, width=width):
+                pixels = np.random.default_rng(5).normal(size=(91, width)).astype(np.float32)
+                pixels[40:45, 80:85] += 30
+                self.assertEqual(notes(pixels, header(code)), [])
+                if code not in ("PCO", "ARC"):  # whose edges are far from each other
+                    self.assertEqual(notes(pixels, header(code, 0.7)), [])
+                for shift in (1.3, -1.3, 40.0):
+                    self.assertEqual(len(notes(pixels, header(code, shift))), 1)
+                image = self.path("sky.fits")
+                alone = t.run(image, check=True).stdout
+                self.assertEqual(t.run(image, "--detect-on", image, check=True).stdout, alone)
+                t.run(image, "--measure-in", image, "-o", self.path("c.csv"), check=True)
+                near = self.write("other.fits", pixels, header(code, -0.005))
+                if code not in ("PCO", "ARC"):
+                    self.assertEqual(t.run(image, "--detect-on", near, check=True).stdout, alone)
+                for shift in (0.02, -0.02, 40.0):
+                    other = self.write("other.fits", pixels, header(code, shift))
+                    for option in ("--detect-on", "--measure-in"):
+                        self.assertIn("other sky coordinates", t.run(image, option, other).stderr)
+        self.assertEqual(notes(pixels, header("CAR", CRVAL1=360.0)), [])
+
     def test_image_is_no_map(self):
         """Not as its own map, by whichever name, nor in a directory; another HDU of its file may be one."""
         image = self.path_of["image"]

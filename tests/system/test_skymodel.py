@@ -496,6 +496,7 @@ class SkyModels(t.Case):
         frame = {"CTYPE1": "GLON-SIN", "CTYPE2": "GLAT-SIN", "RADESYS": None}
         for cards, words in (
                 ({"RESTFRQ": None}, "needs the frequency, which the header does not tell: add RESTFRQ, in Hz"),
+                ({"CTYPE3": "VELOCITY", "CRVAL3": 1e6}, "needs the frequency, and axis 3 (VELOCITY) gives none: correct its CTYPE3, CUNIT3 and CRVAL3, or,"),
                 ({"RADESYS": "FK4", "EQUINOX": 1950.0}, "its coordinates are FK4 of 1950, and the format"),
                 ({"RADESYS": "FK5", "EQUINOX": 1975.0}, "its coordinates are FK5 of 1975, and the format"),
                 (frame, "its coordinates are GALACTIC, and the format"),

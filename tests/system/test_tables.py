@@ -309,16 +309,22 @@ class Tables(t.Case):
         for tables in ([other, sky], [galactic, sky], [empty, sky], [other, empty, sky, pixels], [other, table("A", "RA", "DEC", ascii_table=True)],
                        [table("A", "X", ascii_table=True), sky], [sky, galactic]):
             self.assertEqual(of(*tables), ("sky", ra))
+        vizier = table("VIZ", "RAJ2000", "DEJ2000")
+        for tables in ([vizier, sky], [other, sky, vizier]):
+            self.assertEqual(of(*tables), ("sky", ra))
+        for tables in ([vizier], [other, vizier], [galactic, vizier]):
+            self.assertEqual(of(*tables), ("sky", [(1, 82, 68), (2, 83, 69)]))
+        self.assertEqual(of(galactic, vizier, lon="GLON", lat="GLAT"), ("sky", [(1, 71, 71), (2, 72, 72)]))
         self.assertEqual(of(other, pixels), ("pixels", xy))
         self.assertEqual(of(pixels, sky), ("pixels", xy))  # the first
         self.assertEqual(of(other, empty), ("sky", []))
         self.assertEqual(of(sky, pixels, lon="", lat=""), ("pixels", xy))
         self.assertEqual(of(sky, galactic, frame="", lon="GLON", lat="GLAT"), ("sky", [(1, 71, 71), (2, 72, 72)]))
         self.assertIn("its positions are GLON and GLAT, those of the image RA and DEC", of(other, galactic, function=error_of))
-        self.assertIn("there are no columns RA and DEC (degrees), nor Xposn and Yposn (pixels, from 0) in none of its tables, HDU 2 (META), HDU 3 (B): "
+        self.assertIn("there are no columns RA and DEC (degrees), nor Xposn and Yposn (pixels, from 0) in any of its tables (HDU 2 (META), HDU 3 (B)): "
                       "rename those of the positions; the first one has: X, Y", of(other, table("B", "Z"), function=error_of))
         self.assertIn("from 0): rename those of the positions; there are: X, Y\n", of(other, function=error_of))
-        self.assertIn("no columns Xposn and Yposn in none of its tables, HDU 2 (META), HDU 3 (CAT); the first one has: ",
+        self.assertIn("no columns Xposn and Yposn in any of its tables (HDU 2 (META), HDU 3 (CAT)); the first one has: ",
                       of(other, sky, lon="", lat="", function=error_of))
         many = [table("T%03d" % i, "X") for i in range(120)]
         self.assertEqual(of(*many, sky), ("sky", ra))

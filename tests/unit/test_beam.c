@@ -8,14 +8,14 @@
 
 static const struct beam_option no_option = {NAN, NAN, NAN};
 
-/* What is found for pixels of 1e-6 square degrees, in a cube of n channels and two Stokes planes at
- * a channel and Stokes 1; file may be NULL. */
-static struct srcfind_image find_in_cube(const char *cards, const struct beam_option *option,
-                                         struct fits_file *file, int n, int channel) {
+/* What is found for pixels of 1e-6 square degrees, in a cube of n channels and two Stokes planes;
+ * file may be NULL. */
+static struct srcfind_image find_in_planes(const char *cards, const struct beam_option *option,
+                                           struct fits_file *file, int n, int channel, int stokes) {
     struct header header = header_of(cards);
     struct srcfind_image image = image_empty_metadata();
     struct error error;
-    const int64_t axes[] = {50, 40, n, 2}, plane[] = {channel, 1};
+    const int64_t axes[] = {50, 40, n, 2}, plane[] = {channel, stokes};
     image.n_axes = 4;
     memcpy(image.axes, axes, sizeof axes);
     memcpy(image.plane, plane, sizeof plane);
@@ -23,6 +23,12 @@ static struct srcfind_image find_in_cube(const char *cards, const struct beam_op
     assert_int_equal(beam_find(&header, file, option, &image, &error), SRCFIND_OK);
     header_clear(&header);
     return image;
+}
+
+/* The same at Stokes 1. */
+static struct srcfind_image find_in_cube(const char *cards, const struct beam_option *option,
+                                         struct fits_file *file, int n, int channel) {
+    return find_in_planes(cards, option, file, n, channel, 1);
 }
 
 /* The same at channel 2 of three. */
@@ -255,7 +261,8 @@ static void tables(void **state) {
         {AXES, "EXTNAME = 'beams'\n" SIZES PLANES, 0.005, 0.0025, 30, 5, 5},
         {AXES, NAMED SIZES PLANES "TUNIT1  = 'deg'\nTUNIT2  = 'arcmin'", 18, 0.15, 30, 5, 5},
         {AXES, NAMED "TTYPE1  = 'BMAJ'\nTTYPE2  = 'BMIN'\n" PLANES, 0.005, 0.0025, 0, 5, 5},
-        {AXES, NAMED SIZES, 0.02, 0.01, 20, 5, 5}, /* one row a channel: the second */
+        {AXES, NAMED SIZES, 0.02, 0.01, 20, 3, 3}, /* one row a channel: the second */
+        {AXES, NAMED SIZES, 0, 0, 0, 5, 5},        /* of which Stokes parameter? */
         {AXES, NAMED SIZES, 0.01, 0.005, 10, 1, 1},
         {"CASAMBM =                    T\nCTYPE3  = 'VRAD'", NAMED SIZES, 0.02, 0.01, 20, 3, 3},
         {AXES, NAMED SIZES PLANES, 0, 0, 0, 2, 2},   /* no row of this plane */
@@ -317,6 +324,16 @@ static void numbers_of_rows(void **state) {
         {6, {1, 2, 3, 1, 2, 3}, {2, 2, 2, 1, 1, 1}, 5, false},
         {6, {1, 2, 3, 1, 2, 3}, {1, 1, 1, 0, 0, 0}, 5, false},
         {6, {0, 1, 2, 0, 1, 2}, {2, 2, 2, 1, 1, 1}, 5, false},
+        /* one column is sure, and the other may begin at 1 */
+        {3, {1, 2, 3}, {1, 1, 1}, 2, false},
+        {3, {1, 2, 3}, {2, 2, 2}, 0, false},
+        {2, {1, 2}, {1, 2}, 0, false},
+        {4, {1, 2, 1, 2}, {1, 1, 2, 2}, 2, false},
+        {3, {0, 1, 2}, {1, 1, 1}, 0, false},
+        /* CHAN 1 of which Stokes parameter? */
+        {6, {0, 1, 2, 0, 1, 2}, {0}, 0, true},
+        {6, {1, 2, 3, 1, 2, 3}, {0}, 0, true},
+        {4, {0, 1, 2, 0}, {0}, 2, true},
         /* some of the rows: what can be CASA's numbers is */
         {2, {1, 2}, {0}, 1, false},
         {2, {2, 3}, {0}, 1, false},
@@ -391,6 +408,63 @@ static void rows_in_order(void **state) {
         }
         fits_file_close(&file);
     }
+}
+
+/* Rows without CHAN: in a cube of 3 channels and 2 Stokes parameters those of a POL are its
+ * channels in order, and one row of a POL is that of all its channels. Without POL, too, they could
+ * be in the order of either axis: then all that may be meant must have one beam. */
+static void rows_without_channels(void **state) {
+    static const struct {
+        const char *columns;
+        int n, widths[6], stokes[6];
+        int beams[2][3]; /* by Stokes and channel; 0: none */
+    } known[] = {
+        {"POL", 6, {1, 2, 3, 4, 5, 6}, {0, 0, 0, 1, 1, 1}, {{1, 2, 3}, {4, 5, 6}}},
+        {"POL", 6, {1, 2, 3, 4, 5, 6}, {0, 1, 0, 1, 0, 1}, {{1, 3, 5}, {2, 4, 6}}},
+        {"POL", 6, {1, 2, 3, 4, 5, 6}, {2, 2, 2, 1, 1, 1}, {{4, 5, 6}, {1, 2, 3}}},
+        {"POL", 3, {1, 2, 3}, {0, 0, 0}, {{1, 2, 3}, {0}}},
+        {"POL", 2, {1, 2}, {0, 1}, {{1, 1, 1}, {2, 2, 2}}},
+        {"POL", 5, {1, 2, 3, 4, 5}, {0, 0, 0, 1, 1}, {{1, 2, 3}, {4, 5, 0}}},
+        {"", 3, {1, 2, 3}, {0}, {{1, 2, 3}, {1, 2, 3}}},
+        {"", 1, {1}, {0}, {{1, 1, 1}, {1, 1, 1}}},
+        {"", 6, {1, 2, 3, 4, 5, 6}, {0}, {{0}, {0}}},
+        {"", 6, {1, 2, 3, 1, 2, 3}, {0}, {{0}, {0}}},
+        {"", 6, {1, 1, 1, 1, 1, 1}, {0}, {{1, 1, 1}, {1, 1, 1}}},
+        {"", 6, {1, 1, 2, 1, 2, 2}, {0}, {{1, 0, 2}, {1, 0, 2}}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct beams_row rows[6];
+        char cards[256];
+        for (int k = 0; k < known[i].n; k++)
+            rows[k] =
+                (struct beams_row){(float)(36 * known[i].widths[k]), 9, 30, 0, known[i].stokes[k]};
+        snprintf(cards, sizeof cards, NAMED SIZES "TTYPE5  = '%s'", known[i].columns);
+        struct fits_file file = file_of(cards, rows, known[i].n, known[i].n);
+        for (int plane = 0; plane < 6; plane++) {
+            const int width = known[i].beams[plane / 3][plane % 3];
+            const struct srcfind_image image =
+                find_in_planes(AXES, &no_option, &file, 3, plane % 3 + 1, plane / 3 + 1);
+            if (width > 0)
+                assert_beam(&image, "table", 0.01 * width, 0.0025, 30);
+            else
+                assert_no_beam(&image);
+            assert_int_equal(image.beam_row_is_missing, width == 0);
+        }
+        fits_file_close(&file);
+    }
+}
+
+/* A cube of Stokes parameters alone has a row for each. */
+static void rows_of_stokes(void **state) {
+    static const struct beams_row rows[] = {{36, 9, 30, 0, 0}, {72, 9, 30, 0, 0}};
+    struct fits_file file = file_of(NAMED SIZES, rows, 2, 2);
+    (void)state;
+    for (int stokes = 1; stokes <= 2; stokes++) {
+        const struct srcfind_image image = find_in_planes(AXES, &no_option, &file, 1, 1, stokes);
+        assert_beam(&image, "table", 0.01 * stokes, 0.0025, 30);
+    }
+    fits_file_close(&file);
 }
 
 /* Of a table that is read in several pieces. */
@@ -472,7 +546,8 @@ int main(void) {
         cmocka_unit_test(absurd_tables),   cmocka_unit_test(rows_beside_keywords),
         cmocka_unit_test(numbers_of_rows), cmocka_unit_test(broken_numbers),
         cmocka_unit_test(rows_in_order),   cmocka_unit_test(many_rows),
-        cmocka_unit_test(absurd_options),
+        cmocka_unit_test(absurd_options),  cmocka_unit_test(rows_without_channels),
+        cmocka_unit_test(rows_of_stokes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

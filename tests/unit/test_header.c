@@ -195,7 +195,7 @@ static void for_wcslib(void **state) {
 
 #define PLATE                                                                                      \
     "CNPIX1  = 1", "CNPIX2  = 1", "PPO3    = 1", "PPO6    = 1", "XPIXELSZ= 1", "YPIXELSZ= 1",      \
-        "PLTRAH  = 1", "PLTRAM  = 1", "PLTRAS  = 1", "PLTDECSN= '-'", "PLTDECD = 1",               \
+        "PLTRAH  = 1", "PLTRAM  = 1", "PLTRAS  = 1", "PLTDECSN= '-       '", "PLTDECD = 1",        \
         "PLTDECM = 1", "PLTDECS = 1", "AMDX1   = 1", "AMDX2   = 1", "AMDX3   = 1", "AMDX13  = 1",  \
         "AMDY1   = 1", "AMDY2   = 1"
 #define LEFT_OUT " CNPIX1  = 1", " PPO3    = 1", " AMDX1   = 1"
@@ -204,8 +204,9 @@ static void for_wcslib(void **state) {
 /* A plate of the Digitized Sky Survey is used if nothing is missing of it. */
 static void plates_for_wcslib(void **state) {
     (void)state;
-    ASSERT_KEPT("", PLATE, "AMDY3   = 1", " PLATEID = 'a name that is longer than 8 bytes'",
-                "PPO1    = 1", " PPO7    = 1", " AMDX14  = 0", " AMDX21  = 0", " AMDX1   = 'x'");
+    ASSERT_KEPT("", PLATE, "AMDY3   = 1", " PLTDECSN= '------'", " PLTDECSN= 'S'",
+                " PLATEID = 'a name that is longer than 8 bytes'", "PPO1    = 1", " PPO7    = 1",
+                " AMDX14  = 0", " AMDX21  = 0", " AMDX1   = 'x'");
     ASSERT_KEPT("distortions are left out: AMDY20 (plate): positions are those of the plate, and "
                 "may be wrong by many pixels",
                 PLATE, "AMDY3   = 1", " AMDY20  = 1E-3");

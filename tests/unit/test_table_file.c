@@ -547,7 +547,7 @@ static enum srcfind_status read_once(const char *path, const char *frame, const 
     struct shared_table *shared = shared_table_create(positions_use, positions_rank);
     *positions = (struct positions){0};
     const enum srcfind_status status =
-        shared ? positions_read(shared, path, frame, lon, lat, true, positions, error)
+        shared ? positions_read(shared, path, frame, 2000, lon, lat, true, positions, error)
                : error_memory(error, "sharing a catalogue");
     shared_table_release(shared);
     return status;
@@ -601,7 +601,7 @@ static void positions_of_several_frames(void **state) {
         struct positions p;
         struct error error;
         assert_int_equal(
-            positions_read(shared, path, "", images[i].lon, images[i].lat, true, &p, &error),
+            positions_read(shared, path, "", NAN, images[i].lon, images[i].lat, true, &p, &error),
             SRCFIND_OK);
         assert_int_equal(p.n, 1);
         assert_int_equal(p.celestial, images[i].celestial);

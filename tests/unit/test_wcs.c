@@ -351,6 +351,8 @@ static struct wcs *wcs_of_cube(const char *cards, struct srcfind_image *image) {
     image->n_axes = 4;
     image->plane[0] = 3;
     image->plane[1] = 1;
+    for (int i = 2; i < 4; i++)
+        header_indexed(&header, "NAXIS", i + 1, &image->axes[i]);
     assert_int_equal(wcs_open(&header, image, &wcs, &error), SRCFIND_OK);
     header_clear(&header);
     return wcs;
@@ -618,6 +620,20 @@ static void headers_without_a_sky(void **state) {
          "RA---TAN-SIP, axis 2 DEC--TAN-SIP: correct"},
         {SIN PLACE("50", "60") STEP("1", "1") "PV1_7   = 1",
          "WCSLIB says: PV1_7 : Unrecognized coordinate transformation parameter: axis 1 is"},
+        /* words of several lines become one line, and all of them fit */
+        {SIN PLACE("50", "100") STEP("1", "1"),
+         "WCSLIB says: Ill-conditioned coordinate transformation parameters No valid solution for "
+         "latp "
+         "for these values of phip, phi0, and theta0: axis 1 is RA---SIN, axis 2 DEC--SIN: "
+         "correct"},
+        {TYPE("RA---CAR", "DEC--CAR") PLACE("50", "30") STEP("1", "1") "LONPOLE = 90",
+         "WCSLIB says: Invalid coordinate description: lat0 == 0 is required for |phip - phi0| = "
+         "90 "
+         "and theta0 == 0: axis 1 is RA---CAR, axis 2 DEC--CAR: correct the header"},
+        {TYPE("RA---CAR", "DEC--CAR") PLACE("50", "30") STEP("1", "1") "LONPOLE = 100",
+         "WCSLIB says: Invalid coordinate description: |lat0| <= 10.000 is required for these "
+         "values of phip, phi0, and theta0: axis 1 is RA---CAR, axis 2 DEC--CAR: correct the "
+         "header"},
         {"CTYPE1  = 'RA---SIN'\nCTYPE2  = 'FREQ'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
          "its plane is not the sky: axis 1 is RA---SIN, axis 2 FREQ, axis 3 DEC--SIN"},
         {"CTYPE1  = 'FREQ'\nCTYPE2  = 'RA---SIN'\nCTYPE3  = 'DEC--SIN'\nCDELT1  = 1\nCDELT2  = 1",
@@ -647,7 +663,9 @@ static void headers_without_a_sky(void **state) {
         {SIN PLACE("50", "60") STEP("1", "1") "PC1_1   = 0\nPC2_2   = 0",
          "WCSLIB says: Linear transformation matrix is singular"},
         {SIN PLACE("50", "60") STEP("-0.01", "0.01") "CUNIT2  = 'furlong'",
-         "CUNIT2 is no angle: furlong"},
+         "CUNIT2 is no angle: furlong: correct"},
+        {SIN PLACE("50", "60") STEP("-0.01", "0.01") "CUNIT1  = 'furlong '",
+         "CUNIT1 is no angle: furlong: correct"},
         {SIN PLACE("NaN", "60") STEP("-0.01", "0.01"), "CRVAL1 is no number: NaN"},
         {SIN PLACE("'50'", "60") STEP("-0.01", "0.01"),
          "CRVAL1 is no number: '50': correct the header"},
@@ -737,6 +755,15 @@ static void frequencies(void **state) {
         {USUAL "CTYPE3  = 'Freq'\nCRPIX3  = 1\nCRVAL3  = 1.4\nCDELT3  = 0.001\nCUNIT3  = 'GHz'",
          1.402e9},
         {USUAL "CTYPE3  = 'Freq-tab'\nCRVAL3  = 1\nCDELT3  = 1", NAN},
+        /* the reference pixel lies elsewhere */
+        {USUAL "CTYPE3  = 'FREQ'\nCRPIX3  = -1399\nCRVAL3  = 0\nCDELT3  = 1E6", 1.402e9},
+        {USUAL "CTYPE3  = 'FREQ'\nCUNIT3  = 'GHz'\nCRPIX3  = 1401\nCRVAL3  = 0\nCDELT3  = -1E-3",
+         1.398e9},
+        {USUAL "CTYPE3  = 'FREQ'\nCRPIX3  = -1409\nCRVAL3  = -1E7\nCD3_3   = 1E6", 1.402e9},
+        {USUAL "CTYPE3  = 'FREQ'", NAN},
+        {USUAL "CTYPE3  = 'FREQ'\nCRPIX3  = -1399\nCRVAL3  = 0", NAN},
+        {USUAL "CTYPE3  = 'FREQ'\nCRVAL3  = 0\nCDELT3  = 1E6", NAN},
+        {USUAL "CTYPE3  = 'FREQ-LOG'\nCRPIX3  = -1399\nCRVAL3  = 0\nCDELT3  = 1E6", NAN},
         /* what is no frequency */
         {USUAL LINE("'Hz'", "'1.4E9'", "1E6"), NAN},
         {USUAL LINE("'Hz'", "'1.4E9'", "1E6") "RESTFRQ = 1E9", NAN},
@@ -780,6 +807,8 @@ static void frequencies_of_other_axes(void **state) {
         {SPECTRAL("VRAD", "m/s", "1E6", "2E4") OF_LINE, 1395143306.77391},
         {SPECTRAL("VRAD", "km/s", "1E3", "20") OF_LINE, 1395143306.77391},
         {SPECTRAL("VRAD", "KM/S", "1E3", "20") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VRAD    ", "KM/S    ", "1E3", "20") OF_LINE, 1395143306.77391},
+        {SPECTRAL("VRAD", "M/S     ", "1E6", "2E4") OF_LINE, 1395143306.77391},
         {SPECTRAL("vrad", "m/s", "1E6", "2E4") OF_LINE, 1395143306.77391},
         {SPECTRAL("VRAD", "", "1E6", "2E4") OF_LINE, 1395143306.77391},
         {SPECTRAL("VOPT", "m/s", "1E7", "2E4") OF_LINE, 1354633545.85013},
@@ -809,7 +838,19 @@ static void frequencies_of_other_axes(void **state) {
          999993328.71809602},
         {USUAL VELOCITY "CTYPE4  = 'FREQ'\nCRVAL4  = 1.3E9\nCRPIX4  = 1\nRESTFRQ = 1E9", 1.3e9},
         {USUAL VELOCITY "PC3_1   = 1E-3\nRESTFRQ = 1E9", 999993328.71809602},
+        /* axes that are not spectral, or have one plane */
+        {SPECTRAL("STOKES", "", "1", "1") OF_LINE "NAXIS3  = 4", 1.4e9},
+        {SPECTRAL("TIME", "s", "1", "1") OF_LINE "NAXIS3  = 4", 1.4e9},
+        {SPECTRAL("VLSR", "m/s", "1E6", "2E4") OF_LINE "NAXIS3  = 1", 1.4e9},
         /* what cannot be converted */
+        {SPECTRAL("VLSR", "m/s", "1E6", "2E4") OF_LINE "NAXIS3  = 5", NAN},
+        {SPECTRAL("VEL", "km/s", "1E3", "20") OF_LINE "NAXIS3  = 5", NAN},
+        {SPECTRAL("VHEL-OPT", "km/s", "1E3", "20") OF_LINE "NAXIS3  = 5", NAN},
+        {SPECTRAL("CHANNEL", "", "1", "1") "RESTFREQ= 1.4E9\nNAXIS3  = 5", NAN},
+        {SPECTRAL("", "", "1", "1") "FREQ    = 1.4E9\nNAXIS3  = 5", NAN},
+        {USUAL OF_LINE "NAXIS3  = 5", NAN},
+        {SPECTRAL("STOKES", "", "1", "1") OF_LINE "NAXIS3  = 4\nCTYPE4  = 'VLSR'\nNAXIS4  = 3",
+         NAN},
         {SPECTRAL("VRAD", "m/s", "1E6", "2E4"), NAN},
         {SPECTRAL("VRAD", "m/s", "1E6", "2E4") "FREQ    = 1.4E9", NAN},
         {SPECTRAL("VRAD", "m/s", "1E6", "2E4") "RESTFRQ = '1.4E9'", NAN},
