@@ -270,6 +270,21 @@ class Completeness(t.Case):
                 self.assertEqual([bin_[count] for count in ("injected", "found")], [one[count] for count in ("injected", "found")])
                 self.assertLess(abs(bin_["low"] - one["low"]), 1e-5 * one["low"])
 
+    def test_blanks_of_two_images(self):
+        """Sources are added where both images have pixels: bright ones are found."""
+        paths = []
+        for name, seed, blank in (("image", 1, np.s_[:, 120:]), ("deep", 5, np.s_[60:180])):
+            path = self.sky(name + ".fits", seed=seed, rise=0.2)
+            pixels, header = fits.getdata(path), fits.getheader(path)
+            pixels[blank] = np.nan
+            paths.append(self.write(name + "-cut.fits", pixels, header))
+        for image, deep in (paths, paths[::-1]):
+            found = self.catalogue(image, "-i", "3", "--fit", "--detect-on", deep, "--completeness=60")["completeness"]["snr"]
+            self.assertEqual(sum(bin_["injected"] for bin_ in found), 60)
+            for count in ("injected", "found"):
+                self.assertGreaterEqual(sum(bin_[count] for bin_ in found[-2:]), 30)
+            self.assertGreaterEqual(found[-1]["found"], found[-1]["injected"] - 1)
+
     def test_corrected_for_the_primary_beam(self):
         """Of one image that is there in two ways, also in units of the noise, S/N is the same at each place."""
         flat = self.sky("flat.fits", rise=0)
@@ -408,6 +423,19 @@ class Completeness(t.Case):
                 self.assertEqual([bin_["injected"], bin_["found"]], [0, 0])
                 self.assertEqual([bin_[name] for name in ("completeness", "error", "flux_ratio")], [None] * 3)
         self.run_here(constant, "-q", "--completeness=100", "--scales", "--negative", "-o", self.path("constant.fits.csv"), check=True)
+
+    def test_few_places(self):
+        """A source whose first 512 places are all blank is not added; the others are where the first place is that is none."""
+        few = np.full((300, 400), np.nan, np.float32)
+        few[100:120, 300:320] = np.random.default_rng(1).normal(0, 1, (20, 20))
+        image = self.write("few.fits", few, self.header())
+        found = json.loads(self.run_here(image, "-f", "json", "--completeness=64", "--seed=5", check=True).stdout)["completeness"]
+        def is_added(k):
+            return any(99.5 <= number(5, k, i, 2) * 300 - 0.5 < 119.5 and 299.5 <= number(5, k, i, 1) * 400 - 0.5 < 319.5 for i in range(512))
+        added = [k for k in range(64) if is_added(k)]
+        self.assertTrue(40 < len(added) < 60, len(added))
+        snr = [LEAST * math.exp(math.log(MOST / LEAST) * number(5, k, 0, 0)) for k in added]
+        self.assertEqual([bin_["injected"] for bin_ in found["snr"]], [sum(low <= value < high for value in snr) for low, high in zip(EDGES, EDGES[1:])])
 
     def test_errors(self):
         image, no_beam = self.sky(), self.sky("no-beam.fits", BMAJ=None, BMIN=None, BPA=None)

@@ -67,6 +67,19 @@ static void plans_trials(void **state) {
     }
 }
 
+/* As many areas as an image has are used: at most one source in 400 of them. */
+static void plans_whole_areas(void **state) {
+    (void)state;
+    for (int k = 1; k < 50; k++) {
+        const struct injections list = {.n_a_width = 1000, .n_widths = 1, .widths = {1.5}};
+        struct injection_plan plan;
+        injections_plan(&list, 400 * 2.25 * 8 * k, 8, &plan);
+        assert_int_equal(plan.n_a_trial, k);
+        injections_plan(&list, 400 * 2.25 * 8 * (k + 1) - 1, 8, &plan);
+        assert_int_equal(plan.n_a_trial, k);
+    }
+}
+
 /* --- pixels --- */
 
 /* Reads all pixels in pieces of any length. */
@@ -115,6 +128,45 @@ static void adds_gaussians(void **state) {
         injected_clear(&injected);
         memory_source_free(memory);
     }
+}
+
+/* Pixels that are not finite, would not be, or have nothing added, keep their bits; those that the
+ * source has in memory of its own are not changed there. */
+static const uint32_t *read_in_place(void *state, int64_t first, int64_t count, uint32_t *buffer,
+                                     struct error *error) {
+    (void)count;
+    (void)buffer;
+    (void)error;
+    return (const uint32_t *)state + first;
+}
+
+static void keeps_bits(void **state) {
+    enum { WIDTH = 200, HEIGHT = 3, N = WIDTH * HEIGHT };
+    static const uint32_t kinds[] = {0x80000000, 0x7f800000, 0xff800000, 0x7fa00001,
+                                     0xffc12345, 0x7f7fffff, 0x3f800000};
+    const struct gaussian g = {3e38, 40, 1, {0.3, 0.3, 0}};
+    uint32_t pixels[N], before[N], read[N];
+    const struct pixel_source stored = {
+        .width = WIDTH, .height = HEIGHT, .state = pixels, .read = read_in_place};
+    struct injected injected = {0};
+    struct pixel_source source;
+    struct random r = {6};
+    int n_added = 0;
+    (void)state;
+    for (int i = 0; i < N; i++)
+        pixels[i] = before[i] = kinds[i % 7];
+    assert_true(injected_source(&injected, &stored, &g, 1, &source));
+    read_pieces(&source, &r, read);
+    for (int i = 0; i < N; i++) {
+        const double sum = model_at(&injected.model, i % WIDTH, i / WIDTH);
+        const float changed = (float)(pixel_value(before, i, false) + sum);
+        const bool is_added = sum != 0 && isfinite(changed);
+        assert_true(read[i] == (is_added ? exact_bits(changed) : before[i]));
+        n_added += is_added && read[i] != before[i];
+    }
+    assert_in_range(n_added, 10, N / 2);
+    assert_memory_equal(pixels, before, sizeof pixels);
+    injected_clear(&injected);
 }
 
 /* --- rows --- */
@@ -206,6 +258,58 @@ static void counts_a_bin(void **state) {
     completeness_clear(&c);
 }
 
+/* A bin begins with its lower edge, and ends below the upper one. */
+static void edges_of_bins(void **state) {
+    static const double snr[] = {2.999, 3, 4, 5, 6, 8, 10, 20, 60};
+    static const double ends[] = {3, 4, 5, 6, 8, 10, 20, 60};
+    struct injection all[9];
+    const struct injections list = {all, 9, 9, {1}, 1};
+    struct completeness c;
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        all[i] = (struct injection){
+            .width = 1, .snr = snr[i], .flux = snr[i], .weight = 1, .is_added = i != 4};
+    assert_true(completeness_count(&list, &c));
+    for (int i = 0; i < COMPLETENESS_SNR_BINS; i++) {
+        assert_true(c.snr[i].low == ends[i] && c.snr[i].high == ends[i + 1]);
+        assert_int_equal(c.snr[i].injected, i != 3);
+    }
+    completeness_clear(&c);
+}
+
+/* The scatter is that of two values or more; positions have two for each source. */
+static void scatter_of_few(void **state) {
+    struct injection all[3];
+    struct completeness c;
+    (void)state;
+    for (int n = 1; n <= 3; n++) {
+        const struct injections list = {all, 3, 3, {1}, 1};
+        for (int i = 0; i < 3; i++)
+            all[i] = (struct injection){.width = 1,
+                                        .snr = 7,
+                                        .flux = 7,
+                                        .weight = 1,
+                                        .is_added = true,
+                                        .is_found = i < n,
+                                        .ratio = 1 + i,
+                                        .dx = i,
+                                        .dy = 10 * i};
+        assert_true(completeness_count(&list, &c));
+        const struct completeness_bin *bin = &c.snr[3];
+        static const double ratios[] = {1, 1.5, 2}, positions[] = {NAN, 0.5, 1.5};
+        /* 0, 0, 1, 10 are 0.5, 0.5, 0.5, 9.5 from their median; with 2, 20: 1.5, 1.5, .5, 8.5, .5,
+         * 18.5 */
+        assert_near(bin->flux_ratio, ratios[n - 1]);
+        if (n == 1) {
+            assert_true(isnan(bin->flux_scatter) && isnan(bin->position_scatter));
+        } else {
+            assert_near(bin->flux_scatter, 1.4826 * (n == 2 ? 0.5 : 1));
+            assert_near(bin->position_scatter, 1.4826 * positions[n - 1]);
+        }
+        completeness_clear(&c);
+    }
+}
+
 /* Two thirds of the weight have a flux of 1 for S/N 1, the rest of 100: of a flux of 10, the former
  * have S/N 10, and the latter 0.1. All with S/N above 5 are found. */
 static void weighs_places(void **state) {
@@ -267,10 +371,18 @@ static void effective_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mixes_as_splitmix64),   cmocka_unit_test(numbers_are_even),
-        cmocka_unit_test(plans_trials),          cmocka_unit_test(adds_gaussians),
-        cmocka_unit_test(finds_the_nearest_row), cmocka_unit_test(counts_a_bin),
-        cmocka_unit_test(weighs_places),         cmocka_unit_test(effective_number),
+        cmocka_unit_test(mixes_as_splitmix64),
+        cmocka_unit_test(numbers_are_even),
+        cmocka_unit_test(plans_trials),
+        cmocka_unit_test(plans_whole_areas),
+        cmocka_unit_test(keeps_bits),
+        cmocka_unit_test(edges_of_bins),
+        cmocka_unit_test(scatter_of_few),
+        cmocka_unit_test(adds_gaussians),
+        cmocka_unit_test(finds_the_nearest_row),
+        cmocka_unit_test(counts_a_bin),
+        cmocka_unit_test(weighs_places),
+        cmocka_unit_test(effective_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
