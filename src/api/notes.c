@@ -118,7 +118,7 @@ static void note_beam_cards(FILE *stream, const struct srcfind_image *image) {
     if (row->major == 0)
         note(stream,
              "the beam of the %s, %.4g x %.4g arcsec at %.4g degrees, is used; the "
-             "BEAMS table has no usable beam for this plane",
+             "BEAMS table has no usable beam for this plane: --beam gives another",
              image->beam_source, 3600 * used->major, 3600 * used->minor, used->angle);
     else if (isfinite(row->major))
         note(stream,
@@ -155,7 +155,7 @@ static void note_user_maps(FILE *stream, const struct user_maps *maps) {
         if (!*difference)
             continue;
         user_map_image(maps, (enum user_map_kind)kind, &map);
-        note(stream, "--%s %s has other sky coordinates than the image%s",
+        note(stream, "--%s %s has other sky coordinates than the image%s: is it of another image?",
              user_map_option((enum user_map_kind)kind), map->path, difference);
     }
 }
@@ -216,9 +216,8 @@ static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
              c->quality.widest_left_out);
 }
 
-/* Notes scales above one noise for the image: the image itself is then searched first with its wide
- * sources in full, which fits take for many narrow ones. On synthetic skies these have down to half
- * of the flux, and the scales do not find the rest. */
+/* Notes scales above one noise for the image. The image then shows wide sources in full; fits split
+ * them, and the pieces may lack half of the flux. */
 static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
     const bool is_given = *c->options.rms_map || c->options.rms > 0;
     if (c->options.scales.n > 0 && !c->options.local && c->background.box == 0 && !is_given &&
@@ -313,9 +312,9 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
              "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
              (long long)n_without_beam, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
-        note(stream, "no frequency is known of the planes of --measure-in: without an axis of "
-                     "frequencies, one of velocities with RESTFRQ, or of wavelengths in their "
-                     "headers there is no spectral index");
+        note(stream, "the planes of --measure-in have no frequency, so there is no spectral index: "
+                     "give their headers an axis FREQ or WAVE, an axis VRAD with RESTFRQ, or, in "
+                     "files of one plane, RESTFRQ");
 }
 
 /* Notes a table of sources that pixels cannot show, and sources that had no room. */

@@ -27,8 +27,8 @@ static void note_suffix(const struct messages *messages, const struct targets *t
     const struct srcfind_format *of_suffix = path ? srcfind_format_of(path) : NULL;
     if (of_suffix && strcmp(of_suffix->name, targets->format->name) != 0)
         messages_note(messages,
-                      "%s: written as %s, as --format says, though its suffix is that of %s, by "
-                      "which programs may read it",
+                      "%s: its format is %s, as --format says, but its suffix is that of %s, by "
+                      "which programs may read it: rename it",
                       path, targets->format->name, of_suffix->name);
 }
 

@@ -35,7 +35,7 @@ void threads_run(struct threads *threads, int n, void (*work)(void *context, int
 
 /* The same for calls that may fail. The status and the error are those of the lowest i whose call
  * failed, whatever the order of the threads; SRCFIND_OK if none did. Once a call has failed, those
- * for higher numbers need not be made. An interrupt makes all calls fail that are left. */
+ * for higher numbers need not be made. After an interrupt the remaining calls fail. */
 enum srcfind_status threads_try(struct threads *threads, int n,
                                 enum srcfind_status (*work)(void *context, int i,
                                                             struct error *error),

@@ -7,9 +7,9 @@
 #include "input/fits/keyword_pattern.h"
 #include "input/wcs_part.h"
 
-/* Cards that are added: the number of axes, as WCSLIB writes to two axes where there is a
- * distortion; before the numbers of a plate its name, which WCSLIB copies to 8 bytes, however long
- * it is, and behind which it forgets that there is a plate. */
+/* Cards that are added. WCSAXES is at least 2, since WCSLIB writes to two axes where there is a
+ * distortion. PLATEID is empty, since WCSLIB copies a name of any length to 8 bytes; it comes
+ * before the numbers of the plate, which WCSLIB forgets otherwise. */
 static const char AXES[] = "WCSAXES =                    2", PLATE[] = "PLATEID = '    '";
 
 enum { ADDED = 2 };

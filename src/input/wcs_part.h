@@ -19,9 +19,9 @@ int wcs_part_copy(const struct wcsprm *whole, int n, const int *axes, struct wcs
 /* Repairs nonstandard keywords and sets up what was copied. Returns WCSLIB's status. */
 int wcs_part_set_up(struct wcsprm *part);
 
-/* Makes WCSLIB keep what it has to say of failures, one thread at a time, up to the end. Not for
- * longer, as WCSLIB loses memory then; nor is it off where it was on before: astropy needs it.
- * False where there is no lock: then there is no end. */
+/* Makes WCSLIB keep its messages until wcs_part_end_words, by one thread at a time: WCSLIB leaks
+ * memory while it keeps them. If it kept them before, as astropy makes it do, it goes on. False
+ * where there is no lock: then wcs_part_end_words must not be called. */
 bool wcs_part_begin_words(void);
 void wcs_part_end_words(void);
 

@@ -53,9 +53,8 @@ static struct moments moments_of(const struct island *i, double base) {
     };
 }
 
-/* Of a Gaussian's flux, what may lie below the island threshold and be added though it is
- * uncertain: of a source of one or two pixels far above the threshold, as a part of a larger island
- * may be, it is not what makes the flux uncertain. */
+/* An uncertain flux stays corrected while at most this share of a Gaussian lies below the
+ * threshold. Sources of one or two bright pixels are uncertain by their area, not by the cut. */
 static const double LARGEST_SHARE = 0.5;
 
 /* Where the island threshold cuts a source off: `share` = threshold / snr. */

@@ -11,8 +11,10 @@ enum shapes_choice { SHAPES_NOT_GIVEN = -1, SHAPES_AUTO, SHAPES_FREE, SHAPES_BEA
 enum progress_choice { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 enum duplicates_choice { DUPLICATES_DROP, DUPLICATES_KEEP };
 
-/* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
+/* A seed that the user has not given: others are 0 or above. */
 enum { SEED_NOT_GIVEN = -1 };
+
+/* The device of a search: one of these, or the number of a CUDA device (0, 1, ...). */
 enum { DEVICE_AUTO = -1, DEVICE_CPU = -2, DEVICE_ALL = -3 };
 
 enum { OPTIONS_MOST_THREADS = 4096, OPTIONS_TEXT = 4096, BOX_LEAST = 8, SCALES_MOST = 8 };

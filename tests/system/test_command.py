@@ -350,8 +350,8 @@ class Command(t.Case):
             with self.subTest(name, form=form):
                 result = t.run(self.image, "-f", form, "-o", self.path(name), check=True)
                 written = "votable" if form == "VOT" else form
-                note = "srcfind: %s: written as %s, as --format says, though its suffix is that of %s, by which programs may read it\n" % (self.path(name), written, other)
-                self.assertEqual(result.stderr.count("written as"), other is not None)
+                note = "srcfind: %s: its format is %s, as --format says, but its suffix is that of %s, by which programs may read it: rename it\n" % (self.path(name), written, other)
+                self.assertEqual(result.stderr.count("its format is"), other is not None)
                 self.assertIn(note if other else "", result.stderr)
                 self.assertEqual(t.run(self.image, "-q", "-f", form, "-o", self.path(name), check=True).stderr, "")
         with open(self.path("c.json")) as stream:
@@ -359,7 +359,7 @@ class Command(t.Case):
         t.run(self.image, "-q", "-f", "votable", "-o", self.path("c.json"), check=True)
         with open(self.path("c.json")) as stream:
             self.assertIn("<VOTABLE", stream.read())
-        self.assertNotIn("written as", t.run(self.image, "-f", "votable", check=True).stderr)
+        self.assertNotIn("its format is", t.run(self.image, "-f", "votable", check=True).stderr)
 
     def test_files_of_the_names_of_options(self):
         os.rename(self.image, self.path("help"))

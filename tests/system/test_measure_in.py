@@ -220,7 +220,7 @@ class MeasureIn(t.Case):
         path = self.cube("cube%d.fits" % seed, planes, [5, 5, 0, 5])
         result = t.run(self.deep, "-i", "3", "--measure-in", path, "-o", self.path("c.csv"))
         self.assertEqual(result.returncode, 0)
-        for text in ("1 of 4 planes of --measure-in are blank, or have one value", "no beam is known of 1 of 4 planes of --measure-in", "no frequency is known"):
+        for text in ("1 of 4 planes of --measure-in are blank, or have one value", "no beam is known of 1 of 4 planes of --measure-in", "have no frequency, so there is no spectral index"):
             self.assertIn(text, result.stderr)
         found = t.read_csv(self.path("c.planes.csv"))
         for row in found:
