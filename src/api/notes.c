@@ -291,11 +291,12 @@ static void note_residual(FILE *stream, const struct srcfind_catalogue *c) {
 /* Notes planes of other images that have no fluxes, or no frequency. */
 static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
     const struct plane_table *t = &c->planes;
-    int64_t n_blank = 0, n_without_beam = 0, n_frequencies = 0;
+    int64_t n_blank = 0, n_without_beam = 0, n_too_wide = 0, n_frequencies = 0;
     for (int64_t i = 0; i < t->n; i++) {
         const struct measured_plane *plane = &t->planes[i];
         n_blank += plane->is_blank;
         n_without_beam += !plane->is_blank && !plane->has_beam;
+        n_too_wide += !plane->is_blank && plane->has_beam && plane->is_too_wide;
         n_frequencies += isfinite(plane->frequency);
     }
     if (n_blank > 0)
@@ -311,6 +312,11 @@ static void note_planes(FILE *stream, const struct srcfind_catalogue *c) {
              "no beam is known of %lld of %lld planes of --measure-in, which have no "
              "fluxes: write BMAJ, BMIN and BPA into their headers, or a table BEAMS",
              (long long)n_without_beam, (long long)t->n);
+    if (n_too_wide > 0)
+        note(stream,
+             "the beam of %lld of %lld planes of --measure-in is wider than the image, and they "
+             "have no fluxes: are BMAJ and BMIN in degrees?",
+             (long long)n_too_wide, (long long)t->n);
     if (t->n > 1 && n_frequencies == 0)
         note(stream, "the planes of --measure-in have no frequency, so there is no spectral index: "
                      "give their headers an axis FREQ or WAVE, an axis VRAD with RESTFRQ, or, in "

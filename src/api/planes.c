@@ -14,6 +14,7 @@
 #include "input/units.h"
 #include "input/user_maps.h"
 #include "measure/beam_frame.h"
+#include "measure/places.h"
 #include "measure/spectrum.h"
 #include "options/path_list.h"
 
@@ -84,6 +85,21 @@ static enum srcfind_status fit_plane(struct measuring *m, const struct srcfind_i
     return plane_fluxes_measure(&plane, &m->held, m->finder->threads, fluxes, error);
 }
 
+/* The flag of all sources in a plane that is not measured; 0: it is. */
+static int64_t flag_of(const struct measured_plane *plane) {
+    return plane->is_blank      ? SRCFIND_FLAG_OUTSIDE
+           : !plane->has_beam   ? SRCFIND_FLAG_NO_BEAM
+           : plane->is_too_wide ? SRCFIND_FLAG_NOT_FITTED
+                                : 0;
+}
+
+/* Whether the beam of the plane, if there is one, is wider than the image. */
+static bool is_too_wide(const struct measuring *m, const struct fit_frame *frame) {
+    const struct tensor beam = beam_frame_moments(frame);
+    return frame->has_beam &&
+           place_beam_is_too_wide(&beam, m->file.source.width, m->file.source.height);
+}
+
 /* Measures in the plane that the file is at. */
 static enum srcfind_status measure_plane(struct measuring *m, const struct srcfind_image *metadata,
                                          struct measured_plane *plane, struct plane_flux *fluxes) {
@@ -97,9 +113,9 @@ static enum srcfind_status measure_plane(struct measuring *m, const struct srcfi
     /* Without the image's own beam, the shapes of sources are not known. */
     plane->has_beam =
         status == SRCFIND_OK && frame.has_beam && isfinite(m->catalogue->image.beam.major);
-    if (status == SRCFIND_OK && (plane->is_blank || !plane->has_beam))
-        plane_fluxes_empty(fluxes, m->held.n,
-                           plane->is_blank ? SRCFIND_FLAG_OUTSIDE : SRCFIND_FLAG_NO_BEAM);
+    plane->is_too_wide = status == SRCFIND_OK && is_too_wide(m, &frame);
+    if (status == SRCFIND_OK && flag_of(plane) != 0)
+        plane_fluxes_empty(fluxes, m->held.n, flag_of(plane));
     else if (status == SRCFIND_OK)
         status = fit_plane(m, metadata, &detection, &result, &frame, fluxes);
     detection_result_clear(&result);
@@ -215,7 +231,7 @@ static int compare_reals(const void *a, const void *b) {
 
 /* Whether a plane is of Stokes I, or of none, and was measured at a known frequency. */
 static bool is_spectral(const struct measured_plane *plane) {
-    return isfinite(plane->frequency) && plane->has_beam && !plane->is_blank &&
+    return isfinite(plane->frequency) && flag_of(plane) == 0 &&
            (!*plane->stokes || strcmp(plane->stokes, "I") == 0);
 }
 

@@ -11,6 +11,10 @@ static const double SAME = 1 - 1e-6;
 /* The part of a shape that is not a sum of others', below which it cannot be fitted. */
 static const double LEAST_PIVOT = 1e-10;
 
+/* The error of an amplitude, in those of a lone place of this shape, above which it is uncertain.
+ */
+static const double MOST_ERROR = 100;
+
 enum { NOT_FITTED = -1 };
 
 /* --- L D L^T --- */
@@ -73,6 +77,8 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_pixels *known) {
     struct amplitude_system s = {.n = group->n, .lower = sums->normal};
     for (int i = 0; i < s.n; i++)
+        s.whole[i] = sums->normal[(int64_t)i * s.n + i];
+    for (int i = 0; i < s.n; i++)
         s.same[i] = same_as(group, sums, known, s.same, i);
     factorise(s.n, s.lower, s.same);
     return s;
@@ -91,8 +97,8 @@ double amplitudes_solve(const struct place_group *group, const struct amplitude_
         const int64_t place = group->members[i];
         struct amplitude *own = &found[place];
         if (own->is_fitted)
-            largest =
-                fmax(largest, fabs(x[i] - own->value) / (own->per_rms * known[place].noise.rms));
+            own->change = fabs(x[i] - own->value) / (own->per_rms * known[place].noise.rms);
+        largest = fmax(largest, own->change);
         own->value = x[i];
     }
     return largest;
@@ -102,6 +108,7 @@ static void share(const struct amplitude *from, struct amplitude *to) {
     to->value = from->value;
     to->per_rms = from->per_rms;
     to->is_fitted = from->is_fitted;
+    to->is_uncertain = from->is_uncertain;
     to->taken = from->taken;
     to->is_shared = true;
 }
@@ -207,6 +214,13 @@ static bool is_first(const struct place *places, const struct place_group *group
     return same[i] == i;
 }
 
+/* The error of a member / rms if it were alone. */
+static double lone_error(const struct place *places, const struct place_group *group,
+                         const struct amplitude_system *s, const struct tensor *beam, int i) {
+    const struct place *p = &places[group->members[i]];
+    return fmax(sqrt(integral(p, p, beam)) / integral(p, p, NULL), sqrt(1 / s->whole[i]));
+}
+
 void amplitudes_errors(const struct place *places, const struct place_group *group,
                        const struct amplitude_system *s, const struct tensor *beam,
                        const struct place_pixels *known, struct amplitude *found) {
@@ -222,6 +236,7 @@ void amplitudes_errors(const struct place *places, const struct place_group *gro
         weights[i] = 1;
         own->is_fitted = s->same[i] == i && noise.same[i] == i;
         own->per_rms = sqrt(variance_of(&noise, weights, x));
+        own->is_uncertain = !(own->per_rms <= MOST_ERROR * lone_error(places, group, s, beam, i));
         own->taken = taken_by(&noise, i, x);
         const bool has_sums =
             places[group->members[i]].weight[0] != 0 && is_first(places, group, s->same, i);

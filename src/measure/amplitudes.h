@@ -8,6 +8,7 @@
 struct amplitude_system {
     int n;
     double *lower; /* n x n: L and, on its diagonal, D of L D L^T; it is that of place_sums */
+    double whole[PLACES_A_GROUP]; /* of each member: the sum of the squares of its shape */
     int same[PLACES_A_GROUP]; /* of each member: itself, one before it that it cannot be told from,
                                  or -1: it is not fitted */
 };
@@ -23,7 +24,8 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
  * whose autocorrelation is the beam, and whether they are fitted; `found` has an element for each
  * of all places. With N the integrals of g_i g_k, and B those of g_i(x) C(x - y) g_k(y), the errors
  * are the roots of the diagonal of N^-1 B N^-1, times the rms; for a lone point sqrt(4 / 3). Few
- * pixels have independent noise: the errors are at least those of independent pixels. beam: its
+ * pixels have independent noise: the errors are at least those of independent pixels. An amplitude
+ * whose error is above a hundred times that of a lone place on these pixels is uncertain. beam: its
  * second moments, pixels^2. The same matrix gives the variances of sums; fits lower the expected
  * sum of squares by the trace of N^-1 B, of which each place has its element. */
 void amplitudes_errors(const struct place *places, const struct place_group *group,

@@ -167,11 +167,12 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
     if (m->forced->frame &&
-        !found->is_fitted) /* the shape falls between the pixels, is others', or too wide */
+        (!found->is_fitted || found->is_uncertain)) /* between the pixels, others', or too wide */
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
     else
         fill_fluxes(m, known, found, row);
-    if (p->is_too_wide && m->entries[p->row].own.major > 0)
+    const struct place *twin = &m->places[p->twin];
+    if ((twin->is_left_out || twin->is_crowded) && m->entries[p->row].own.major > 0)
         fill_shape(&m->entries[p->row], row);
 }
 

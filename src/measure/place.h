@@ -13,7 +13,9 @@ struct place {
     double square;
     double reach_x, reach_y; /* how far they reach on both sides */
     bool is_wide;            /* of a scale: local background would have its emission in it */
-    bool is_too_wide;        /* its shape is as flat as a background, and is not fitted */
+    bool
+        is_left_out; /* its shape is as flat as a background, or it is one of a crowd: not fitted */
+    bool is_crowded; /* it is one of a crowd: its flux means nothing */
     int64_t row;
     int64_t twin; /* the first place with the same position and shape, which has the result */
     /* Whose parts several places may be, and what its two sums of amplitudes multiply each with. */
@@ -27,6 +29,12 @@ struct amplitude {
     double per_rms; /* its error / rms */
     bool is_fitted;
     bool is_shared; /* it is that of another place, which cannot be told from this one */
+    /* Alone it means nothing: its error is a hundred times that of a lone place, it is one of a
+     * crowd, or it still changes. It is subtracted from others, and counts in the sum of its
+     * source.
+     */
+    bool is_uncertain;
+    double change; /* by the last sweep, in its errors */
     /* Of all places of its source in the group: the variances of the sums of amplitudes times
      * weights; 0 but for the first of them that is fitted. */
     double variance[2];
@@ -36,6 +44,13 @@ struct amplitude {
 static inline int64_t place_nearest(double x) {
     const double below = floor(x);
     return (int64_t)below + (x - below >= 0.5);
+}
+
+/* Takes the shape of a place away: nothing is fitted there. */
+static inline void place_leave_out(struct place *p) {
+    p->is_left_out = true;
+    p->moments = p->form = (struct tensor){0, 0, 0};
+    p->square = p->reach_x = p->reach_y = 0;
 }
 
 /* Eight sigma: beyond it a shape counts as 0, so that amplitudes are right to 1e-13. */

@@ -72,7 +72,7 @@ static int compare_located(const void *a, const void *b) {
 
 /* Whether a place belongs to a cluster. */
 static bool is_in_cluster(const struct grouping *g, int64_t i) {
-    return g->places[i].twin == i && !g->places[i].is_too_wide;
+    return g->places[i].twin == i && !g->places[i].is_left_out;
 }
 
 /* A number of cells; so many that they reach all others stand for more. */
@@ -316,7 +316,7 @@ static bool add_clusters(struct grouping *g) {
 static void add_lone_places(struct grouping *g) {
     int64_t n = g->n_located;
     for (int64_t i = 0; i < g->n; i++) {
-        if (g->places[i].twin != i || !g->places[i].is_too_wide)
+        if (g->places[i].twin != i || !g->places[i].is_left_out)
             continue;
         g->made->members[n] = i;
         g->made->groups[g->made->n++] =

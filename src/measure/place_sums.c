@@ -209,7 +209,8 @@ static void count_pixels(const struct active *a, const struct span *span) {
     }
 }
 
-/* The values of a place's shape, and where they are not 0: from `first` to before `end`. */
+/* The values of a place's shape in a span, and where they are not 0: from `first` to before `end`.
+ */
 struct shape_values {
     double value[PIXELS_AT_ONCE];
     int first, end;
@@ -220,6 +221,8 @@ static void find_shape(const struct place *p, const struct columns *reached,
     const int64_t first = reached->x0 - span->x, end = reached->x1 + 1 - span->x;
     shape->first = (int)(first < 0 ? 0 : first < span->n ? first : span->n);
     shape->end = (int)(end > span->n ? span->n : end > shape->first ? end : shape->first);
+    memset(shape->value, 0, (size_t)shape->first * sizeof *shape->value);
+    memset(shape->value + shape->end, 0, (size_t)(span->n - shape->end) * sizeof *shape->value);
     for (int i = shape->first; i < shape->end; i++)
         shape->value[i] =
             span->weight[i] * place_shape_at(p, (double)(span->x + i), (double)span->y);
@@ -235,6 +238,43 @@ static void add_product(const struct shape_values *a, const struct shape_values 
     *sum = s;
 }
 
+/* Adds the products of four shapes and another one, each to its sum. The sums do not wait for each
+ * other; where a shape is 0, 0 is added: they are the same as those of add_product. */
+static void add_four(const struct shape_values *shapes, const struct shape_values *by,
+                     double *const sums[4]) {
+    int first = by->end, end = by->first;
+    for (int k = 0; k < 4; k++) {
+        first = shapes[k].first < first ? shapes[k].first : first;
+        end = shapes[k].end > end ? shapes[k].end : end;
+    }
+    first = by->first > first ? by->first : first;
+    end = by->end < end ? by->end : end;
+    double s0 = *sums[0], s1 = *sums[1], s2 = *sums[2], s3 = *sums[3];
+    for (int i = first; i < end; i++) {
+        s0 += shapes[0].value[i] * by->value[i];
+        s1 += shapes[1].value[i] * by->value[i];
+        s2 += shapes[2].value[i] * by->value[i];
+        s3 += shapes[3].value[i] * by->value[i];
+    }
+    *sums[0] = s0;
+    *sums[1] = s1;
+    *sums[2] = s2;
+    *sums[3] = s3;
+}
+
+/* Adds the products of the first n active shapes and another one to the sums of their members. */
+static void add_products(const struct summing *s, const struct shape_values *shapes, int n,
+                         const struct shape_values *by, double *sums) {
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        double *const four[] = {&sums[s->active[k].member], &sums[s->active[k + 1].member],
+                                &sums[s->active[k + 2].member], &sums[s->active[k + 3].member]};
+        add_four(&shapes[k], by, four);
+    }
+    for (; k < n; k++)
+        add_product(&shapes[k], by, &sums[s->active[k].member]);
+}
+
 static void add_span(struct summing *s, const struct span *span) {
     struct shape_values shapes[PLACES_A_GROUP], other;
     const int64_t n = s->group->n;
@@ -244,15 +284,14 @@ static void add_span(struct summing *s, const struct span *span) {
         find_shape(s->active[k].place, &s->active[k].reached, span, &shapes[k]);
         for (int x = shapes[k].first; x < shapes[k].end; x++)
             s->sums->right[i] += span->above[x] * shapes[k].value[x];
-        for (int j = 0; j <= k; j++)
-            add_product(&shapes[k], &shapes[j], &s->sums->normal[i * n + s->active[j].member]);
+        add_products(s, shapes, k + 1, &shapes[k], &s->sums->normal[i * n]);
     }
     for (int i = 0; i < s->group->n_others; i++) {
         const struct place *p = &s->places[s->group->others[i]];
         const struct columns reached = columns_reached(p, PLACE_REACH_OF_OTHERS, span->y);
         find_shape(p, &reached, span, &other);
-        for (int k = 0; other.first < other.end && k < s->n_active; k++)
-            add_product(&shapes[k], &other, &s->sums->cross[i * n + s->active[k].member]);
+        if (other.first < other.end)
+            add_products(s, shapes, s->n_active, &other, &s->sums->cross[i * n]);
     }
 }
 

@@ -5,20 +5,24 @@
 
 #include "common/arrays.h"
 #include "measure/beam_frame.h"
+#include "measure/place_crowds.h"
 
 /* Of the groups and pixels that are in memory at a time; there is always one group. */
 enum { MOST_GROUPS = 16384, MOST_PIXELS = 1 << 22 };
 
-/* Pixels around a position. A larger beam would be a mistake in a header. */
+/* Pixels around a position. */
 static const double MOST_REACH = 256;
 
 static const char MEASURING[] = "measuring at given positions";
 
 /* --- places --- */
 
+bool place_beam_is_too_wide(const struct tensor *beam, int64_t width, int64_t height) {
+    return !(FIT_FWHM * sqrt(tensor_axes(beam).major) <= hypot((double)width, (double)height));
+}
+
 double place_widest(const struct tensor *beam, int64_t width, int64_t height) {
-    const double own = fmax(hypot((double)width, (double)height), MOST_REACH);
-    return hypot(own, FIT_FWHM * sqrt(tensor_axes(beam).major));
+    return hypot(hypot((double)width, (double)height), FIT_FWHM * sqrt(tensor_axes(beam).major));
 }
 
 struct place place_make(double x, double y, const struct tensor *moments, double widest,
@@ -26,11 +30,12 @@ struct place place_make(double x, double y, const struct tensor *moments, double
     struct place p = {.x = x, .y = y, .moments = {NAN, NAN, NAN}, .row = row, .source = row};
     if (!moments)
         return p;
-    p.is_too_wide = !(FIT_FWHM * sqrt(tensor_axes(moments).major) <= widest) ||
-                    !(tensor_determinant(moments) > 0); /* a line, but for rounding */
-    p.moments = p.is_too_wide ? (struct tensor){0, 0, 0} : *moments;
-    if (p.is_too_wide)
+    if (!(FIT_FWHM * sqrt(tensor_axes(moments).major) <= widest) ||
+        !(tensor_determinant(moments) > 0)) { /* a line, but for rounding */
+        place_leave_out(&p);
         return p;
+    }
+    p.moments = *moments;
     p.form = tensor_inverse(&p.moments);
     const double reach = FIT_FWHM * (1 + 1e-6); /* a pixel at just a FWHM is in it */
     const double reach_x = reach * sqrt(p.moments.xx), reach_y = reach * sqrt(p.moments.yy);
@@ -198,6 +203,16 @@ static double sweep(const struct parts *p) {
     return largest;
 }
 
+/* Of an amplitude, in its errors, by the last sweep: above it the sweeps do not converge. */
+static const double MOST_CHANGE = 0.1;
+
+static void mark_unsteady(const struct place_group *group, struct amplitude *found) {
+    for (int i = 0; i < group->n; i++) {
+        struct amplitude *own = &found[group->members[i]];
+        own->is_uncertain = own->is_uncertain || !(own->change <= MOST_CHANGE);
+    }
+}
+
 /* Fits the parts of clusters, until all of a cluster are as if they were fitted together. Two
  * sweeps are enough where its places are two beams from each other, not where they are one. */
 static void fit_parts(struct parts *p, struct threads *threads) {
@@ -210,6 +225,8 @@ static void fit_parts(struct parts *p, struct threads *threads) {
     threads_run(threads, (int)p->n, prepare_part, p);
     for (int k = 0; k < MOST_SWEEPS && sweep(p) > least_change; k++)
         ;
+    for (int64_t i = 0; i < p->n; i++)
+        mark_unsteady(&f->groups.groups[p->groups[i]], f->found);
     for (int64_t i = 0; i < p->n; i++)
         amplitudes_share(&f->groups.groups[p->groups[i]], &p->systems[i], f->found);
 }
@@ -245,7 +262,7 @@ static enum srcfind_status fit_clusters(struct fitting *f, struct threads *threa
     return f->setting->residuals ? take_groups(f, threads, error) : SRCFIND_OK;
 }
 
-enum srcfind_status places_fit(const struct places_setting *setting, const struct place *places,
+enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
                                struct amplitude *found, struct error *error) {
     struct fitting f = {.setting = setting,
@@ -258,13 +275,16 @@ enum srcfind_status places_fit(const struct places_setting *setting, const struc
     if (setting->frame)
         f.beam = beam_frame_moments(setting->frame);
     memset(found, 0, (size_t)n * sizeof *found);
-    if (!place_groups_make(places, n, setting->frame, &f.groups) ||
+    if ((setting->frame && !place_crowds_mark(places, n)) ||
+        !place_groups_make(places, n, setting->frame, &f.groups) ||
         !(f.sums = calloc((size_t)f.groups.n + 1, sizeof *f.sums)))
         status = error_memory(error, MEASURING);
     if (status == SRCFIND_OK)
         status = take_groups(&f, threads, error);
     if (status == SRCFIND_OK)
         status = fit_clusters(&f, threads, error);
+    for (int64_t i = 0; status == SRCFIND_OK && i < n; i++)
+        found[i].is_uncertain = found[i].is_uncertain || places[i].is_crowded;
     for (int64_t i = 0; f.sums && i < f.groups.n; i++)
         place_sums_free(&f.sums[i]);
     free(f.sums);

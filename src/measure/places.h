@@ -4,9 +4,11 @@
 
 #include "measure/amplitudes.h"
 
-/* The FWHM above which a shape is too wide for an image of this size, whatever the beam is, whose
- * second moments are given: without the beam it is wider than the image's diagonal, and than the
- * pixels that are used around a place. */
+/* Whether a beam of these second moments is wider than the diagonal of an image of this size. */
+bool place_beam_is_too_wide(const struct tensor *beam, int64_t width, int64_t height);
+
+/* The FWHM above which a shape is too wide for an image of this size, and a beam of these second
+ * moments: without the beam it is wider than the image's diagonal. */
 double place_widest(const struct tensor *beam, int64_t width, int64_t height);
 
 /* A place with a shape of these second moments (pixels^2; NULL: the nearest pixel alone), whose
@@ -32,8 +34,9 @@ struct places_setting {
 
 /* Sets what is known and found of n places, all of them in the image, by linear least squares;
  * `known` and `found` have n elements, of which that of a twin is not set. Places that are close
- * are fitted together: see place_groups.h. Errors: reading, memory. */
-enum srcfind_status places_fit(const struct places_setting *setting, const struct place *places,
+ * are fitted together: see place_groups.h. Places of crowds are marked: see place_crowds.h. Errors:
+ * reading, memory. */
+enum srcfind_status places_fit(const struct places_setting *setting, struct place *places,
                                int64_t n, struct threads *threads, struct place_pixels *known,
                                struct amplitude *found, struct error *error);
 

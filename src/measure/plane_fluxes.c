@@ -141,7 +141,8 @@ static enum srcfind_status list_places(struct measuring *m, struct error *error)
 struct flux_sums {
     struct plane_flux flux;
     double freedom;
-    int64_t n; /* Gaussians that are fitted */
+    int64_t n;       /* Gaussians that are fitted */
+    bool is_crowded; /* one of its Gaussians is one of a crowd */
 };
 
 /* Adds the place of a Gaussian to the sums of its source. False if it is not measured. */
@@ -158,7 +159,8 @@ static bool add_to_flux(const struct measuring *m, int64_t at, bool is_alone,
         flux->flags |= SRCFIND_FLAG_EDGE;
     if (isnan(flux->isl_rms))
         flux->isl_rms = known->noise.rms * m->plane->unit;
-    if (!found->is_fitted || (found->is_shared && !is_alone))
+    sums->is_crowded = sums->is_crowded || m->places[p->twin].is_crowded;
+    if (!found->is_fitted || (found->is_shared && !is_alone) || (found->is_uncertain && is_alone))
         return true;
     const double error = is_alone ? known->noise.rms * found->per_rms : (double)NAN;
     flux->total_flux += p->weight[0] * found->value;
@@ -178,7 +180,7 @@ static void set_flux(const struct measuring *m, int64_t i, int64_t first, struct
     bool is_measured = true;
     for (int64_t k = first; is_measured && k < first + n; k++)
         is_measured = m->place_of[k] >= 0 && add_to_flux(m, m->place_of[k], n == 1, &sums);
-    if (!is_measured || sums.n == 0) {
+    if (!is_measured || sums.n == 0 || sums.is_crowded) {
         plane_fluxes_empty(flux, 1,
                            is_measured ? sums.flux.flags | SRCFIND_FLAG_NOT_FITTED
                                        : (int64_t)SRCFIND_FLAG_OUTSIDE);

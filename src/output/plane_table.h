@@ -11,6 +11,7 @@ struct measured_plane {
     double frequency;
     char stokes[STOKES_TEXT], date_obs[SRCFIND_TEXT];
     bool is_blank, has_beam;
+    bool is_too_wide; /* its beam is wider than the image */
 };
 
 struct plane_table {

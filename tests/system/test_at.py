@@ -396,12 +396,11 @@ class At(t.Case):
         image = self.image_of("shapes.fits", self.data, beam)
         x, y = np.array([30.25, 60.5, 61.0, 60.5, 90.75]), np.array([40.5, 70.25, 70.0, 70.25, 80.0])
         degrees = self.ARCSEC / 3600
-        diagonal = 260 * degrees  # more than 256 pixels, which any image may have
         options = "--fit", "--background", "zero", "--rms", "1"
         few = self.catalogue("few.csv", Xposn=x[[0, 2, 4]], Yposn=y[[0, 2, 4]], DC_Maj=[0, 9 * degrees, 0], DC_Min=[0, 0, 0], DC_PA=[0, 10, 0])
         expected = self.rows(image, few, *options)
         self.assertEqual([int(row["Flags"]) & ~EDGE for row in expected], [BEAM_SHAPE, 0, BEAM_SHAPE])
-        for wide in (diagonal, 1, 360, 1e8, 1e30, 1e160, 1e300):
+        for wide in (200 * degrees, 250 * degrees, 1, 360, 1e8, 1e30, 1e160, 1e300):
             for narrow in (wide, 0, 3 * degrees):
                 with self.subTest(wide=wide, narrow=narrow):
                     at = self.catalogue("wide.csv", Xposn=x, Yposn=y, DC_Maj=[0, wide, 9 * degrees, wide, 0], DC_Min=[0, narrow, 0, narrow, 0],
@@ -420,8 +419,53 @@ class At(t.Case):
             at = self.catalogue("aegean.csv", Xposn=x, Yposn=y, a=[20, a, 20, 20, 20], b=[20, a, 20, 20, 20], pa=[0] * 5, psf_a=[9] * 5,
                                 psf_b=[9] * 5, psf_pa=[0] * 5)
             self.assertEqual([int(row["Flags"]) & NOT_FITTED for row in self.rows(image, at, *options)], [0, NOT_FITTED, 0, 0, 0])
-        nearly = self.catalogue("nearly.csv", Xposn=x, Yposn=y, DC_Maj=[250 * degrees] * 5, DC_Min=[0] * 5, DC_PA=[0, 40, 80, 120, 160])
+        nearly = self.catalogue("nearly.csv", Xposn=x, Yposn=y, DC_Maj=[180 * degrees] * 5, DC_Min=[0] * 5, DC_PA=[0, 40, 80, 120, 160])
         self.assertEqual({int(row["Flags"]) & NOT_FITTED for row in self.rows(image, nearly, *options)}, {0})
+
+    def test_crowds(self):
+        """A run ends, however many wide entries lie on each other: they have no flux, and their neighbours have their own."""
+        beam, degrees = (5.0, 5.0, 0.0), self.ARCSEC / 3600
+        at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
+        data = self.random.normal(0, 0.01, (HEIGHT, WIDTH))
+        for x, y, peak in ((40.3, 60.2, 5), (48.3, 60.2, 2)):
+            data = data + peak * np.exp(-squares(sky.covariance(beam), x, y, at_x, at_y) / 2)
+        image = self.image_of("crowd.fits", data, beam)
+        options = "--fit", "--background", "zero", "--rms", "0.01"
+        for wide in (170, 60, 20):
+            n = 5000
+            x, y = self.random.uniform(0, WIDTH - 1, n), self.random.uniform(0, HEIGHT - 1, n)
+            at = self.catalogue("wide.csv", Xposn=x, Yposn=y, DC_Maj=[wide * degrees] * n, DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
+            rows = self.rows(image, at, *options)
+            self.assertEqual({(int(row["Flags"]) & NOT_FITTED, row["Total_flux"], row["DC_Maj"]) for row in rows}, {(NOT_FITTED, None, wide * degrees)})
+        # forty entries of one source, as catalogues of many epochs have them, and its neighbour
+        x, y = 40.3 + self.random.uniform(-0.1, 0.1, 40), 60.2 + self.random.uniform(-0.1, 0.1, 40)
+        rows = self.rows(image, self.catalogue("epochs.csv", Xposn=[*x, 48.3], Yposn=[*y, 60.2]), *options)
+        self.assertEqual({(row["Flags"], row["Total_flux"]) for row in rows[:40]}, {(NOT_FITTED, None)})
+        self.assertAlmostEqual(rows[40]["Peak_flux"], 2, delta=5 * rows[40]["E_Peak_flux"])
+        self.assertLess(rows[40]["E_Peak_flux"], 0.02)
+
+    def test_fluxes_that_nothing_determines(self):
+        """Entries that can hardly be told apart have no flux, each of them, though their shapes are not exactly sums of each other;
+        nor has one in a large cluster whose parts do not agree. All fluxes that are there are within their errors."""
+        beam, degrees = (4.0, 4.0, 0.0), self.ARCSEC / 3600
+        at_y, at_x = np.mgrid[:HEIGHT, :WIDTH]
+        data = self.random.normal(0, 0.01, (HEIGHT, WIDTH)) + 5 * np.exp(-squares(sky.covariance(beam), 32.3, 31.6, at_x, at_y) / 2)
+        image = self.image_of("one.fits", data, beam)
+        options = "--fit", "--background", "zero", "--rms", "0.01"
+        for n, wide, step in ((4, 24, 0.5), (3, 24, 0.5), (10, 60, 0.25), (2, 60, 0.25), (5, 90, 1), (3, 0, 0.01)):
+            with self.subTest(n=n, wide=wide, step=step):
+                at = self.catalogue("near.csv", Xposn=32 + step * np.arange(n), Yposn=[32] * n, DC_Maj=[wide * degrees] * n,
+                                    DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
+                rows = self.rows(image, at, *options)
+                self.assertEqual({(int(row["Flags"]) & NOT_FITTED, row["Total_flux"]) for row in rows}, {(NOT_FITTED, None)})
+        noise = self.image_of("noise.fits", self.random.normal(0, 0.01, (HEIGHT, WIDTH)), beam)
+        for n, wide in ((300, 20), (200, 40), (100, 60)):
+            with self.subTest(n=n, wide=wide):
+                x, y = self.random.uniform(0, WIDTH - 1, n), self.random.uniform(0, HEIGHT - 1, n)
+                at = self.catalogue("many.csv", Xposn=x, Yposn=y, DC_Maj=[wide * degrees] * n, DC_Min=[wide * degrees] * n, DC_PA=[0] * n)
+                rows = [row for row in self.rows(noise, at, *options) if row["Total_flux"] is not None]
+                self.assertTrue(all(abs(row["Total_flux"]) < 6 * row["E_Total_flux"] for row in rows),
+                                [row["Total_flux"] / row["E_Total_flux"] for row in rows])
 
     def test_wide_shapes_of_a_narrow_beam(self):
         """A wide and a small entry, in each direction from one another, are fitted together though they are 160 beams apart: in an image

@@ -262,11 +262,27 @@ class MeasureIn(t.Case):
     def test_absurd_beams(self):
         """A run ends, whichever beam the header of a plane has."""
         pixels = self.sky(5, self.peaks, 1)
-        for arcsec, flags in ((1e-30, {4}), (1e-10, {4}), (2e-3, {0, 64}), (0.05, {0, 64}), (1e6, {1, 65}), (1e13, {1, 65})):
+        for arcsec, flags in ((1e-30, {4}), (1e-10, {4}), (2e-3, {0, 64}), (0.05, {0, 64}), (1e6, {64}), (1e13, {64})):
             with self.subTest(arcsec):
                 plane = self.write("plane.fits", pixels, header(beam=arcsec / 3600))
                 found, _ = self.rows(self.deep, "-i", "3", "--measure-in", plane)
                 self.assertEqual({int(row["Flags"]) & (1 | 4 | 64) for row in found} - ({1, 65} if 0 in flags else set()), flags)
+
+    def test_beams_wider_than_the_image(self):
+        """Such a plane has no fluxes, a note says so, and spectral indices are those of the other planes."""
+        pixels = [self.sky(5, self.peaks, 1) for _ in range(3)]
+        axis = {"CTYPE3": "FREQ", "CRVAL3": 1e9, "CDELT3": 1e8, "CRPIX3": 1.0, "CUNIT3": "Hz"}
+        cube = self.cube("cube.fits", np.array(pixels), [5, SIZE * 1.5, 5], **axis)
+        two = self.cube("two.fits", np.array([pixels[0], pixels[2]]), [5, 5], **{**axis, "CDELT3": 2e8})
+        result = t.run(self.deep, "-i", "3", "--measure-in", cube, "-o", self.path("c.csv"), check=True)
+        self.assertIn("the beam of 1 of 3 planes of --measure-in is wider than the image", result.stderr)
+        self.assertNotIn("no beam is known", result.stderr)
+        for row in t.read_csv(self.path("c.planes.csv")):
+            self.assertEqual((row["Flags"] == 64, row["Total_flux"] is None, row["Isl_rms"] is None), (row["Plane"] == 2,) * 3)
+        _, expected = self.rows(self.deep, "-i", "3", "--measure-in", two)
+        for row, alike in zip(t.read_csv(self.path("c.csv")), expected.values(), strict=True):
+            for name in ("Spec_Indx", "E_Spec_Indx", "Ref_freq", "Flux_ref"):
+                self.assertEqual(row[name], alike[name])
 
     def test_places_that_cannot_be_told_apart(self):
         """Two entries at nearly one place have one flux, and they and their neighbour one residual, as a lone entry has."""

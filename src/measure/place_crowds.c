@@ -1,0 +1,67 @@
+#include "measure/place_crowds.h"
+
+#include <stdlib.h>
+
+#include "common/arrays.h"
+
+/* Where a place is: in which square, of those that suit the area of its shape. */
+struct spot {
+    int64_t level, row, column;
+    int64_t place;
+};
+
+/* The square of a place. The side of one of a level is 2^(level / 2) pixels, and at most the FWHM
+ * of a circle of the shape's area. Squares of shapes that are narrower than a pixel are pixels. */
+static struct spot spot_of(const struct place *p, int64_t number) {
+    const double fwhm = FIT_FWHM * sqrt(sqrt(tensor_determinant(&p->moments)));
+    const double level = fmax(0, floor(2 * log2(fwhm)));
+    const double side = exp2(level / 2);
+    return (struct spot){(int64_t)level, (int64_t)floor(p->y / side), (int64_t)floor(p->x / side),
+                         number};
+}
+
+static int compare_squares(const struct spot *a, const struct spot *b) {
+    const int64_t left[] = {a->level, a->row, a->column};
+    const int64_t right[] = {b->level, b->row, b->column};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_spots(const void *a, const void *b) {
+    const struct spot *left = a, *right = b;
+    const int order = compare_squares(left, right);
+    return order ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+/* Marks the n places of a square, which are a crowd. Those that are still fitted are spread over
+ * all of them. */
+static void mark(struct place *places, const struct spot *spots, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        struct place *p = &places[spots[i].place];
+        p->is_crowded = true;
+        if ((i + 1) * FITTED_OF_CROWD / n == i * FITTED_OF_CROWD / n)
+            place_leave_out(p);
+    }
+}
+
+bool place_crowds_mark(struct place *places, int64_t n) {
+    struct spot *spots = arrays_allocate(n, sizeof *spots);
+    int64_t n_spots = 0;
+    if (!spots)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (places[i].twin == i && !places[i].is_left_out)
+            spots[n_spots++] = spot_of(&places[i], i);
+    qsort(spots, (size_t)n_spots, sizeof *spots, compare_spots);
+    for (int64_t first = 0, end; first < n_spots; first = end) {
+        for (end = first + 1; end < n_spots && compare_squares(&spots[first], &spots[end]) == 0;
+             end++)
+            ;
+        if (end - first > MOST_IN_SQUARE)
+            mark(places, spots + first, end - first);
+    }
+    free(spots);
+    return true;
+}

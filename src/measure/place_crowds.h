@@ -1,0 +1,16 @@
+/* Places that are too many to be told apart. */
+#ifndef PLACE_CROWDS_H
+#define PLACE_CROWDS_H
+
+#include "measure/place.h"
+
+enum { MOST_IN_SQUARE = 16, FITTED_OF_CROWD = 4 };
+
+/* Marks the places of crowds: of more than MOST_IN_SQUARE places whose shapes have about the same
+ * area, in a square of at most this area (FWHM^2). No flux of them means anything. Four of a
+ * square are still fitted, so that their emission is not in their neighbours; the others lose their
+ * shapes. So the pixels that are used at all places are at most a multiple of those of the image.
+ * False where memory ran out. */
+bool place_crowds_mark(struct place *places, int64_t n);
+
+#endif
