@@ -329,6 +329,7 @@ static void weighs_places(void **state) {
                                     .ratio = 1};
     }
     assert_true(completeness_count(&list, &c));
+    int n_between = 0;
     assert_near(c.flux[0].low, 3);
     assert_near(c.flux[COMPLETENESS_FLUX_BINS - 1].high, 2000);
     for (int i = 0; i < c.n_flux; i++) {
@@ -337,13 +338,40 @@ static void weighs_places(void **state) {
         const double of_1 = fmin(fmax(log(bin->high / 5) / step, 0), 1);
         const double of_100 = fmin(fmax(log(bin->high / 500) / step, 0), 1);
         assert_near(bin->high / bin->low, pow(2000 / 3.0, 0.1));
-        if (bin->injected > 0)
-            assert_true(fabs(bin->completeness - (2 * of_1 + of_100) / 3) < 2e-3);
+        n_between +=
+            bin->injected == 0; /* above all S/N of one kind, and below those of the other */
+        assert_true(fabs(bin->completeness - (2 * of_1 + of_100) / 3) < 2e-3);
     }
+    assert_true(n_between > 0);
     /* The last bin has S/N of 10 to 20 in a third of the weight, and more than 60 in the rest. */
     const struct completeness_bin *last = &c.flux[COMPLETENESS_FLUX_BINS - 1];
     const double n = (double)last->injected, here = 1 / (2 * n) / (1 + 1 / n);
     assert_true(fabs(last->error - hypot(here / 3, 2 * c.snr[6].error / 3)) < 1e-9 * here);
+    completeness_clear(&c);
+    free(all);
+}
+
+/* What is brighter than all sources that were added is found as often as the brightest of them. */
+static void brighter_than_all(void **state) {
+    enum { N = 4000 };
+    struct injection *all = calloc(N, sizeof *all);
+    const struct injections list = {all, N, N, {1}, 1};
+    struct completeness c;
+    (void)state;
+    for (int i = 0; i < N; i++) /* a fifth has a hundredth of the noise */
+        all[i] = (struct injection){.width = 1,
+                                    .snr = 3 * pow(20, (i + 0.5) / N),
+                                    .weight = 1,
+                                    .is_added = true,
+                                    .is_found = i % 4 == 0,
+                                    .ratio = 1};
+    for (int i = 0; i < N; i++)
+        all[i].flux = all[i].snr * (i % 5 ? 1 : 0.01);
+    assert_true(completeness_count(&list, &c));
+    for (int i = 0; i < c.n_flux; i++)
+        if (c.flux[i].low > 0.6 && c.flux[i].high < 3) /* 4 in 5 are below, the others above */
+            assert_near(c.flux[i].completeness, 0.2 * c.snr[6].completeness);
+    assert_true(fabs(c.snr[6].completeness - 0.25) < 0.01);
     completeness_clear(&c);
     free(all);
 }
@@ -383,6 +411,7 @@ int main(void) {
         cmocka_unit_test(counts_a_bin),
         cmocka_unit_test(weighs_places),
         cmocka_unit_test(effective_number),
+        cmocka_unit_test(brighter_than_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
