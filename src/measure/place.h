@@ -13,9 +13,8 @@ struct place {
     double square;
     double reach_x, reach_y; /* how far they reach on both sides */
     bool is_wide;            /* of a scale: local background would have its emission in it */
-    bool
-        is_left_out; /* its shape is as flat as a background, or it is one of a crowd: not fitted */
-    bool is_crowded; /* it is one of a crowd: its flux means nothing */
+    bool is_left_out; /* not fitted: its shape is as flat as a background, or it is of a crowd */
+    bool is_crowded;  /* it is one of a crowd: its flux means nothing */
     int64_t row;
     int64_t twin; /* the first place with the same position and shape, which has the result */
     /* Whose parts several places may be, and what its two sums of amplitudes multiply each with. */
@@ -29,10 +28,9 @@ struct amplitude {
     double per_rms; /* its error / rms */
     bool is_fitted;
     bool is_shared; /* it is that of another place, which cannot be told from this one */
-    /* Alone it means nothing: its error is a hundred times that of a lone place, it is one of a
-     * crowd, or it still changes. It is subtracted from others, and counts in the sum of its
-     * source.
-     */
+    /* Alone the amplitude means nothing: its error is a hundred times that of a lone place, it is
+     * one of a crowd, or the sweeps did not converge. It is subtracted from others, and counts in
+     * the sum of its source. */
     bool is_uncertain;
     double change; /* by the last sweep, in its errors */
     /* Of all places of its source in the group: the variances of the sums of amplitudes times

@@ -235,7 +235,8 @@ static void twins(void **state) {
         assert_int_equal(s.system.same[1], k < 2 ? 0 : 1);
         assert_int_equal(s.system.same[2], 2);
         assert_amplitudes(&s, k < 2 ? first : all);
-        s.found[0] = (struct amplitude){3, 4, true, false, {5, 6}, 7};
+        s.found[0] = (struct amplitude){
+            .value = 3, .per_rms = 4, .is_fitted = true, .variance = {5, 6}, .taken = 7};
         const struct amplitude second = s.found[1];
         amplitudes_share(&s.group, &s.system, s.found);
         const struct amplitude *shared = &s.found[1];
