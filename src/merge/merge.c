@@ -89,13 +89,6 @@ char *merge_table_path(const char *catalogue, const char *part) {
     return asprintf(&path, "%.*s.%s%s", stem, catalogue, part, suffix) < 0 ? NULL : path;
 }
 
-char *merge_injections_path(const char *catalogue) {
-    char *path;
-    return asprintf(&path, "%.*s.injections.csv", path_before_suffix(catalogue), catalogue) < 0
-               ? NULL
-               : path;
-}
-
 enum srcfind_status merge_check_output(const struct merge_options *o, struct error *error) {
     const struct {
         const char *path, *what;
@@ -305,7 +298,7 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
     return status;
 }
 
-/* Reads the list of added sources beside a catalogue, if they are merged; else `why` says why it
+/* Reads the list of injected sources beside a catalogue, if they are merged; else `why` says why it
  * cannot be read. */
 static enum srcfind_status look_for_injections(const struct merge *m, const char *path,
                                                struct read_catalogue *read, struct error *why,
@@ -313,7 +306,7 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
     *why->text = '\0';
     if (!m->options.completeness)
         return SRCFIND_OK;
-    char *beside = merge_injections_path(path);
+    char *beside = merge_table_path(path, "injections");
     if (!beside)
         return error_memory(error, MERGING);
     const enum srcfind_status status = read_catalogue_injections(beside, read, why);
@@ -446,7 +439,7 @@ static enum srcfind_status list_injections(struct merge *m, struct injections *l
             error_set(why, SRCFIND_OK, "%s", m->injections[i].why);
     }
     if (!*why->text && !merged_injections_widths(kept, n, list))
-        error_set(why, SRCFIND_OK, "the images have added sources of more than %d widths",
+        error_set(why, SRCFIND_OK, "the images have injected sources of more than %d widths",
                   INJECTION_WIDTHS);
     if (!*why->text && !merged_injections_list(&m->spool, kept, n, list))
         status = spool_error(m, error);
