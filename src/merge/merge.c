@@ -253,6 +253,17 @@ static bool show_plane(const struct merge_input *input, char **plane) {
     return (*plane = strdup(text));
 }
 
+/* Whether an image is known to be a plane of several: the number of its planes is not known where
+ * the first one was searched alone. */
+static bool is_plane(const struct merge_input *input) {
+    const struct plane_option *searched = input->searched;
+    const struct plane_option *plane = searched ? searched : &input->catalogue->options.plane;
+    for (int i = 0; i < plane->n; i++)
+        if (plane->index[i] > 1)
+            return true;
+    return input->plane;
+}
+
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
@@ -263,6 +274,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
                                      input->other_name ? texts_clean(input->other_name) : NULL,
                                  .has_sky = *c->image.lon_name,
                                  .plane = input->plane ? strdup(input->plane) : NULL,
+                                 .is_plane = is_plane(input),
                                  .width = (int32_t)c->image.width,
                                  .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
