@@ -18,15 +18,13 @@ static const struct part {
     const char *name;             /* of STEM.name.EXT */
     const char *kind, *extension; /* what JSON and VOTable, and FITS, call its rows */
     const char *columns;          /* the first ones, as CSV has them */
-    bool is_csv;                  /* in every format */
 } parts[] = {
-    {"gaussians", "gaussians", "GAUSSIANS", "Source_id,Isl_id,Gaus_id,", false},
-    {"planes", "planes", "PLANES", "Source_id,Image,Plane,Frequency,Stokes,", false},
-    {"completeness", "completeness_bins", "COMPLETENESS_BINS", "Kind,Width,Low,High,Injected,",
-     false},
+    {"gaussians", "gaussians", "GAUSSIANS", "Source_id,Isl_id,Gaus_id,"},
+    {"planes", "planes", "PLANES", "Source_id,Image,Plane,Frequency,Stokes,"},
+    {"completeness", "completeness_bins", "COMPLETENESS_BINS", "Kind,Width,Low,High,Injected,"},
     {"reliability", "reliability_bins", "RELIABILITY_BINS",
-     "Low,High,Positive,Negative,Reliability\n", false},
-    {"injections", "injections", "INJECTIONS", "Width,SNR,True_flux,Xposn,Yposn,Found,", true},
+     "Low,High,Positive,Negative,Reliability\n"},
+    {"injections", "injections", "INJECTIONS", "Width,SNR,True_flux,Xposn,Yposn,Found,"},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -140,9 +138,8 @@ static void list(char *text, const char *path) {
 
 /* What is no table of sources has CSV beside it, unless this is that of a catalogue as CSV. */
 static void remove_table(const struct replaced *r, const struct part *part, struct lists *lists) {
-    const bool is_csv = part->is_csv || !r->writer->is_table;
-    const struct writer *writer = is_csv ? &csv_writer : r->writer;
-    const bool has_suffix = !is_csv && path_has_suffix(r->catalogue);
+    const struct writer *writer = r->writer->is_table ? r->writer : &csv_writer;
+    const bool has_suffix = r->writer->is_table && path_has_suffix(r->catalogue);
     const char *suffix =
         has_suffix ? r->catalogue + path_before_suffix(r->catalogue) : writer->format.suffixes[0];
     char name[OVERLAP];

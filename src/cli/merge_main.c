@@ -139,21 +139,6 @@ static bool names_table(const char *path, const char *part, const struct image_l
     return false;
 }
 
-/* Whether a path is that of the list of added sources beside a catalogue, which is CSV whatever the
- * catalogue is. */
-static bool names_injections(const char *path, const struct image_list *list, int64_t n) {
-    static const char end[] = ".injections.csv";
-    const size_t length = strlen(path);
-    if (!path_ends_with(path, end))
-        return false;
-    const size_t before = length - strlen(end);
-    for (int64_t i = 0; i < n; i++)
-        if ((size_t)path_before_suffix(list->paths[i]) == before &&
-            strncmp(list->paths[i], path, before) == 0)
-            return true;
-    return false;
-}
-
 /* What is left out of a list: it stands beside catalogues, and has their suffix. */
 struct left_out {
     int64_t n_gaussians, n_planes, n_bins, n_maps;
@@ -170,8 +155,8 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
         const bool has_planes = names_table(path, ".planes", list, n_listed);
         const bool has_bins = names_table(path, ".completeness", list, n_listed) ||
                               names_table(path, ".reliability", list, n_listed);
-        const bool is_table =
-            has_gaussians || has_planes || has_bins || names_injections(path, list, n_listed);
+        const bool is_table = has_gaussians || has_planes || has_bins ||
+                              names_table(path, ".injections", list, n_listed);
         const bool is_map = !is_table && is_srcfind_map(path);
         list->paths[i] = list->paths[n];
         list->paths[n] = path;
@@ -190,18 +175,15 @@ static struct left_out drop_what_is_beside(struct image_list *list) {
 
 /* A table that is merged where all catalogues have it. */
 struct mergeable {
-    char *(*path)(const char *catalogue);
+    const char *part;              /* see merge_table_path */
     const char *what, *not_merged; /* for messages */
 };
 
-static char *gaussians_path(const char *catalogue) {
-    return merge_table_path(catalogue, "gaussians");
-}
-
-static const struct mergeable gaussians_table = {gaussians_path, "table of its Gaussians",
+static const struct mergeable gaussians_table = {"gaussians", "table of its Gaussians",
                                                  "no Gaussians are merged"};
-static const struct mergeable injections_table = {
-    merge_injections_path, "list of its added sources", "no completeness is merged"};
+static const struct mergeable injections_table = {"injections", "list of its injected sources",
+                                                  "no completeness is merged: search it with "
+                                                  "--completeness"};
 
 /* Whether all catalogues have a table beside them. Says which lacks it, if others have it. *ok:
  * false where memory ran out. */
@@ -210,7 +192,7 @@ static bool have_table(const struct mergeable *table, const struct image_list *l
     const char *lacks = NULL;
     int64_t n = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        char *path = table->path(list->paths[i]);
+        char *path = merge_table_path(list->paths[i], table->part);
         const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
         n += has;
@@ -260,7 +242,7 @@ static int choose_tables(const struct arguments *a, struct image_list *list,
     const struct left_out left_out = drop_what_is_beside(list);
     bool ok = true;
     if (is_file && have_table(&gaussians_table, list, &messages, &ok))
-        ok = (tables->gaussians = gaussians_path(a->output));
+        ok = (tables->gaussians = merge_table_path(a->output, "gaussians"));
     if (is_file && ok && have_table(&injections_table, list, &messages, &ok))
         ok = (tables->completeness = merge_table_path(a->output, "completeness"));
     if (!ok)

@@ -38,9 +38,9 @@ static enum srcfind_status write_catalogue(struct srcfind *finder,
                 : srcfind_catalogue_write(finder, table, targets->format->name, stdout);
 }
 
-/* The format of a table that is written beside a catalogue. */
-static const char *table_format(const struct targets *targets, int table) {
-    return target_table_has_format(targets, table) ? targets->format->name : "csv";
+/* The format of the tables that are written beside a catalogue. */
+static const char *table_format(const struct targets *targets) {
+    return targets_are_tables(targets) ? targets->format->name : "csv";
 }
 
 static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_catalogue *catalogue,
@@ -51,7 +51,7 @@ static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_ca
         : table == TABLE_COMPLETENESS ? srcfind_catalogue_completeness(catalogue)
         : table == TABLE_INJECTIONS   ? catalogue_bins(catalogue, BINS_INJECTIONS)
                                       : srcfind_catalogue_reliability(catalogue);
-    return rows ? save_catalogue(finder, rows, table_format(targets, table), path)
+    return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");
 }
 
@@ -142,7 +142,7 @@ bool outputs_version(const struct target *target, struct stat *info) {
 
 /* A CSV file begins with its first column. */
 static bool table_is_whole(const struct targets *targets, int table, const char *path) {
-    struct writer writer = *writer_named(table_format(targets, table));
+    struct writer writer = *writer_named(table_format(targets));
     char first[NAME_TEXT];
     if (strcmp(writer.format.name, csv_writer.format.name) == 0) {
         snprintf(first, sizeof first, "%s,", target_tables[table].first);

@@ -33,7 +33,7 @@ const struct table_name target_tables[TABLES] = {
     [TABLE_GAUSSIANS] = {"gaussians", "table of Gaussians", "Source_id"},
     [TABLE_PLANES] = {"planes", "table of planes", "Source_id"},
     [TABLE_COMPLETENESS] = {"completeness", "table of completeness", "Kind"},
-    [TABLE_INJECTIONS] = {"injections", "list of added sources", "Width"},
+    [TABLE_INJECTIONS] = {"injections", "list of injected sources", "Width"},
     [TABLE_RELIABILITY] = {"reliability", "table of reliability", "Low"},
 };
 
@@ -298,15 +298,15 @@ static bool is_saved(const struct cli *cli, int table) {
     return o->completeness > 0 && (table == TABLE_COMPLETENESS || o->negative);
 }
 
-bool target_table_has_format(const struct targets *t, int table) {
-    return table != TABLE_INJECTIONS && writer_named(t->format->name)->is_table;
+bool targets_are_tables(const struct targets *t) {
+    return writer_named(t->format->name)->is_table;
 }
 
 /* Names tables, which have the format and the suffix of catalogues, or are CSV. */
 static int name_table(const struct cli *cli, int table, struct targets *t) {
     for (int64_t i = 0; is_saved(cli, table) && i < t->n; i++) {
         struct target *target = &t->target[i];
-        const bool has_format = target_table_has_format(t, table);
+        const bool has_format = targets_are_tables(t);
         const char *suffix = has_format ? t->format->suffixes[0] : ".csv";
         if (has_format && target->catalogue && path_has_suffix(target->catalogue))
             suffix = target->catalogue + path_before_suffix(target->catalogue);

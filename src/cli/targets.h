@@ -91,8 +91,9 @@ static inline const char *target_failure(const struct target *target) {
 /* The plane that is searched. */
 const struct plane_option *target_plane(const struct cli *cli, const struct target *target);
 
-/* Whether a table has the format of the catalogues, and is not CSV. */
-bool target_table_has_format(const struct targets *targets, int table);
+/* Whether the catalogues have a format of tables, which the tables beside them have, too: else
+ * these are CSV. */
+bool targets_are_tables(const struct targets *targets);
 
 bool targets_are_json(const struct targets *targets);
 

@@ -8,6 +8,8 @@
 #include "common/arrays.h"
 #include "merge/pixel_frame.h"
 
+enum { MOST_SIDES = 8 };
+
 /* An island: rows that follow each other, with one number, scale and sign. */
 struct merged_island {
     int64_t id;
@@ -327,6 +329,18 @@ static bool is_in_box(const struct finding *f, const struct pixel_frame *frame,
     return true;
 }
 
+/* The longer side of the box, in pixels. */
+static double longer_side(const struct merged_island *island) {
+    return (double)higher(island->x_max - island->x_min, island->y_max - island->y_min) + 1;
+}
+
+/* A reach, in pixels, but no wider than MOST_SIDES boxes of the island: that of an image comes from
+ * its beam, which may be absurd. */
+static double bound_reach(const struct merged_island *island, const struct pixel_frame *frame,
+                          double reach) {
+    return fmin(reach / pixel_frame_size(frame), MOST_SIDES * longer_side(island));
+}
+
 /* How far beside the whole island, in pixels, a cut one may be: the reach of the images or, if this
  * is more, a sixth of the shorter side of the box. By so much the edges of a wide source differ
  * between two images, of which one has less noise. */
@@ -337,7 +351,7 @@ static double margin_of(const struct finding *f, const struct pixel_frame *frame
                               reach_of_scale(&f->reach[image_of(f)], island->scale));
     const double x = (double)island->x_max - (double)island->x_min + 1;
     const double y = (double)island->y_max - (double)island->y_min + 1;
-    return reach > 0 ? fmax(reach / pixel_frame_size(frame), fmin(x, y) / 6) : (double)NAN;
+    return reach > 0 ? fmax(bound_reach(island, frame, reach), fmin(x, y) / 6) : (double)NAN;
 }
 
 /* A wider scale has what the image, or a narrower one, left of a source; a narrower one has another
@@ -394,7 +408,8 @@ static void search_island(struct finding *f) {
     if (!is_usable || island->is_cut)
         return;
     const double own = reach_of_scale(&f->reach[image_of(f)], island->scale);
-    const double radius = 2 * (extent_of(island, frame) + fmax(own, f->most)); /* with the margin */
+    const double reach = bound_reach(island, frame, fmax(own, f->most)) * pixel_frame_size(frame);
+    const double radius = 2 * (extent_of(island, frame) + reach); /* with the margin */
     const double *at = island->position;
     for (int64_t k = first_above(c, at[2] - radius); k < c->n; k++) {
         const struct cut_row *cut = &c->rows[k];

@@ -6,15 +6,17 @@
 
 /* A tree over the positions (Bentley 1975, CACM 18, 509): a node is a range of the candidates and
  * the box around them, and has two children, each with half of the range. Leaves have up to LEAF.
- */
+ * Sign and scale are an axis, too, which is halved first: rows that differ there are never compared
+ * one by one, however far images reach. */
+enum { AXES = 4, KIND = 3 /* the axis of sign and scale */ };
 enum { LEAF = 32, NONE = -1, SEVERAL = -2 };
 
 static const uint32_t HAD_ITS_TURN = UINT32_MAX; /* a rank that no candidate has */
 
 struct node {
-    float low[3], high[3]; /* rounded outwards */
-    float reach;           /* the largest chord of the rows that were taken in it, rounded up */
-    int32_t image;         /* of these rows: NONE, one, or SEVERAL */
+    float low[AXES], high[AXES]; /* rounded outwards */
+    float reach;   /* the largest chord of the rows that were taken in it, rounded up */
+    int32_t image; /* of these rows: NONE, one, or SEVERAL */
 };
 
 struct search {
@@ -63,18 +65,27 @@ static void swap(struct candidate *a, struct candidate *b) {
     *b = c;
 }
 
+/* A number of the sign and the scale. */
+static int32_t kind_of(const struct candidate *c) {
+    return 2 * c->scale + c->is_negative;
+}
+
+static double coordinate(const struct candidate *c, int axis) {
+    return axis == KIND ? kind_of(c) : c->position[axis];
+}
+
 /* Moves the n / 2 candidates that are lowest along an axis before the others (Hoare 1961, CACM 4,
  * 321). */
 static void halve(struct candidate *c, int64_t n, int axis) {
     int64_t left = 0, right = n - 1;
     const int64_t middle = n / 2;
     while (left < right) {
-        const double pivot = c[left + (right - left) / 2].position[axis];
+        const double pivot = coordinate(&c[left + (right - left) / 2], axis);
         int64_t i = left, j = right;
         while (i <= j) {
-            while (c[i].position[axis] < pivot)
+            while (coordinate(&c[i], axis) < pivot)
                 i++;
-            while (c[j].position[axis] > pivot)
+            while (coordinate(&c[j], axis) > pivot)
                 j--;
             if (i <= j)
                 swap(&c[i++], &c[j--]);
@@ -89,20 +100,22 @@ static void halve(struct candidate *c, int64_t n, int axis) {
 }
 
 static void make_box(struct node *node, const struct candidate *c, int64_t n) {
-    for (int k = 0; k < 3; k++) {
-        double low = 2, high = -2;
+    for (int k = 0; k < AXES; k++) {
+        double low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < n; i++) {
-            low = fmin(low, c[i].position[k]);
-            high = fmax(high, c[i].position[k]);
+            low = fmin(low, coordinate(&c[i], k));
+            high = fmax(high, coordinate(&c[i], k));
         }
-        node->low[k] = nextafterf((float)low, -2);
-        node->high[k] = nextafterf((float)high, 2);
+        node->low[k] = nextafterf((float)low, -INFINITY);
+        node->high[k] = nextafterf((float)high, INFINITY);
     }
     node->reach = 0;
     node->image = NONE;
 }
 
 static int longest_axis(const struct node *node) {
+    if (node->high[KIND] - node->low[KIND] > 0.5F) /* there are several; 0 is rounded outwards */
+        return KIND;
     int longest = 0;
     for (int k = 1; k < 3; k++)
         if (node->high[k] - node->low[k] > node->high[longest] - node->low[longest])
@@ -168,7 +181,9 @@ static bool is_near(const struct search *s, const struct candidate *a, const str
 static bool has_better(const struct search *s, const struct candidate *c, int64_t k, int64_t first,
                        int64_t n) {
     const struct node *node = &s->nodes[k];
-    if (node->image == NONE || node->image == c->image ||
+    const int32_t kind = kind_of(c);
+    if (node->image == NONE || node->image == c->image || (float)kind < node->low[KIND] ||
+        (float)kind > node->high[KIND] ||
         distance_to_box(node, c->position) >= fmax(s->own, (double)node->reach))
         return false;
     if (n > LEAF)
@@ -176,8 +191,8 @@ static bool has_better(const struct search *s, const struct candidate *c, int64_
                has_better(s, c, 2 * k + 2, first + n / 2, n - n / 2);
     for (int64_t i = first; i < first + n; i++) {
         const struct candidate *other = &s->candidates[i];
-        if (other->image != c->image && other->is_negative == c->is_negative &&
-            other->scale == c->scale && is_taken(s, other) && is_near(s, c, other))
+        if (other->image != c->image && kind_of(other) == kind && is_taken(s, other) &&
+            is_near(s, c, other))
             return true;
     }
     return false;
@@ -215,18 +230,17 @@ static void search_all(struct search *s, int64_t n) {
     }
 }
 
-static double largest_reach(const struct candidate *candidates, int64_t n,
-                            const struct reach *reach) {
-    double most = 0;
+static bool has_reach(const struct candidate *candidates, int64_t n, const struct reach *reach) {
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, reach_of(&reach[candidates[i].image], &candidates[i]));
-    return most;
+        if (reach_of(&reach[candidates[i].image], &candidates[i]) > 0)
+            return true;
+    return false;
 }
 
 bool duplicates_find(struct candidate *candidates, int64_t n, const struct reach *reach,
                      uint64_t *duplicates) {
     struct search s = {.candidates = candidates, .reach = reach, .duplicates = duplicates};
-    if (n == 0 || !(largest_reach(candidates, n, reach) > 0))
+    if (n == 0 || !has_reach(candidates, n, reach))
         return true;
     s.nodes = rank(candidates, n) ? malloc((size_t)count_nodes(n) * sizeof *s.nodes) : NULL;
     if (!s.nodes)

@@ -89,13 +89,6 @@ char *merge_table_path(const char *catalogue, const char *part) {
     return asprintf(&path, "%.*s.%s%s", stem, catalogue, part, suffix) < 0 ? NULL : path;
 }
 
-char *merge_injections_path(const char *catalogue) {
-    char *path;
-    return asprintf(&path, "%.*s.injections.csv", path_before_suffix(catalogue), catalogue) < 0
-               ? NULL
-               : path;
-}
-
 enum srcfind_status merge_check_output(const struct merge_options *o, struct error *error) {
     const struct {
         const char *path, *what;
@@ -260,6 +253,17 @@ static bool show_plane(const struct merge_input *input, char **plane) {
     return (*plane = strdup(text));
 }
 
+/* Whether an image is known to be a plane of several: the number of its planes is not known where
+ * the first one was searched alone. */
+static bool is_plane(const struct merge_input *input) {
+    const struct plane_option *searched = input->searched;
+    const struct plane_option *plane = searched ? searched : &input->catalogue->options.plane;
+    for (int i = 0; i < plane->n; i++)
+        if (plane->index[i] > 1)
+            return true;
+    return input->plane;
+}
+
 enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_input *input,
                               struct error *error) {
     const struct srcfind_catalogue *c = input->catalogue;
@@ -270,6 +274,7 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
                                      input->other_name ? texts_clean(input->other_name) : NULL,
                                  .has_sky = *c->image.lon_name,
                                  .plane = input->plane ? strdup(input->plane) : NULL,
+                                 .is_plane = is_plane(input),
                                  .width = (int32_t)c->image.width,
                                  .height = (int32_t)c->image.height};
     enum srcfind_status status = SRCFIND_OK;
@@ -305,7 +310,7 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
     return status;
 }
 
-/* Reads the list of added sources beside a catalogue, if they are merged; else `why` says why it
+/* Reads the list of injected sources beside a catalogue, if they are merged; else `why` says why it
  * cannot be read. */
 static enum srcfind_status look_for_injections(const struct merge *m, const char *path,
                                                struct read_catalogue *read, struct error *why,
@@ -313,7 +318,7 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
     *why->text = '\0';
     if (!m->options.completeness)
         return SRCFIND_OK;
-    char *beside = merge_injections_path(path);
+    char *beside = merge_table_path(path, "injections");
     if (!beside)
         return error_memory(error, MERGING);
     const enum srcfind_status status = read_catalogue_injections(beside, read, why);
@@ -446,7 +451,7 @@ static enum srcfind_status list_injections(struct merge *m, struct injections *l
             error_set(why, SRCFIND_OK, "%s", m->injections[i].why);
     }
     if (!*why->text && !merged_injections_widths(kept, n, list))
-        error_set(why, SRCFIND_OK, "the images have added sources of more than %d widths",
+        error_set(why, SRCFIND_OK, "the images have injected sources of more than %d widths",
                   INJECTION_WIDTHS);
     if (!*why->text && !merged_injections_list(&m->spool, kept, n, list))
         status = spool_error(m, error);

@@ -30,9 +30,6 @@ enum srcfind_status merge_choose_writer(const char *path, const struct writer **
  * STEM.gaussians.EXT; to be freed. NULL where memory ran out. */
 char *merge_table_path(const char *catalogue, const char *part);
 
-/* The list of added sources beside a catalogue, which is CSV: STEM.injections.csv; the same. */
-char *merge_injections_path(const char *catalogue);
-
 /* Checks that a merged catalogue and its tables, at the paths that the options have, replace no
  * FITS file but a catalogue of srcfind. */
 enum srcfind_status merge_check_output(const struct merge_options *options, struct error *error);
@@ -74,7 +71,7 @@ struct merge_input {
 enum srcfind_status merge_add(struct merge *merge, int64_t i, const struct merge_input *input,
                               struct error *error);
 
-/* The same for a catalogue in a file, with the table of Gaussians and the list of added sources
+/* The same for a catalogue in a file, with the table of Gaussians and the list of injected sources
  * beside it, if they are merged, too. name: what stands in the column Image; NULL: the path of the
  * image, if the catalogue tells it and no other has that one; else the path of the catalogue. */
 enum srcfind_status merge_add_file(struct merge *merge, int64_t i, const char *path,
@@ -93,7 +90,7 @@ struct merge_options merge_written(const struct merge *merge);
 /* The same: the message of the first table that could not be written; NULL: all were. */
 const char *merge_table_error(const struct merge *merge);
 
-/* The same: why there is no table of completeness, which needs the added sources of all images;
+/* The same: why there is no table of completeness, which needs the injected sources of all images;
  * NULL where it was written, was not wanted, or could not be written. */
 const char *merge_no_completeness(const struct merge *merge);
 

@@ -122,17 +122,11 @@ static bool write_images(void *context, FILE *stream) {
     return ok;
 }
 
-/* Whether the images are not all of one plane. */
+/* Whether an image is a plane of several. */
 static bool have_planes(const struct merged_rows *m) {
-    const struct merged_image *first = NULL;
-    for (int64_t i = 0; i < m->n_images; i++) {
-        const struct merged_image *image = &m->images[i];
-        if (!image->shown.path)
-            continue;
-        first = first ? first : image;
-        if (strcmp(image->plane ? image->plane : "", first->plane ? first->plane : "") != 0)
+    for (int64_t i = 0; i < m->n_images; i++)
+        if (m->images[i].shown.path && m->images[i].is_plane)
             return true;
-    }
     return false;
 }
 

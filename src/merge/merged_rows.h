@@ -5,7 +5,7 @@
 #include "merge/spool.h"
 #include "output/catalogue.h"
 
-/* Of an image, as many are read at a time. */
+/* Rows of an image that are read at a time. */
 enum { MERGED_ROWS_AT_ONCE = 256 };
 
 /* An image whose catalogue was added. */
@@ -13,7 +13,8 @@ struct merged_image {
     struct row_image shown; /* its path is NULL where none was added; owned */
     char *other_name;       /* see struct merge_input; NULL: the same; owned */
     bool has_sky;           /* sky coordinates; else sizes are in pixels */
-    char *plane;            /* NULL where it is none of several; owned */
+    char *plane;            /* rows of other planes are no duplicates; NULL: none; owned */
+    bool is_plane;          /* of several */
     int64_t at;             /* of its rows in the spool */
     int64_t n;              /* rows */
     int32_t width, height;  /* of the image, in pixels; 0: not known */

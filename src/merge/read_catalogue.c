@@ -175,7 +175,7 @@ static enum srcfind_status check_kind(const char *path, const struct table_file 
                            path);
     if (status == SRCFIND_OK && table_file_column(table, "True_flux"))
         status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: a list of added sources, which goes with the catalogue of the "
+                           "%s: a list of injected sources, which goes with the catalogue of the "
                            "image: name that one",
                            path);
     if (status == SRCFIND_OK && table_file_column(table, "Gaus_id"))

@@ -31,7 +31,7 @@ enum srcfind_status read_catalogue_to(struct spool *spool, const char *path,
 enum srcfind_status read_catalogue_gaussians(const char *path, struct read_catalogue *read,
                                              struct error *error);
 
-/* Reads the list of the sources that were added to its image, to its injections. */
+/* Reads the list of the sources that were injected into its image, to its injections. */
 enum srcfind_status read_catalogue_injections(const char *path, struct read_catalogue *read,
                                               struct error *error);
 

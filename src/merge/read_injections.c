@@ -77,14 +77,15 @@ enum srcfind_status read_injections(const char *path, struct injections *list, d
         list->n = table.n_rows;
         list->all = calloc((size_t)list->n + 1, sizeof *list->all);
         if (!list->all)
-            status = error_memory(error, "reading a list of added sources");
+            status = error_memory(error, "reading a list of injected sources");
     }
     if (status == SRCFIND_OK &&
         (!copy_columns(&table, list, area) || !find_widths(list) || !(*area > 0)))
-        status = error_set(error, SRCFIND_ERROR_INPUT,
-                           "%s: this is no list of added sources as srcfind writes it: make it and "
-                           "the catalogue beside it again",
-                           path);
+        status =
+            error_set(error, SRCFIND_ERROR_INPUT,
+                      "%s: this is no list of injected sources as srcfind writes it: make it and "
+                      "the catalogue beside it again",
+                      path);
     if (status != SRCFIND_OK)
         list->n = 0;
     table_file_clear(&table);

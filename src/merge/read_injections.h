@@ -1,4 +1,5 @@
-/* Reads the list of the sources that were added to an image, as it stands beside a catalogue. */
+/* Reads the list of the sources that were injected into an image, as it stands beside a catalogue.
+ */
 #ifndef READ_INJECTIONS_H
 #define READ_INJECTIONS_H
 

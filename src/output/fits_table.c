@@ -66,8 +66,8 @@ static void add_primary(struct cards *cards) {
 }
 
 /* Names of tables: what their rows are, in large letters. */
-static const char *const extension_names[] = {"SOURCES", "GAUSSIANS", "PLANES", "COMPLETENESS_BINS",
-                                              "RELIABILITY_BINS"};
+static const char *const extension_names[] = {
+    "SOURCES", "GAUSSIANS", "PLANES", "COMPLETENESS_BINS", "RELIABILITY_BINS", "INJECTIONS"};
 enum { EXTENSION_NAMES = sizeof extension_names / sizeof *extension_names };
 
 /* The index of a name, in letters of any case; -1 if there is none. */

@@ -80,7 +80,7 @@ def check_json(text):
         document = json.loads(document)
         if is_catalogue:
             names = [column["name"] for column in document["columns"]]
-            rows, = {"sources", "gaussians", "planes", "completeness_bins", "reliability_bins"} & document.keys()
+            rows, = {"sources", "gaussians", "planes", "completeness_bins", "reliability_bins", "injections"} & document.keys()
             assert all(list(row) == names for row in document[rows]), names
             document[rows] = representatives(document[rows])
         validator().validate(document)

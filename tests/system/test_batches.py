@@ -139,7 +139,7 @@ class Batches(t.Case):
 
     # --- what an earlier run left beside a catalogue ---
 
-    TABLES = ("gaussians", "completeness", "reliability", "planes")
+    TABLES = ("gaussians", "completeness", "injections", "reliability", "planes")
     MAPS = ("rms.fits", "sources.fits", "picture.png")
 
     def rich(self, catalogue, *options):
@@ -159,7 +159,7 @@ class Batches(t.Case):
             with self.subTest(end):
                 catalogue = self.path("c." + end)
                 image = self.rich(catalogue)
-                tables = sorted(["c.%s.%s" % (part, of_tables) for part in self.TABLES] + ["c.injections.csv"])
+                tables = sorted("c.%s.%s" % (part, of_tables) for part in self.TABLES)
                 self.assertEqual(self.beside(), sorted(["c." + end, *tables, *("c." + name for name in self.MAPS)]))
                 self.assertIn("skipped", t.run(image, "-o", catalogue, "--skip-existing", check=True).stderr)
                 self.assertLess(set(tables), set(self.beside()))
@@ -180,6 +180,26 @@ class Batches(t.Case):
         self.assertNotIn("earlier", t.run(again, "-o", self.path("none.fits"), check=True).stderr)
         said = t.run(again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True).stderr
         self.assertIn("not of this run, but beside it: %s\n" % self.path("c.reg"), said)
+
+    def bytes_of(self, name):
+        with open(self.path(name), "rb") as stream:
+            return stream.read()
+
+    def test_lists_of_two_formats(self):
+        """The list of injected sources is that of its catalogue: one of another format with the same stem has its own."""
+        images = [self.write(name, t.noise(90, 80, seed=seed, n_sources=6), t.sky_header()) for name, seed in (("a.fits", 1), ("b.fits", 2))]
+        merge = os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge")
+        t.run(images[1], "-q", "--completeness=5", "--seed=3", "-o", self.path("d.csv"), check=True)
+        t.subprocess.run([merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True)
+        before = {name: self.bytes_of(name) for name in self.beside("d") + self.beside("q")}
+        t.run(images[0], "-q", "--completeness=5", "-o", self.path("d.fits"), check=True)
+        t.subprocess.run([merge, self.path("d.csv"), "--radius", "3", "-q", "-o", self.path("q.csv")], check=True)
+        self.assertEqual({name: self.bytes_of(name) for name in before}, before)
+        self.assertEqual(sorted(set(self.beside("d")) - before.keys()), ["d.completeness.fits", "d.fits", "d.injections.fits"])
+        said = t.run(images[0], "-o", self.path("d.csv"), check=True).stderr
+        self.assertIn("d.injections.csv", said)
+        self.assertNotIn("d.injections.fits", said)
+        self.assertEqual(self.beside("d"), ["d.completeness.fits", "d.csv", "d.fits", "d.injections.fits"])
 
     def test_files_of_others_beside_a_catalogue(self):
         """What srcfind did not write stays, and is named; so does what the run reads, a table of another catalogue, and a catalogue."""

@@ -500,7 +500,7 @@ class Completeness(t.Case):
         self.assertIn("n.completeness.csv: how complete these catalogues are together\n", files.stderr)
         self.assertEqual(self.text("n.completeness.csv"), before)
         for name, what in (("completeness", "a table of completeness or reliability, which goes with the catalogue of its sources"),
-                           ("injections", "a list of added sources, which goes with the catalogue of the image")):
+                           ("injections", "a list of injected sources, which goes with the catalogue of the image")):
             alone = self.merge_files(os.path.join(out, "a.%s.csv" % name), "-o", self.path("n.csv"))
             self.assertEqual(alone.returncode, 1)
             self.assertIn(what + ": name that one", alone.stderr)
@@ -570,7 +570,7 @@ class Completeness(t.Case):
                         self.assertLessEqual(abs(row[column] - expected[column]), 1e-8 * abs(expected[column]) + 1e-13)
 
     def made_list(self, path, widths, n, area, rms, seed):
-        """Writes a list of added sources, some of which had no room; returns it."""
+        """Writes a list of injected sources, some of which had no room; returns it."""
         random = np.random.default_rng(seed)
         rows = []
         for width in widths:
@@ -616,7 +616,7 @@ class Completeness(t.Case):
             self.run_here(self.sky(), "-q", "-o", name, check=True)
             rows = self.made_list(name[:-3] + "injections.csv", [1.0, 2.0], 5, 1.0, 1e-3, 1)
         path = self.path("b.injections.csv")
-        reason = "b.injections.csv: this is no list of added sources as srcfind writes it: make it and the catalogue beside it again"
+        reason = "b.injections.csv: this is no list of injected sources as srcfind writes it: make it and the catalogue beside it again"
         for change in ({"Width": 1.5}, {"Width": None}, {"Width": -1.0}, {"SNR": 0.0}, {"True_flux": -1.0}, {"True_flux": "x"}, {"Area": 0.0},
                        {"True_flux": None, "Found": 1}, {"Area": None}, None, {"Left": 0}):
             with self.subTest(change):
@@ -628,7 +628,7 @@ class Completeness(t.Case):
                 os.remove(self.path("m.csv"))
         os.remove(path)
         result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
-        self.assertIn("%s: no list of its added sources beside it, but 1 of 2 catalogues have one: no completeness is merged\n" % names[1], result.stderr)
+        self.assertIn("%s: no list of its injected sources beside it, but 1 of 2 catalogues have one: no completeness is merged: search it with --completeness\n" % names[1], result.stderr)
         self.assertEqual([result.returncode, os.path.exists(self.path("m.completeness.csv"))], [0, False])
         self.write_list(path, [{**row, "Width": 1.0 + i} for i, row in enumerate(rows[:1] * 64)])
         result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
@@ -636,10 +636,18 @@ class Completeness(t.Case):
         self.write_list(path, [{**row, "Width": 3.0 + i} for i, row in enumerate(rows[:1] * 64)])
         result = self.merge_files(*names, "--radius", "5", "-o", self.path("m.csv"))
         self.assertEqual(result.returncode, 0)
-        self.assertIn("m.completeness.csv: not written: the images have added sources of more than 64 widths\n", result.stderr)
+        self.assertIn("m.completeness.csv: not written: the images have injected sources of more than 64 widths\n", result.stderr)
 
     def read_lists(self, *names):
         return [t.read_csv(self.path(os.path.join("out", name + ".injections.csv"))) for name in names]
+
+    @staticmethod
+    def widths(path):
+        """Those of a list of injected sources."""
+        if path.endswith(".json"):
+            with open(path) as stream:
+                return sorted({row["Width"] for row in json.load(stream)["injections"]})
+        return sorted({float(width) for width in Table.read(path)["Width"]})
 
     def test_merged_of_two_sizes(self):
         """A scale that is too wide for some images is that of the others; tables of an interrupted batch, of shards and of files are the
@@ -654,9 +662,9 @@ class Completeness(t.Case):
                 words = [*images, "-q", *options, "-f", end, "--merge", self.path("m." + end)]
                 self.run_here(*words, check=True)
                 expected = self.take_merged(end)
-                widths = [sorted({row["Width"] for row in one}) for one in self.read_lists("a", "b", "c")]
+                widths = [self.widths(os.path.join(out, "%s.injections.%s" % (name, end))) for name in "abc"]
                 self.assertEqual(widths, [[1, 2], [1, 2, 8], [1, 2]])
-                for name in ("b." + end, "c.injections.csv", "a.gaussians." + end):
+                for name in ("b." + end, "c.injections." + end, "a.gaussians." + end):
                     os.remove(os.path.join(out, name))
                     self.run_here(*words, "--skip-existing", check=True)
                     self.assertEqual(self.take_merged(end), expected)

@@ -738,6 +738,28 @@ class Merge(t.Case):
         self.assertEqual([*found[:2], found[2] == expected[2]], [*expected[:2], True])
         return found
 
+    def test_absurd_beam_of_cut_rows(self):
+        """A beam in a catalogue that is wider than the sky: rows of the other sign, all of which are cut, are not looked for in every island."""
+        n = 5000 if t.SANITIZED else 100000
+
+        def flagged(flags):
+            def change(rows):
+                with open(self.path("few.ecsv")) as stream:
+                    at = next(line for line in stream if line[0] != "#").rstrip().split(",").index("Flags")
+                cells = (row.split(",") for row in rows)
+                return [",".join([*row[:at], flags, *row[at + 1:]]) for row in cells]
+            return change
+
+        whole, cut = self.long_catalogue("whole.ecsv", n, flagged("0")), self.long_catalogue("cut.ecsv", n, flagged("33"))
+        with open(cut) as stream:
+            text = stream.read()
+        with open(cut, "w") as stream:
+            stream.write(re.sub(r"(#   BM(AJ|IN): ).*", r"\g<1>3000", text))
+        for catalogues in ((whole, cut), (cut, whole)):
+            result = merge(*catalogues, "-o", self.merged)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("%d rows of 2 catalogues, 0 duplicates left out" % (2 * n), result.stderr)
+
     def test_long_catalogues(self):
         """They are read in blocks: with blank lines, quotes, cells that are empty at first, other ends of lines."""
         n = 13000

@@ -252,7 +252,7 @@ class Planes(t.Case):
         self.assertEqual(len(first) + len(fourth), sum(self.count(other, plane) for plane in "1234"))
 
     def test_columns_of_merged_planes(self):
-        """Rows and their Gaussians have plane and frequency behind the date, in all formats, also from catalogues; not where planes are the same."""
+        """Rows and their Gaussians have plane and frequency behind the date, in all formats, also from catalogues; images without planes have not."""
         third = {"CTYPE3": "FREQ", "CRVAL3": 1.4e9, "CDELT3": 2e6, "CRPIX3": 1.0, "CUNIT3": "Hz"}
         channels = self.write("channels.fits", cube(3), t.sky_header(**third))
         stokes = self.write("stokes.fits", np.stack([cube(3), cube(3)]), t.sky_header(**third, CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0))
@@ -285,8 +285,17 @@ class Planes(t.Case):
                 with open(self.path("m.csv"), encoding="utf-8") as stream:
                     self.assertEqual(stream.read(), text)
             shutil.rmtree(self.out)
-        t.run(channels, "-q", "--plane", "2", "--merge", self.path("m.csv"), check=True)
-        self.assertNotIn("Plane", self.rows("m.csv")[0])
+        other = self.write("other.fits", cube(3), t.sky_header(**{**third, "CRVAL3": 1.5e9}))
+        t.run(channels, other, "-q", "--plane", "2", "-o", self.out, "-f", "fits", "--merge", self.path("m.csv"), "--merge-duplicates", "keep", check=True)
+        expected = {(channels, "2", "1402000000"), (other, "2", "1502000000")}
+        self.assertEqual({(row["Image"], row["Plane"], row["Frequency"]) for row in self.rows("m.csv")}, expected)
+        subprocess.run([os.path.join(os.path.dirname(t.COMMAND), "srcfind-merge"), "-q", *(os.path.join(self.out, name) for name in self.names()),
+                        "--merge-duplicates", "keep", "-o", self.path("n.csv")], check=True)
+        self.assertEqual(self.rows("n.csv"), self.rows("m.csv"))
+        flat = [self.write(name, cube(1)[0][None, None], t.sky_header(**third, CTYPE4="STOKES", CRVAL4=1.0, CDELT4=1.0, CRPIX4=1.0)) for name in ("a.fits", "b.fits")]
+        for planes in ([], ["--plane", "all"], ["--plane", "1,1"]):
+            t.run(*flat, "-q", *planes, "--merge", self.path("m.csv"), check=True)
+            self.assertNotIn("Plane", self.rows("m.csv")[0])
 
     def test_merged_by_srcfind_merge(self):
         """srcfind-merge tells planes apart as --merge does, if catalogues tell them; a plane that is not named is the first."""

@@ -190,6 +190,33 @@ static void many_rows(void **state) {
     free(c);
 }
 
+/* All rows of an image with such a beam differ in sign or scale from those of the other: none is
+ * compared with all of them. */
+static void absurd_reach_of_all(void **state) {
+    const int n = 1000000 / UNIT_FEWER;
+    struct candidate *c = malloc((size_t)n * sizeof *c);
+    uint64_t *found = calloc((size_t)n / 64 + 1, sizeof *found);
+    const struct reach reach[2] = {{1e-7, 1}, {100, 1}};
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        int64_t n_found = 0;
+        for (int k = 0; k < n; k++) {
+            c[k] = at(k / 2 * 5e-6, k % 3 * 1e-5);
+            c[k].image = k % 2;
+            c[k].row = (uint32_t)k;
+            c[k].rms = 1 + k % 7;
+            c[k].is_negative = kind == 0 && k % 2 == 1;
+            c[k].scale = (uint16_t)(kind == 1 ? k % 2 * SCALE_STEPS : kind == 2 ? k % 65536 : 0);
+        }
+        assert_true(duplicates_find(c, n, reach, found));
+        for (int k = 0; k < n; k++)
+            n_found += found[k / 64] >> k % 64 & 1;
+        assert_int_equal(n_found, 0);
+    }
+    free(found);
+    free(c);
+}
+
 /* One row of an image whose beam is as wide as the sky does not make others search all rows. */
 static void absurd_reach(void **state) {
     const int n = 1000000 / UNIT_FEWER;
@@ -218,7 +245,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_rows),   cmocka_unit_test(preference),
         cmocka_unit_test(no_duplicates), cmocka_unit_test(many_rows),
-        cmocka_unit_test(absurd_reach),
+        cmocka_unit_test(absurd_reach),  cmocka_unit_test(absurd_reach_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

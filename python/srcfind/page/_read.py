@@ -173,7 +173,8 @@ def _merged_completeness(path: Path, members: dict[str, Any]) -> dict[str, Any] 
 def read_catalogue(path: Path) -> CatalogueFile:
     """Reads a catalogue, or a merged one with its table of completeness."""
     members = _read_json(path)
-    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability")):
+    for name, what in (("gaussians", "Gaussians"), ("planes", "planes"), ("completeness_bins", "completeness"), ("reliability_bins", "reliability"),
+                       ("injections", "injected sources")):
         if name in members:
             raise OtherTable(f"{path}: this is a table of {what}: give the catalogue beside it")
     sources = members.pop("sources", None)

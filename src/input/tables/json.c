@@ -453,7 +453,7 @@ static enum srcfind_status read_part(struct json *j, struct table_file *table,
         return status;
     if (is_word(name, "columns"))
         return read_columns(j, error);
-    if (is_word(name, "sources") || is_word(name, "gaussians"))
+    if (is_word(name, "sources") || is_word(name, "gaussians") || is_word(name, "injections"))
         return read_sources(j, error);
     if (is_word(name, "image"))
         return read_image(j, table, error);
