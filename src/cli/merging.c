@@ -92,14 +92,13 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
                           struct error *error) {
     const struct target *target = &m->targets->target[i];
     struct read_catalogue read;
-    struct error why;
+    struct error why = {""};
     enum srcfind_status status =
         read_catalogue_to(merge_spool(m->merge), target->catalogue, &read, error);
     if (status == SRCFIND_OK)
         status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
     if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
         status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
-    *why.text = '\0';
     if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
         read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)

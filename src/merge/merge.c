@@ -315,7 +315,6 @@ static enum srcfind_status read_gaussians(const struct merge *m, const char *pat
 static enum srcfind_status look_for_injections(const struct merge *m, const char *path,
                                                struct read_catalogue *read, struct error *why,
                                                struct error *error) {
-    *why->text = '\0';
     if (!m->options.completeness)
         return SRCFIND_OK;
     char *beside = merge_table_path(path, "injections");
@@ -340,7 +339,7 @@ static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
                                    struct error *error) {
     struct read_catalogue read;
-    struct error why;
+    struct error why = {""};
     char plane[OPTIONS_TEXT];
     enum srcfind_status status = merge_check_input(m->options.path, path, error);
     if (status != SRCFIND_OK)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "input/table_file.h"
 
@@ -26,8 +27,10 @@ static bool copy_columns(const struct table_file *table, struct injections *list
     const struct table_file_column *of_area = table_file_column(table, "Area");
     for (int i = 0; i < COLUMNS; i++) {
         const struct table_file_column *from = table_file_column(table, columns[i].name);
-        for (int64_t row = 0; from && row < list->n; row++)
-            *(double *)((char *)&list->all[row] + columns[i].offset) = table_file_real(from, row);
+        for (int64_t row = 0; from && row < list->n; row++) {
+            const double value = table_file_real(from, row);
+            memcpy((char *)&list->all[row] + columns[i].offset, &value, sizeof value);
+        }
         if (!from)
             return false;
     }

@@ -59,10 +59,9 @@ void cards_add_real(struct cards *cards, const char *keyword, double value) {
 }
 
 void cards_add_pixel(struct cards *cards, const char *keyword, double value) {
-    char text[FORMAT_TEXT + sizeof ".0"];
-    format_real(value, text);
-    if (!strpbrk(text, ".E"))
-        strcat(text, ".0");
+    char digits[FORMAT_TEXT], text[FORMAT_TEXT + sizeof ".0"];
+    format_real(value, digits);
+    snprintf(text, sizeof text, "%s%s", digits, strpbrk(digits, ".E") ? "" : ".0");
     add_value(cards, keyword, text);
 }
 
