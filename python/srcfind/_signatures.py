@@ -65,7 +65,7 @@ class Options(TypedDict, total=False):
     min_pixels: Whole | None
     #: sources of the negated image too
     negative: Flag | None
-    #: how many of N added sources are found [2000]
+    #: how many of N injected sources are found [2000]
     completeness: Flag | Whole | None
     #: of their random places and fluxes [1]
     seed: Whole | None

@@ -205,7 +205,7 @@ static enum srcfind_status run_trial(const struct trials *t, int64_t first, int6
         status = error_memory(t->error, "adding sources to an image");
     }
     if (status == SRCFIND_OK && !row_index_make(&rows, found.rows, found.n))
-        status = error_memory(t->error, "looking for added sources");
+        status = error_memory(t->error, "looking for injected sources");
     for (int64_t i = first; status == SRCFIND_OK && i < end; i++)
         if (t->list->all[i].is_added)
             find_source(t, &rows, i);
@@ -283,7 +283,7 @@ enum srcfind_status completeness_measure(const struct completeness_from *from,
     if (status == SRCFIND_OK)
         t.factor = factor_of(&t);
     if (status == SRCFIND_OK && !row_index_make(&t.before, from->before->rows, from->before->n))
-        status = error_memory(error, "looking for added sources");
+        status = error_memory(error, "looking for injected sources");
     if (status == SRCFIND_OK)
         set_fluxes(&t);
     if (status == SRCFIND_OK)

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* asprintf, memmem */
 #include "cli/earlier.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,14 +55,14 @@ static bool has_texts(const char *path, const char *first, const char *text) {
     return has;
 }
 
-/* A line of names, of a merged table behind that of its image. */
+/* Whether a file has these column names; merged tables have others before them. */
 static bool has_columns(const char *path, const char *first, const struct part *part) {
     char text[OVERLAP];
     const bool is_first = first && !*first; /* the file begins with it */
     if (is_first && has_texts(path, part->columns, NULL))
         return true;
-    snprintf(text, sizeof text, is_first ? ",%s" : "\n%s", part->columns);
-    if (has_texts(path, is_first ? "Image,Date_obs," : first, text))
+    snprintf(text, sizeof text, "\n%s", part->columns);
+    if (!is_first && has_texts(path, first, text))
         return true;
     snprintf(text, sizeof text, ",%s", part->columns);
     return has_texts(path, is_first ? "Image,Date_obs," : first, text);
@@ -93,11 +92,10 @@ static bool is_own_table(const char *path, const struct writer *writer, const st
 
 static bool is_there(const char *path) {
     struct stat info;
-    return path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether two paths are of one file; those that are equal are, also where it cannot be looked at.
- */
+/* Whether two paths name one file; equal paths do, even if stat fails. */
 static bool are_one(const char *a, const char *b) {
     return strcmp(a, b) == 0 || path_is_same_file(a, b);
 }
@@ -136,7 +134,8 @@ static void list(char *text, const char *path) {
 
 /* --- what is beside a catalogue --- */
 
-/* What is no table of sources has CSV beside it, unless this is that of a catalogue as CSV. */
+/* Region files and sky models have CSV tables beside them; if STEM.csv exists, they are its own,
+ * and stay. */
 static void remove_table(const struct replaced *r, const struct part *part, struct lists *lists) {
     const struct writer *writer = r->writer->is_table ? r->writer : &csv_writer;
     const bool has_suffix = r->writer->is_table && path_has_suffix(r->catalogue);
@@ -197,6 +196,6 @@ void earlier_remove(const struct replaced *r, const struct messages *messages) {
         messages_note(messages, "%s: removed what an earlier run wrote beside it: %s", r->catalogue,
                       lists.removed);
     if (*lists.named)
-        messages_note(messages, "%s: not of this run, but beside it: %s", r->catalogue,
-                      lists.named);
+        messages_note(messages, "%s: left by another run, and may not fit this catalogue: %s",
+                      r->catalogue, lists.named);
 }

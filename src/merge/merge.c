@@ -208,7 +208,7 @@ static bool keep_rows(struct merge *m, const struct merge_input *input,
                                     (size_t)image->n_gaussians * size, &image->gaussians_at));
 }
 
-/* Keeps the sources that were added to image i. False with errno. */
+/* Keeps the sources that were injected into image i. False with errno. */
 static bool keep_injections(struct merge *m, int64_t i, const struct merge_input *input) {
     errno = ENOMEM;
     if (!GROW(m->injections, m->injections_capacity, i + 1))

@@ -1,8 +1,8 @@
 /* Merges the catalogues of images into one: all rows, with the image of each, in the order of the
  * images, and without those that another image has better; and, if it is to be, the table of their
- * Gaussians. The rows wait in a temporary file beside
- * the merged catalogue; when all are there, of each row 64 bytes are in memory, at most; then 128
- * of each that touches an edge or a blank pixel and is no duplicate yet. */
+ * Gaussians. The rows wait in a temporary file beside the merged catalogue; when all are there, of
+ * each row 64 bytes are in memory, at most; then 128 of each that touches an edge or a blank pixel
+ * and is no duplicate yet. */
 #ifndef MERGE_H
 #define MERGE_H
 

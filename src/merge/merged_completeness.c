@@ -44,8 +44,7 @@ bool merged_injections_widths(const struct merged_injections *const *kept, int64
     return ok;
 }
 
-/* Which of its widths an image has this one as; -1: it does not have it, as where the image is too
- * small for a scale. */
+/* The index of a width among those of an image; -1 if it has none. */
 static int find_width(const struct merged_injections *kept, double width) {
     for (int k = 0; k < kept->n_widths; k++)
         if (kept->widths[k] == width)
@@ -108,7 +107,7 @@ static bool read_images(const struct spool *spool, const struct merged_injection
     return ok;
 }
 
-/* Where few images have a width, its last sources were not added. */
+/* Widths that few images have are filled up with sources that were not injected. */
 bool merged_injections_list(const struct spool *spool, const struct merged_injections *const *kept,
                             int64_t n, struct injections *list) {
     list->n_a_width = 0;

@@ -1,4 +1,4 @@
-/* The sources that were added to the images of a merged catalogue, to see which are found. */
+/* The sources that were injected into the images of a merged catalogue, to see which are found. */
 #ifndef MERGED_COMPLETENESS_H
 #define MERGED_COMPLETENESS_H
 

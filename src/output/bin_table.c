@@ -112,7 +112,7 @@ static bool make_reliability(struct bin_rows *r, const struct srcfind_catalogue 
     return rows;
 }
 
-/* The same for sources that were added. */
+/* The same for injected sources. */
 static bool make_injections(struct bin_rows *r, const struct srcfind_catalogue *catalogue) {
     const struct injections *list = &catalogue->injections;
     struct injection_row *rows = calloc((size_t)list->n + 1, sizeof *rows);

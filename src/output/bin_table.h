@@ -1,5 +1,5 @@
 /* Tables beside a catalogue that are not of its rows: bins of completeness and of reliability, and
- * the sources that were added for completeness. */
+ * the sources that were injected for completeness. */
 #ifndef BIN_TABLE_H
 #define BIN_TABLE_H
 

@@ -167,7 +167,7 @@ class Batches(t.Case):
                 self.assertEqual(self.beside(), sorted(["c." + end, *("c." + name for name in self.MAPS)]))
                 removed, = re.findall("%s: removed what an earlier run wrote beside it: (.*)" % re.escape(catalogue), said)
                 self.assertEqual(sorted(removed.split(", ")), [self.path(name) for name in tables])
-                named, = re.findall("%s: not of this run, but beside it: (.*)" % re.escape(catalogue), said)
+                named, = re.findall("%s: left by another run, and may not fit this catalogue: (.*)" % re.escape(catalogue), said)
                 self.assertEqual(named.split(", "), [self.path("c." + name) for name in self.MAPS])
                 for name in self.beside():
                     os.remove(self.path(name))
@@ -175,11 +175,11 @@ class Batches(t.Case):
         t.run(image, "-q", "-o", self.path("c.reg"), check=True)
         said = t.run(image, "-o", self.path("c.csv"), check=True).stderr
         self.assertLess({"c.%s.fits" % part for part in self.TABLES}, set(self.beside()))
-        self.assertRegex(said, "c.csv: not of this run, but beside it: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n")
+        self.assertRegex(said, "c.csv: left by another run, and may not fit this catalogue: .*/c.rms.fits, .*/c.sources.fits, .*/c.picture.png, .*/c.reg\n")
         again = self.rich(self.path("c.fits"))
         self.assertNotIn("earlier", t.run(again, "-o", self.path("none.fits"), check=True).stderr)
         said = t.run(again, "--save", "rms,sources,picture", "--fit", "-o", self.path("c.fits"), check=True).stderr
-        self.assertIn("not of this run, but beside it: %s\n" % self.path("c.reg"), said)
+        self.assertIn("left by another run, and may not fit this catalogue: %s\n" % self.path("c.reg"), said)
 
     def bytes_of(self, name):
         with open(self.path(name), "rb") as stream:
@@ -224,7 +224,7 @@ class Batches(t.Case):
             else:
                 with open(other, "w") as stream:
                     stream.write(text)
-            self.assertIn("not of this run, but beside it: " + other, t.run(image, "-o", self.path("d." + name), check=True).stderr)
+            self.assertIn("left by another run, and may not fit this catalogue: " + other, t.run(image, "-o", self.path("d." + name), check=True).stderr)
             os.remove(other)
         self.rich(self.path("e.csv"))
         os.remove(self.path("e.planes.csv"))
