@@ -259,7 +259,7 @@ class Tables(t.Case):
         def bar(first):  # no line of print_table is then empty
             return "bar", first, "A1"
         fields = {"12345": 12.345, "1.5": 1.5, " - 12 5": -0.125, "1 2 . 5": 12.5, "1.5E 2": 150.0, "15E2": 1.5, "1.5D-2": 0.015, "-.5": -0.5, "5.": 5.0,
-                  "+ 1 .2 E - 3": 1.2e-3, "": None, "-99": None, "nan": None, "1.5d2": 150.0, "7E+300": 7e297, "123456789012": 123456789.012}
+                  "+ 1 .2 E - 3": 1.2e-3, "": None, "-99": None, "-99.5": -99.5, "-9": -0.009, "nan": None, "1.5d2": 150.0, "7E+300": 7e297, "123456789012": 123456789.012}
         rows = ["%-14s|" % field for field in fields]
         for form in ("F14.3", "E14.3", "D14.3"):
             columns = read(self.write_ascii("f.fits", [("x", 1, form), bar(15)], rows, TNULL1="-99"))[1]
@@ -267,7 +267,8 @@ class Tables(t.Case):
         self.assertEqual(read(self.write_ascii("s.fits", [("x", 1, "F14.3"), bar(15)], rows[:2], TSCAL1=2.0, TZERO1=-1.0))[1]["x"], [23.69, 2.0])
         whole = {"1 2": 12, "-7": -7, "": None, " 0007": 7, "9223372036854775807": 2**63 - 1}
         rows = ["%19s|" % field for field in whole]
-        self.assertEqual(read(self.write_ascii("i.fits", [("x", 1, "I19"), bar(20)], rows))[1]["x"], list(whole.values()))
+        for form in ("I19", "I19.2"):
+            self.assertEqual(read(self.write_ascii("i.fits", [("x", 1, form), bar(20)], rows))[1]["x"], list(whole.values()))
         beyond = read(self.write_ascii("i.fits", [("x", 1, "I19"), bar(20)], rows + ["9223372036854775808|"]))[1]["x"]
         self.assertEqual(beyond, [None if value is None else float(value) for value in (*whole.values(), 2**63)])
         self.assertEqual(read(self.write_ascii("z.fits", [("x", 1, "I19"), bar(20)], rows, TZERO1=0.5))[1]["x"], [12.5, -6.5, None, 7.5, float(2**63)])
@@ -284,7 +285,7 @@ class Tables(t.Case):
         row = ["1.5  2.5  "]
         self.assertEqual(read(self.write_ascii("a.fits", [("x", 1, "F5.1"), ("y", 6, "F5.1")], row))[1], {"x": [1.5], "y": [2.5]})
         bad = "column 2 of the table in HDU 1 does not fit into its rows, or has no valid TFORM2 and TBCOLn"
-        for first, form in ((7, "F5.1"), (0, "F5.1"), (-3, "F5.1"), (11, "F1.0"), (2**40, "F5.1"), (6, "F0.0"), (6, "F"), (6, "5F"), (6, "Z5"), (6, "F5.6"),
+        for first, form in ((7, "F5.1"), (0, "F5.1"), (-3, "F5.1"), (11, "F1.0"), (2**40, "F5.1"), (-2**63, "F5.1"), (2**63 - 1, "F5.1"), (6, "F0.0"), (6, "F"), (6, "5F"), (6, "Z5"), (6, "F5.6"),
                             (6, "F5.1x"), (6, "I99999999999"), (6, ""), (None, "F5.1"), (6, "1D")):
             path = self.write_ascii("b.fits", [("x", 1, "F5.1"), ("y", 6, "F5.1")], row, TFORM2=form, TBCOL2=first or 0)
             self.assertIn(bad, error_of(path), (first, form))
@@ -306,7 +307,7 @@ class Tables(t.Case):
         other, sky, pixels = table("META", "X", "Y"), table("CAT", "RA", "DEC"), table("PIX", "Xposn", "Yposn")
         galactic, empty = table("GAL", "GLON", "GLAT"), table("NONE", "RA", "DEC", n=0)
         ra, xy = [(1, 82, 68), (2, 83, 69)], [(1, 88, 89), (2, 89, 90)]
-        for tables in ([other, sky], [galactic, sky], [empty, sky], [other, empty, sky, pixels], [other, table("A", "RA", "DEC", ascii_table=True)],
+        for tables in ([other, sky], [galactic, sky], [empty, sky], [other, empty, sky, pixels], [table("MIX", "GLON", "GLAT", "Xposn", "Yposn"), sky], [other, table("A", "RA", "DEC", ascii_table=True)],
                        [table("A", "X", ascii_table=True), sky], [sky, galactic]):
             self.assertEqual(of(*tables), ("sky", ra))
         vizier = table("VIZ", "RAJ2000", "DEJ2000")

@@ -35,7 +35,10 @@ static bool read_form(const char *form, struct ascii_column *column) {
         if (!read_digits(&form, &column->decimals))
             return false;
     }
-    return *form == '\0' && width > 0 && column->decimals <= width;
+    const bool is_valid = *form == '\0' && width > 0 && column->decimals <= width;
+    if (column->type == 'A' || column->type == 'I')
+        column->decimals = 0;
+    return is_valid;
 }
 
 bool ascii_table_column(const struct table *table, int number, struct ascii_column *column) {
@@ -43,11 +46,10 @@ bool ascii_table_column(const struct table *table, int number, struct ascii_colu
     int64_t first;
     column->number = number;
     if (!table_form(table, number, form) || !read_form(form, column) ||
-        !header_indexed(table->header, "TBCOL", number, &first))
+        !header_indexed(table->header, "TBCOL", number, &first) || first < 1)
         return false;
     column->offset = first - 1;
-    return first >= 1 && first <= table->row_bytes &&
-           column->width <= table->row_bytes - column->offset;
+    return column->width <= table->row_bytes - column->offset;
 }
 
 /* --- numbers --- */
@@ -87,8 +89,7 @@ struct number ascii_table_number(const struct ascii_column *column, const char *
     char text[MOST_CHARACTERS + EXPONENT];
     if (!copy_digits(field, length, text))
         return (struct number){.kind = NUMBER_NONE};
-    if (column->type != 'I')
-        imply_point(column->decimals, text);
+    imply_point(column->decimals, text);
     struct number number = parse_number(text, strlen(text));
     if (column->type != 'I' && number.kind == NUMBER_INTEGER)
         number.kind = NUMBER_REAL;
