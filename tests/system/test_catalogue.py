@@ -565,7 +565,7 @@ class Beams(t.Case):
                 self.assertIn(words, lines_of(path, "--plane", "2")[1])
                 fits.HDUList([fits.PrimaryHDU(cube, t.sky_header(CTYPE3="FREQ")), table]).writeto(path, overwrite=True)
                 self.assertIn("srcfind: %s: the beam of the keywords, 9 x 7.2 arcsec at 30 degrees, is used; the BEAMS table has no usable "
-                              "beam for this plane" % path, lines_of(path, "--plane", "2"))
+                              "beam for this plane: --beam gives another" % path, lines_of(path, "--plane", "2"))
                 self.assertNotIn("no usable", "".join(lines_of(path, "--plane", "3")))
         fits.HDUList([fits.PrimaryHDU(cube, header), table]).writeto(path, overwrite=True)
         at = self.path("at.csv")
