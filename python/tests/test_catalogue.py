@@ -98,7 +98,9 @@ def test_planes(path):
     sky.make(["200", path("sky.fits"), "--density", "900", "--seed", "5"])
     pixels, header = fits.getdata(path("sky.fits")), fits.getheader(path("sky.fits"))
     name = "a, b and a name that is longer than thirty-two characters.fits"
-    fits.writeto(path(name), np.array([pixels, 2 * pixels]), header)
+    stokes = header.copy()
+    stokes.update(CTYPE3="STOKES", CRVAL3=1.0, CRPIX3=1.0, CDELT3=1.0)
+    fits.writeto(path(name), np.array([pixels, 2 * pixels]), stokes)
     t.run(path("sky.fits"), "-q", "--measure-in", "%s,%s" % (path(name).replace(",", ",,"), path("sky.fits")), "-o", path("c.ecsv"), check=True)
     expected = QTable.read(path("c.planes.ecsv"), format="ascii.ecsv")
     found = srcfind.find(path("sky.fits"), measure_in=[path(name), pathlib.Path(path("sky.fits"))])

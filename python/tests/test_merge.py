@@ -1,4 +1,5 @@
 """Merging: the file is the command's, from catalogues in memory and from files."""
+import csv
 import os
 import pickle
 
@@ -7,6 +8,8 @@ import pytest
 import srcfind
 import srcfind_test as t
 from astropy.io import fits
+
+EDGE = 1
 
 
 @pytest.fixture
@@ -45,12 +48,15 @@ def test_same_bytes_as_the_command(tiles, path):
 
 
 def test_names_and_radius(tiles, path):
-    """Arrays have the names of a dict; a radius of next to nothing leaves no duplicates."""
+    """Arrays have the names of a dict; a radius of next to nothing leaves no duplicates but parts that an edge cuts."""
     found = {name: srcfind.find(fits.getdata(tile), header=fits.getheader(tile)) for name, tile in zip(("x", "y"), tiles)}
     merged = srcfind.merge(found, path("merged.csv"), radius=1e-6)
-    assert merged.duplicates == 0 and merged.rows == sum(map(len, found.values()))
+    whole = sum(int((catalogue.array["Flags"] & EDGE == 0).sum()) for catalogue in found.values())
+    assert merged.rows + merged.duplicates == sum(map(len, found.values()))
     with open(path("merged.csv")) as stream:
-        assert {line.split(",")[0] for line in stream.readlines()[1:]} == {"x", "y"}
+        rows = list(csv.DictReader(stream))
+    assert {row["Image"] for row in rows} == {"x", "y"} and len(rows) == merged.rows
+    assert sum(int(row["Flags"]) & EDGE == 0 for row in rows) == whole
     with pytest.raises(srcfind.OptionError, match="dict"):
         srcfind.merge(found.values(), path("none.csv"))
 
