@@ -76,8 +76,7 @@ bool candidates_read(const struct spool *spool, const struct merged_image *image
 
 bool candidates_have_cut(const struct candidates *c, const uint64_t *duplicates) {
     for (int64_t i = 0; i < c->n; i++) {
-        const uint32_t row = c->candidate[i].row;
-        if (c->candidate[i].at_edge && !(duplicates[row / 64] >> row % 64 & 1))
+        if (c->candidate[i].at_edge && !duplicates_has(duplicates, c->candidate[i].row))
             return true;
     }
     return false;

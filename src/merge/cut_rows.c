@@ -1,3 +1,16 @@
+/* In: the rows of all images, in the spool, with flag 1 where an edge or blank pixels cut an
+ * island; the rows that are duplicates by distance. Out: more bits of duplicates.
+ *
+ * 1. A pass over all rows lists the cut ones that are no duplicates yet, and fits to the rows of
+ *    each image how its pixels lie on the sky (pixel_frame.h): so catalogues without coordinates of
+ *    the image will do. Where rows are few or on a line, the errors of a row tell the pixel's size.
+ * 2. The list is sorted by one coordinate of the unit vector of the centre of each island's box.
+ * 3. A second pass looks at each island that is not cut: cut rows near it, of another image and of
+ *    its sign, are duplicates if the box of their island lies in its box, and their centre in an
+ *    ellipse of one of its rows, but for a margin.
+ *
+ * The rows of an island follow each other. Islands without a box or a place on the sky are left
+ * out. The margin is bounded by the box, whatever a catalogue says of its beam. */
 #include "merge/cut_rows.h"
 
 #include <errno.h>
@@ -8,7 +21,7 @@
 #include "common/arrays.h"
 #include "merge/pixel_frame.h"
 
-enum { MOST_SIDES = 8 };
+enum { MOST_SIDES = 8 }; /* the widest reach of an island, in sides of its box */
 
 /* An island: rows that follow each other, with one number, scale and sign. */
 struct merged_island {
@@ -174,10 +187,6 @@ static void end_island(struct cut_rows *c) {
     c->is_open = false;
 }
 
-static bool is_duplicate(const struct finding *f, int64_t row) {
-    return f->duplicates[row / 64] >> row % 64 & 1;
-}
-
 static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_source *source) {
     struct cut_rows *c = &f->cuts;
     pixel_sums_add(&c->sums, source);
@@ -187,7 +196,7 @@ static bool take_cut_row(struct finding *f, int64_t row, const struct srcfind_so
         c->island = begin_island(source);
     c->is_open = true;
     add_to_island(&c->island, source);
-    if (!(source->flags & SRCFIND_FLAG_EDGE) || is_duplicate(f, row))
+    if (!(source->flags & SRCFIND_FLAG_EDGE) || duplicates_has(f->duplicates, row))
         return true;
     if (!GROW(c->rows, c->capacity, c->n + 1))
         return false;
@@ -245,9 +254,9 @@ struct part {
 
 /* A direction on the sky at a row, from north through east, as far as an angle. */
 static void direction(const struct srcfind_source *row, double turned, double angle, double to[3]) {
-    const double degree = M_PI / 180, lon = row->lon * degree, lat = row->lat * degree;
-    const double north[3] = {-sin(lat) * cos(lon), -sin(lat) * sin(lon), cos(lat)};
-    const double east[3] = {-sin(lon), cos(lon), 0};
+    const double degree = M_PI / 180;
+    double north[3], east[3];
+    pixel_frame_directions(row->lon, row->lat, north, east);
     for (int k = 0; k < 3; k++)
         to[k] = angle * degree * (cos(turned * degree) * north[k] + sin(turned * degree) * east[k]);
 }
@@ -417,7 +426,7 @@ static void search_island(struct finding *f) {
             break;
         if (fabs(cut->centre[0] - at[0]) <= radius && fabs(cut->centre[1] - at[1]) <= radius &&
             contains(f, frame, cut))
-            f->duplicates[cut->row / 64] |= (uint64_t)1 << cut->row % 64;
+            duplicates_set(f->duplicates, cut->row);
     }
 }
 

@@ -159,7 +159,7 @@ static double chord(double angle) {
 }
 
 static bool is_taken(const struct search *s, const struct candidate *c) {
-    return c->turn.rank == HAD_ITS_TURN && !(s->duplicates[c->row / 64] >> c->row % 64 & 1);
+    return c->turn.rank == HAD_ITS_TURN && !duplicates_has(s->duplicates, c->row);
 }
 
 /* That of an image, for rows of the scale of c. */
@@ -223,7 +223,7 @@ static void search_all(struct search *s, int64_t n) {
         const double reach = reach_of(&s->reach[c->image], c);
         s->own = reach > 0 ? chord(reach) : 0;
         if (has_better(s, c, 0, 0, n))
-            s->duplicates[c->row / 64] |= (uint64_t)1 << c->row % 64;
+            duplicates_set(s->duplicates, c->row);
         else
             take(s, place, c->image, n);
         c->turn.rank = HAD_ITS_TURN;

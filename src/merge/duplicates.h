@@ -39,6 +39,15 @@ static inline double reach_of_scale(const struct reach *reach, double scale) {
     return reach->radius * sqrt(1 + reach->growth * scale * scale);
 }
 
+/* Whether the bit of a row is set, which says that it is a duplicate. */
+static inline bool duplicates_has(const uint64_t *duplicates, int64_t row) {
+    return duplicates[row / 64] >> row % 64 & 1;
+}
+
+static inline void duplicates_set(uint64_t *duplicates, int64_t row) {
+    duplicates[row / 64] |= (uint64_t)1 << row % 64;
+}
+
 /* Takes n rows in the order of preference. A row that is nearer than the reach to one that was
  * taken, of another image and of the same sign and scale, is a duplicate: its bit, row, is set in
  * `duplicates`; the others are taken. reach: of each image; of two images, the larger counts. At

@@ -6,6 +6,7 @@
 
 #include "common/arrays.h"
 #include "common/texts.h"
+#include "merge/duplicates.h"
 
 enum { ROWS_A_MARK = 512 };
 
@@ -17,7 +18,7 @@ struct row_mark {
 bool merged_rows_is_duplicate(const struct merged_rows *m, const struct merged_image *image,
                               int64_t row) {
     const int64_t number = image->first + row;
-    return m->duplicates && m->duplicates[number / 64] >> number % 64 & 1;
+    return m->duplicates && duplicates_has(m->duplicates, number);
 }
 
 bool merged_rows_stays(const struct merged_rows *m, const struct merged_image *image, int64_t row) {

@@ -19,6 +19,12 @@ bool pixel_frame_position(const struct srcfind_source *row, double position[3]) 
     return true;
 }
 
+void pixel_frame_directions(double lon, double lat, double north[3], double east[3]) {
+    const double l = lon * DEGREE, b = lat * DEGREE;
+    memcpy(north, (double[3]){-sin(b) * cos(l), -sin(b) * sin(l), cos(b)}, 3 * sizeof *north);
+    memcpy(east, (double[3]){-sin(l), cos(l), 0}, 3 * sizeof *east);
+}
+
 void pixel_sums_add(struct pixel_sums *s, const struct srcfind_source *row) {
     double at[3];
     if (!isfinite(row->x) || !isfinite(row->y) || !pixel_frame_position(row, at))
@@ -65,14 +71,13 @@ bool pixel_frame_fit(const struct pixel_sums *s, struct pixel_frame *frame) {
 /* The trace of the covariance of a position is the same for all directions of the axes. */
 bool pixel_frame_guess(const struct srcfind_source *row, struct pixel_frame *frame) {
     const double size = DEGREE * hypot(row->e_lon, row->e_lat) / hypot(row->e_x, row->e_y);
-    const double lon = row->lon * DEGREE, lat = row->lat * DEGREE;
-    const double west[3] = {sin(lon), -cos(lon), 0};
-    const double north[3] = {-sin(lat) * cos(lon), -sin(lat) * sin(lon), cos(lat)};
+    double north[3], east[3];
+    pixel_frame_directions(row->lon, row->lat, north, east);
     for (int k = 0; k < 3; k++) {
-        frame->x[k] = size * west[k];
+        frame->x[k] = -size * east[k];
         frame->y[k] = size * north[k];
     }
-    return isfinite(size) && size > 0 && isfinite(lon) && isfinite(lat);
+    return isfinite(size) && size > 0 && isfinite(row->lon) && isfinite(row->lat);
 }
 
 void pixel_frame_move(const struct pixel_frame *frame, double x, double y, double position[3]) {

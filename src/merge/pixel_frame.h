@@ -22,6 +22,9 @@ struct pixel_sums {
 /* The position of a row as a unit vector. False if it has none. */
 bool pixel_frame_position(const struct srcfind_source *row, double position[3]);
 
+/* The directions to the north and to the east at a position in degrees, as unit vectors. */
+void pixel_frame_directions(double lon, double lat, double north[3], double east[3]);
+
 /* Adds a row that has positions in pixels and on the sky. */
 void pixel_sums_add(struct pixel_sums *sums, const struct srcfind_source *row);
 
