@@ -185,8 +185,8 @@ static const struct mergeable injections_table = {"injections", "list of its inj
                                                   "no completeness is merged: search it with "
                                                   "--completeness"};
 
-/* Whether all catalogues have a table beside them. Says which lacks it, if others have it. *ok:
- * false where memory ran out. */
+/* Whether all catalogues that are there have a table beside them. Says which lacks it, if others
+ * have it. *ok: false where memory ran out. */
 static bool have_table(const struct mergeable *table, const struct image_list *list,
                        const struct messages *messages, bool *ok) {
     const char *lacks = NULL;
@@ -196,7 +196,7 @@ static bool have_table(const struct mergeable *table, const struct image_list *l
         const bool has = path && access(path, F_OK) == 0;
         *ok = *ok && path;
         n += has;
-        if (!has && !lacks)
+        if (!has && !lacks && access(list->paths[i], F_OK) == 0)
             lacks = list->paths[i];
         free(path);
     }
