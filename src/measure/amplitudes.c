@@ -77,7 +77,7 @@ struct amplitude_system amplitudes_factorise(const struct place_group *group,
                                              const struct place_pixels *known) {
     struct amplitude_system s = {.n = group->n, .lower = sums->normal};
     for (int i = 0; i < s.n; i++)
-        s.whole[i] = sums->normal[(int64_t)i * s.n + i];
+        s.squares[i] = sums->normal[(int64_t)i * s.n + i];
     for (int i = 0; i < s.n; i++)
         s.same[i] = same_as(group, sums, known, s.same, i);
     factorise(s.n, s.lower, s.same);
@@ -218,7 +218,7 @@ static bool is_first(const struct place *places, const struct place_group *group
 static double lone_error(const struct place *places, const struct place_group *group,
                          const struct amplitude_system *s, const struct tensor *beam, int i) {
     const struct place *p = &places[group->members[i]];
-    return fmax(sqrt(integral(p, p, beam)) / integral(p, p, NULL), sqrt(1 / s->whole[i]));
+    return fmax(sqrt(integral(p, p, beam)) / integral(p, p, NULL), sqrt(1 / s->squares[i]));
 }
 
 void amplitudes_errors(const struct place *places, const struct place_group *group,

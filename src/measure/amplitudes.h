@@ -8,7 +8,7 @@
 struct amplitude_system {
     int n;
     double *lower; /* n x n: L and, on its diagonal, D of L D L^T; it is that of place_sums */
-    double whole[PLACES_A_GROUP]; /* of each member: the sum of the squares of its shape */
+    double squares[PLACES_A_GROUP]; /* of each member: the sum of the squares of its shape */
     int same[PLACES_A_GROUP]; /* of each member: itself, one before it that it cannot be told from,
                                  or -1: it is not fitted */
 };

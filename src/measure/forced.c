@@ -51,8 +51,9 @@ static enum srcfind_status add_entries(struct measuring *m, int64_t first, int n
     for (int i = 0; i < n; i++) {
         const bool inside = is_inside(m->forced, x[i], y[i]);
         if (!inside && !m->forced->all) {
-            *(isnan(m->forced->positions->x[first + i]) ? &m->left_out.nowhere
-                                                        : &m->left_out.outside) += 1;
+            const bool is_nowhere = isnan(m->forced->positions->x[first + i]);
+            m->left_out.nowhere += is_nowhere;
+            m->left_out.outside += !is_nowhere;
             continue;
         }
         struct entry *e = &m->entries[m->n_rows++];
@@ -166,8 +167,8 @@ static void fill_row(const struct measuring *m, const struct place *p) {
     const struct pixel_source *source = m->forced->pixels->source;
     if (place_is_cut(p, source->width, source->height) || known->n_missing > 0)
         row->flags |= SRCFIND_FLAG_EDGE;
-    if (m->forced->frame &&
-        (!found->is_fitted || found->is_uncertain)) /* between the pixels, others', or too wide */
+    /* Not fitted: a shape between the pixels, too wide, or a sum of others. */
+    if (m->forced->frame && (!found->is_fitted || found->is_uncertain))
         row->flags |= SRCFIND_FLAG_NOT_FITTED;
     else
         fill_fluxes(m, known, found, row);

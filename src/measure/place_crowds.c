@@ -4,6 +4,8 @@
 
 #include "common/arrays.h"
 
+enum { MOST_IN_SQUARE = 16, FITTED_OF_CROWD = 4 };
+
 /* Where a place is: in which square, of those that suit the area of its shape. */
 struct spot {
     int64_t level, row, column;

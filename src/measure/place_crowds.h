@@ -4,10 +4,8 @@
 
 #include "measure/place.h"
 
-enum { MOST_IN_SQUARE = 16, FITTED_OF_CROWD = 4 };
-
-/* Marks the places of crowds: of more than MOST_IN_SQUARE places whose shapes have about the same
- * area, in a square of at most this area (FWHM^2). No flux of them means anything. Four of a
+/* Marks the places of crowds: more than sixteen places whose shapes have about the same area, in a
+ * square of at most this area (FWHM^2). No flux of them means anything. Four of a
  * square are still fitted, so that their emission is not in their neighbours; the others lose their
  * shapes. So the pixels that are used at all places are at most a multiple of those of the image.
  * False where memory ran out. */
