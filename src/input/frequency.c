@@ -212,7 +212,7 @@ static double on_axis(const struct header *header, const struct wcsprm *primary,
 
 /* Writes why the axis gives no frequency. */
 static void describe(const struct header *header, int axis, char *reason) {
-    char type[SRCFIND_TEXT] = "without CTYPE";
+    char type[SRCFIND_TEXT] = "";
     header_text(header, header_keyword("CTYPE", axis).text, type, sizeof type);
     snprintf(reason, SRCFIND_REASON,
              "axis %d (%.20s) gives none: correct its CTYPE%d, CUNIT%d and CRVAL%d, or, if it has "
@@ -220,9 +220,18 @@ static void describe(const struct header *header, int axis, char *reason) {
              axis, *type ? type : "without CTYPE", axis, axis, axis);
 }
 
+/* The frequency of an image without a spectral axis; NaN if its header tells none. */
+static double of_image(const struct header *header) {
+    static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
+    double frequency;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (header_real(header, keywords[i], &frequency) && is_frequency(frequency))
+            return frequency;
+    return NAN;
+}
+
 double frequency_of_plane(const struct header *header, const struct wcsprm *primary,
                           const struct srcfind_image *image, char *reason) {
-    static const char *const keywords[] = {"RESTFRQ", "RESTFREQ", "FREQ"};
     const int of_frequencies = find_axis(header, spectral, 1);
     int axis = of_frequencies > 0 ? of_frequencies
                                   : find_axis(header, spectral, sizeof spectral / sizeof *spectral);
@@ -230,11 +239,8 @@ double frequency_of_plane(const struct header *header, const struct wcsprm *prim
     *reason = '\0';
     if (axis > 0)
         frequency = on_axis(header, primary, axis, of_frequencies > 0, image);
-    else
-        axis = find_unknown(header, image);
-    for (size_t i = 0; axis == 0 && !is_frequency(frequency) && i < 3; i++)
-        if (!header_real(header, keywords[i], &frequency))
-            frequency = NAN;
+    else if ((axis = find_unknown(header, image)) == 0)
+        frequency = of_image(header);
     if (axis > 0 && !is_frequency(frequency))
         describe(header, axis, reason);
     return is_frequency(frequency) ? frequency : NAN;
