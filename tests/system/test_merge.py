@@ -395,6 +395,35 @@ class Merge(t.Case):
         images[1] = self.tile("b.fits", [(*compact[:5], 30.0), (150, 60, 2, 2, 0, 30.0), (190, 150, 2, 2, 0, 20.0)], 99, 20, seed=4)
         self.assertEqual(len(rows_of(self.merge_images(*images, *self.GIVEN))), 3)
 
+    def test_cut_sources_of_other_scales_and_of_one_image(self):
+        """On a whole source of a wider scale, a cut one is another; so it is inside of a ring of its own image."""
+        wide = (100, 100, 12, 12, 0, 40.0)
+        tiles = [self.tile("whole.fits", [wide], 0, 0, seed=1), self.tile("cut.fits", [wide, (150, 60, 2, 2, 0, 30.0), (190, 150, 2, 2, 0, 20.0)], 103, 20, seed=2)]
+        t.run(*tiles, "-q", *self.GIVEN, "--scales", "-o", self.out, check=True)
+        for name, scale, n in ((None, 0, 3), ("whole", 2, 4), ("cut", 2, 3)):
+            for i, tile in enumerate(("whole", "cut")):
+                with open("%s/%s.csv" % (self.out, tile)) as stream:
+                    rows = [row for row in rows_of(stream.read()) if row["Scale"] == "0"]
+                of_wide, = (row for row in rows if int(row["Flags"]) & EDGE == i) if i else rows
+                of_wide["Scale"] = str(scale if tile == name else 0)
+                with open(self.path(tile + ".csv"), "w", newline="") as stream:
+                    writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
+                    writer.writeheader()
+                    writer.writerows(rows)
+            self.assertEqual(merge(self.path("whole.csv"), self.path("cut.csv"), "--radius", 3, "-o", self.path("m.csv")).returncode, 0)
+            with open(self.path("m.csv")) as stream, self.subTest(name):
+                self.assertEqual(len(rows_of(stream.read())), n)
+        with fits.open(tiles[0], mode="update") as hdus:
+            pixels = hdus[0].data
+            y, x = np.indices(pixels.shape)
+            distance = np.hypot(x - 100, y - 100)
+            pixels[distance < 40] = 0
+            pixels[abs(distance - 25) < 3] = 20
+            pixels[98:103, 98:103] = 20
+            pixels[100, 103] = np.nan
+        far = self.tile("far.fits", [(400, 400, 2, 2, 0, 30.0)], 350, 350, seed=3)
+        self.assertEqual(len(rows_of(self.merge_images(tiles[0], far, *self.GIVEN))), 3)
+
     def test_cut_sources_of_images_with_few_rows(self):
         """One row, or rows on a line, do not tell where pixels are on the sky; their errors tell the size of pixels."""
         wide = (100, 100, 10, 8, 30, 50.0)
