@@ -181,19 +181,24 @@ static enum srcfind_status choose_columns(const char *path, const struct table_f
 
 /* --- which table --- */
 
+/* Whether a table has the positions that are wished for; of any kind, while no image is known. */
+static bool suits(const struct table_file *table, const struct table_wish *wish) {
+    const bool has_pixels = find_pair(table, "Xposn", "Yposn").x;
+    if (!wish->lon)
+        return frame_in(table) || has_pixels || find_j2000(table).x;
+    if (*wish->lon && find_sky(table, wish->lon, wish->lat).x)
+        return true;
+    return has_pixels && (!*wish->lon || !frame_in(table));
+}
+
 int positions_rank(const struct table_file *table, const struct table_wish *wish) {
     enum { NONE, OTHERS, OF_J2000, OWN = TABLE_FILE_BEST };
-    const bool has_j2000 = find_j2000(table).x, has_pixels = find_pair(table, "Xposn", "Yposn").x;
-    const bool has_others = frame_in(table), is_sky = wish->lon && *wish->lon;
-    const bool suits = !wish->lon ? has_others || has_pixels || has_j2000
-                       : !is_sky  ? has_pixels
-                       : find_sky(table, wish->lon, wish->lat).x ? true
-                                                                 : has_pixels && !has_others;
-    if (suits)
+    const bool has_j2000 = find_j2000(table).x;
+    if (suits(table, wish))
         return OWN;
-    if (has_j2000 && is_sky && strcmp(wish->lon, *frames->columns) == 0)
+    if (has_j2000 && wish->lon && strcmp(wish->lon, *frames->columns) == 0)
         return OF_J2000;
-    return has_others || has_pixels || has_j2000 ? OTHERS : NONE;
+    return has_j2000 || frame_in(table) || find_pair(table, "Xposn", "Yposn").x ? OTHERS : NONE;
 }
 
 /* --- cells --- */
