@@ -7,9 +7,9 @@
 
 struct options elsewhere_options(const struct options *options) {
     struct options own = *options;
-    own.rms = 0;
+    own.noise.rms = 0;
     *own.rms_map = *own.background_map = '\0';
-    own.background = options->background == 0 ? 0 : NAN;
+    own.noise.background = options->noise.background == 0 ? 0 : NAN;
     return own;
 }
 

@@ -484,7 +484,7 @@ static enum srcfind_status fill_from_pixels(struct wanted_maps *m, enum map map,
     enum srcfind_status status = check_pixels(m, given, &pixels);
     if (status != SRCFIND_OK)
         return status;
-    host_pixels_make(&host, &pixels, options->blank);
+    host_pixels_make(&host, &pixels, options->image.blank);
     status = image_open_memory(&image, pixels.header, pixels.width, pixels.height, options,
                                &metadata, &m->finder->error);
     if (status == SRCFIND_OK)

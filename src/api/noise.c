@@ -19,8 +19,8 @@ static int64_t default_box(const struct srcfind_image *image) {
 }
 
 bool noise_is_given(const struct options *options) {
-    return (options->rms > 0 || *options->rms_map) &&
-           (!isnan(options->background) || *options->background_map);
+    return (options->noise.rms > 0 || *options->rms_map) &&
+           (!isnan(options->noise.background) || *options->background_map);
 }
 
 void noise_choose_box(const struct options *options, const struct srcfind_image *image,
@@ -28,10 +28,10 @@ void noise_choose_box(const struct options *options, const struct srcfind_image 
     detection->box = detection->step = 0;
     if (noise_is_given(options))
         return;
-    if (options->rms_box.size > 0) {
-        detection->box = options->rms_box.size;
-        detection->step = options->rms_box.step;
-    } else if (options->local) {
+    if (options->noise.rms_box.size > 0) {
+        detection->box = options->noise.rms_box.size;
+        detection->step = options->noise.rms_box.step;
+    } else if (options->noise.local) {
         detection->box = default_box(image);
         detection->step = detection->box / STEPS_A_BOX;
     }

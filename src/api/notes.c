@@ -162,8 +162,8 @@ static void note_user_maps(FILE *stream, const struct user_maps *maps) {
 
 /* Notes where local noise was asked for, but there is one noise. */
 static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c) {
-    const bool rms_is_given = c->options.rms > 0 || *c->options.rms_map;
-    if (c->options.local && !noise_is_given(&c->options) && c->background.box == 0)
+    const bool rms_is_given = c->options.noise.rms > 0 || *c->options.rms_map;
+    if (c->options.noise.local && !noise_is_given(&c->options) && c->background.box == 0)
         note(stream,
              "the image is too small for local noise, one rms is used: boxes have 48 "
              "pixels at least, and at most half of its shorter side; --rms-box sets another "
@@ -180,8 +180,8 @@ static void note_no_local_noise(FILE *stream, const struct srcfind_catalogue *c)
 static void note_one_noise(FILE *stream, const struct srcfind_catalogue *c) {
     const struct srcfind_quality *q = &c->quality;
     const char *unit = *c->image.unit ? c->image.unit : "(no unit)";
-    if (c->options.local || *c->options.rms_map || c->background.box > 0 || c->options.rms > 0 ||
-        c->background.empty)
+    if (c->options.noise.local || *c->options.rms_map || c->background.box > 0 ||
+        c->options.noise.rms > 0 || c->background.empty)
         return;
     if (q->rms_p90 > MOST_SPREAD * q->rms_p10)
         note(stream,
@@ -219,8 +219,8 @@ static void note_left_out(FILE *stream, const struct srcfind_catalogue *c) {
 /* Notes scales above one noise for the image. The image then shows wide sources in full; fits split
  * them, and the pieces may lack half of the flux. */
 static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
-    const bool is_given = *c->options.rms_map || c->options.rms > 0;
-    if (c->options.scales.n > 0 && !c->options.local && c->background.box == 0 && !is_given &&
+    const bool is_given = *c->options.rms_map || c->options.noise.rms > 0;
+    if (c->options.scales.n > 0 && !c->options.noise.local && c->background.box == 0 && !is_given &&
         !c->background.empty)
         note(stream, "with one noise for the image, --scales may divide wide sources into pieces, "
                      "which lack up to half of the flux: add --local");
@@ -228,7 +228,7 @@ static void note_fragments(FILE *stream, const struct srcfind_catalogue *c) {
 
 static void note_negative(FILE *stream, const struct srcfind_catalogue *c) {
     const int64_t n_positive = c->n_sources - c->n_negative;
-    const bool local = c->options.local || c->background.box > 0 || *c->options.rms_map;
+    const bool local = c->options.noise.local || c->background.box > 0 || *c->options.rms_map;
     if ((double)c->n_negative > MOST_NEGATIVE * (double)n_positive)
         note(stream,
              "%lld negative source%s beside %lld positive, of which %s may be "

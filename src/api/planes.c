@@ -142,7 +142,7 @@ static enum srcfind_status count_planes(const struct srcfind_image *image, int64
  * and does not own its path. */
 static enum srcfind_status take_plane(struct measuring *m, int64_t number,
                                       struct srcfind_image *metadata) {
-    struct plane_option *plane = &m->own.plane;
+    struct plane_option *plane = &m->own.image.plane;
     struct error *error = &m->finder->error;
     *metadata = m->of_file;
     plane->n = metadata->n_axes - 2;
@@ -285,8 +285,8 @@ static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, stru
 static enum srcfind_status make_options(struct measuring *m) {
     const struct options *o = &m->finder->options;
     m->own = elsewhere_options(o);
-    m->own.beam = (struct beam_option){NAN, NAN, NAN};
-    *m->own.detect_on = *m->own.hdu = '\0';
+    m->own.image.beam = (struct beam_option){NAN, NAN, NAN};
+    *m->own.detect_on = *m->own.image.hdu = '\0';
     if (!*o->mask)
         return SRCFIND_OK;
     char *path = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);

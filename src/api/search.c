@@ -21,11 +21,11 @@ bool finder_wants_gpu(const struct options *o) {
 
 struct detection finder_detection(const struct options *o, const struct image *image,
                                   const struct srcfind_image *metadata) {
-    struct detection detection = {.kappa = o->kappa,
+    struct detection detection = {.kappa = o->noise.kappa,
                                   .threshold = o->threshold,
                                   .island = o->island,
-                                  .background = o->background,
-                                  .rms = o->rms,
+                                  .background = o->noise.background,
+                                  .rms = o->noise.rms,
                                   .connectivity = o->connectivity == CONNECTIVITY_8 ? 8 : 4,
                                   .min_pixels = o->min_pixels};
     if (*o->at) /* only the noise is wanted */
@@ -400,7 +400,7 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
     negative_make(&negative, input->source, detection);
     if (input->on_device) {
         on_device = *input->on_device;
-        on_device.change = pixel_change_make(finder->options.blank, true, on_device.swapped);
+        on_device.change = pixel_change_make(finder->options.image.blank, true, on_device.swapped);
         negated_input.on_device = &on_device;
     } else {
         negated_input.source = &negative.source;

@@ -230,7 +230,7 @@ enum srcfind_status srcfind_find_pixels(struct srcfind *finder, const struct src
     if (status != SRCFIND_OK)
         return status;
     struct host_pixels host;
-    host_pixels_make(&host, &p, finder->options.blank);
+    host_pixels_make(&host, &p, finder->options.image.blank);
     struct search_input input = {.source = &host.source};
     return find_in_memory(finder, &input, &p, result);
 }
@@ -269,7 +269,7 @@ enum srcfind_status srcfind_find_device_pixels(struct srcfind *finder,
         .row_stride = p.row_stride,
         .swapped = p.swapped,
         .stream = stream,
-        .change = pixel_change_make(finder->options.blank, false, p.swapped)};
+        .change = pixel_change_make(finder->options.image.blank, false, p.swapped)};
     struct search_input input = {.on_device = &on_device};
     return find_in_memory(finder, &input, &p, result);
 }

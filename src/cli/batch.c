@@ -279,7 +279,7 @@ static void process_image(struct batch *b, struct srcfind *finder, int64_t i) {
     FILE *kept = open_memstream(&outcome.text, &size);
     messages.stream = kept ? kept : stderr;
     messages.image = target_shown(target);
-    finder->options.plane = *target_plane(b->cli, target);
+    finder->options.image.plane = *target_plane(b->cli, target);
     if (target->is_done) {
         skip_image(b, finder, i, &messages, &outcome);
     } else if (b->targets->n_listed > 1 && is_srcfind_map(target->image)) {
@@ -477,7 +477,7 @@ static void decide(void *context, int i) {
     const struct deciding *d = context;
     struct target *target = &d->targets->target[i];
     struct srcfind_options options = *d->cli->find;
-    options.values.plane = *target_plane(d->cli, target);
+    options.values.image.plane = *target_plane(d->cli, target);
     target->is_done = !target_failure(target) && report_allows_skipping(d->report, target) &&
                       outputs_exist(d->targets, target, &options);
 }

@@ -247,7 +247,7 @@ static bool set_planes(struct cli *cli, const char *text) {
     cli->planes = (struct plane_ranges){0};
     if (srcfind_options_set(cli->find, "plane", text) == SRCFIND_OK)
         return true;
-    cli->find->values.plane = (struct plane_option){0};
+    cli->find->values.image.plane = (struct plane_option){0};
     return plane_ranges_parse(text, &cli->planes) ||
            complain(
                "--plane: '%s' is not a list of planes, counted from 1: of each axis N, A-B, or "

@@ -30,7 +30,7 @@ void digest_make(const struct cli *cli, const struct targets *targets, const str
     struct shaping_option option;
     uint64_t hash = FNV_BASIS;
     struct options options = cli->find->values;
-    options.plane = *target_plane(cli, target);
+    options.image.plane = *target_plane(cli, target);
     for (int i = 0; options_next_shaping(&options, &i, &option);) {
         fnv_add(&hash, option.name);
         fnv_add(&hash, option.value);

@@ -112,7 +112,7 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
                                       .no_injections = *why.text ? why.text : NULL,
                                       .name = target_shown(target),
                                       .plane = target_plane_name(target),
-                                      .searched = &finder->options.plane,
+                                      .searched = &finder->options.image.plane,
                                       .entry = read.entry,
                                       .knows_image = true,
                                       .knows_options = read.knows_options};

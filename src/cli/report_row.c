@@ -44,16 +44,16 @@ static void write_real(double value, FILE *stream) {
 
 /* The rms that was used, at its median; NaN where it comes from a map. */
 static double rms_of(const struct srcfind_catalogue *c) {
-    return *c->options.rms_map     ? (double)NAN
-           : c->options.rms > 0    ? c->options.rms
-           : c->background.box > 0 ? c->background.rms_median
-                                   : c->background.rms;
+    return *c->options.rms_map        ? (double)NAN
+           : c->options.noise.rms > 0 ? c->options.noise.rms
+           : c->background.box > 0    ? c->background.rms_median
+                                      : c->background.rms;
 }
 
 static double background_of(const struct srcfind_catalogue *c) {
-    return *c->options.background_map     ? (double)NAN
-           : isnan(c->options.background) ? c->background.median
-                                          : c->options.background;
+    return *c->options.background_map           ? (double)NAN
+           : isnan(c->options.noise.background) ? c->background.median
+                                                : c->options.noise.background;
 }
 
 /* Writes what a search found: from `sources` to `zeros`. */

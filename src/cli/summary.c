@@ -63,8 +63,8 @@ static void write_rms(const struct srcfind_catalogue *c, bool local, const char 
         fputs(", rms from the map", stream);
         return;
     }
-    if (c->options.rms > 0)
-        fprintf(stream, ", rms %.4g (given)", c->options.rms);
+    if (c->options.noise.rms > 0)
+        fprintf(stream, ", rms %.4g (given)", c->options.noise.rms);
     else if (local)
         fprintf(stream, ", rms %.4g to %.4g (median %.4g)", b->rms_least, b->rms_most,
                 b->rms_median);
@@ -77,8 +77,8 @@ static void write_rms(const struct srcfind_catalogue *c, bool local, const char 
 static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     const struct srcfind_background *b = srcfind_catalogue_background(c);
     const char *name = srcfind_catalogue_image(c)->unit;
-    const bool given_rms = c->options.rms > 0 || *c->options.rms_map;
-    const bool given_background = !isnan(c->options.background), local = b->box > 0;
+    const bool given_rms = c->options.noise.rms > 0 || *c->options.rms_map;
+    const bool given_background = !isnan(c->options.noise.background), local = b->box > 0;
     const bool local_background = local || *c->options.background_map;
     char unit[SRCFIND_TEXT + 1];
     snprintf(unit, sizeof unit, " %s", *name ? name : "(no unit)");
@@ -88,7 +88,7 @@ static void write_noise(const struct srcfind_catalogue *c, FILE *stream) {
     }
     write_rms(c, local, given_background || !local_background ? "" : unit, stream);
     if (given_background)
-        fprintf(stream, ", background %.4g (given)%s", c->options.background, unit);
+        fprintf(stream, ", background %.4g (given)%s", c->options.noise.background, unit);
     else if (*c->options.background_map)
         fputs(", background from the map", stream);
     else if (!local)

@@ -499,7 +499,7 @@ static int check_columns(const struct cli *cli, struct targets *t) {
 }
 
 const struct plane_option *target_plane(const struct cli *cli, const struct target *target) {
-    return target->plane ? &target->plane->option : &cli->find->values.plane;
+    return target->plane ? &target->plane->option : &cli->find->values.image.plane;
 }
 
 bool targets_are_json(const struct targets *targets) {

@@ -256,7 +256,7 @@ static enum srcfind_status describe_header(struct image *image, struct fits_file
                                            struct srcfind_image *metadata, struct error *error) {
     enum srcfind_status status = wcs_open(&image->hdu.header, metadata, &image->wcs, error);
     if (status == SRCFIND_OK)
-        status = beam_find(&image->hdu.header, file, &options->beam, metadata, error);
+        status = beam_find(&image->hdu.header, file, &options->image.beam, metadata, error);
     if (status != SRCFIND_OK)
         return status;
     observation_read(&image->hdu.header, metadata);
@@ -275,7 +275,8 @@ enum srcfind_status image_open_file(struct image *image, const char *path,
         return error_memory(error, "opening an image");
     enum srcfind_status status = fits_file_open(&image->file, metadata->path, error);
     if (status == SRCFIND_OK)
-        status = choose_hdu(&image->file, options->hdu, &image->hdu, metadata->hdu_name, error);
+        status =
+            choose_hdu(&image->file, options->image.hdu, &image->hdu, metadata->hdu_name, error);
     return status == SRCFIND_OK ? describe_shape(image, metadata, error) : status;
 }
 
@@ -293,16 +294,17 @@ enum srcfind_status image_take_plane(struct image *image, const struct options *
                                      struct srcfind_image *metadata, struct error *error) {
     int64_t first = 0;
     close_plane(image);
-    enum srcfind_status status = choose_plane(image, &options->plane, metadata, &first, error);
+    enum srcfind_status status =
+        choose_plane(image, &options->image.plane, metadata, &first, error);
     if (status == SRCFIND_OK)
         status = describe_header(image, &image->file, options, metadata, error);
     if (status == SRCFIND_OK)
         status =
             reader_open(&image->reader, &image->file, &image->hdu, first, &image->source, error);
-    if (status == SRCFIND_OK && !isnan(options->blank))
+    if (status == SRCFIND_OK && !isnan(options->image.blank))
         image->source =
             changed_source(&image->blanked, &image->source,
-                           pixel_change_make(options->blank, false, image->source.swapped));
+                           pixel_change_make(options->image.blank, false, image->source.swapped));
     return status;
 }
 
@@ -328,7 +330,7 @@ enum srcfind_status image_open_memory(struct image *image, const char *header, i
     metadata->height = metadata->axes[1] = height;
     metadata->n_axes = 2;
     metadata->bitpix = -32;
-    memcpy(metadata->plane, options->plane.index, sizeof metadata->plane);
+    memcpy(metadata->plane, options->image.plane.index, sizeof metadata->plane);
     const enum srcfind_status status = header_from_text(&image->hdu.header, header, error);
     return status == SRCFIND_OK ? describe_header(image, NULL, options, metadata, error) : status;
 }

@@ -255,10 +255,10 @@ static enum srcfind_status open_detection(struct user_map *map, const char *path
                                           struct error *error) {
     struct options own;
     options_default(&own);
-    own.blank = options->blank;
-    own.beam = options->beam;
-    own.plane = options->plane;
-    own.plane.where_there_are = true;
+    own.image.blank = options->image.blank;
+    own.image.beam = options->image.beam;
+    own.image.plane = options->image.plane;
+    own.image.plane.where_there_are = true;
     const enum srcfind_status status = image_open(&map->image, path, &own, &map->metadata, error);
     if (status == SRCFIND_OK && has_grid_of_image(&map->image.hdu.header))
         return check_shape(&map->metadata, metadata, error);

@@ -244,10 +244,11 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
  * where memory ran out. */
 static bool show_plane(const struct merge_input *input, char **plane) {
     const struct plane_option *searched = input->searched;
-    struct options own = {.plane = searched ? *searched : input->catalogue->options.plane};
+    struct options own = {.image.plane =
+                              searched ? *searched : input->catalogue->options.image.plane};
     char text[OPTIONS_TEXT];
     *plane = NULL;
-    if (own.plane.n == 0)
+    if (own.image.plane.n == 0)
         return true;
     options_get(&own, "plane", text);
     return (*plane = strdup(text));
@@ -257,7 +258,7 @@ static bool show_plane(const struct merge_input *input, char **plane) {
  * the first one was searched alone. */
 static bool is_plane(const struct merge_input *input) {
     const struct plane_option *searched = input->searched;
-    const struct plane_option *plane = searched ? searched : &input->catalogue->options.plane;
+    const struct plane_option *plane = searched ? searched : &input->catalogue->options.image.plane;
     for (int i = 0; i < plane->n; i++)
         if (plane->index[i] > 1)
             return true;
@@ -328,11 +329,11 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
 /* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
  * where another is taken may have one plane, and are not named by every run. */
 static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
-    struct options own = {.plane = options->plane};
-    while (own.plane.n > 0 && own.plane.index[own.plane.n - 1] == 1)
-        own.plane.n--;
+    struct options own = {.image.plane = options->image.plane};
+    while (own.image.plane.n > 0 && own.image.plane.index[own.image.plane.n - 1] == 1)
+        own.image.plane.n--;
     *text = '\0';
-    if (own.plane.n > 0)
+    if (own.image.plane.n > 0)
         options_get(&own, "plane", text);
 }
 

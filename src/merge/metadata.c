@@ -58,7 +58,7 @@ static int32_t find_kind(struct metadata *m, const struct merge_input *input) {
     const struct srcfind_image *image = &input->catalogue->image;
     struct options options = input->catalogue->options;
     if (input->plane)
-        options.plane = (struct plane_option){0};
+        options.image.plane = (struct plane_option){0};
     const uint64_t hash = hash_options(&options);
     for (int64_t i = m->n_kinds - 1; i >= 0; i--)
         if (is_kind(&m->kinds[i], input, hash))

@@ -456,8 +456,7 @@ static bool parse_entry(const struct entry *e, const char *text, struct options 
 }
 
 void options_default(struct options *options) {
-    *options = (struct options){.beam = {NAN, NAN, NAN},
-                                .blank = NAN,
+    *options = (struct options){.image = {.beam = {NAN, NAN, NAN}, .blank = NAN},
                                 .seed = SEED_NOT_GIVEN,
                                 .group = NAN,
                                 .shapes = SHAPES_NOT_GIVEN,
@@ -552,10 +551,10 @@ static enum srcfind_status refuse_island(const struct options *options, struct e
 enum srcfind_status options_check(const struct options *options, struct error *error) {
     if (options->island > options->threshold)
         return refuse_island(options, error);
-    if (*options->rms_map && options->rms > 0)
+    if (*options->rms_map && options->noise.rms > 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "rms-map: --rms gives the noise, too: leave one of them out");
-    if (*options->background_map && !isnan(options->background))
+    if (*options->background_map && !isnan(options->noise.background))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "background-map: --background gives it, too: leave one of them out");
     if (*options->detect_on && *options->at)

@@ -42,15 +42,28 @@ struct plane_option {
     bool where_there_are; /* of an axis with one plane this is taken */
 };
 
-struct options {
+/* Which pixels of a file are searched, and what is known of them. */
+struct image_choice {
+    char hdu[SRCFIND_TEXT]; /* number or EXTNAME; "": the first image */
+    struct plane_option plane;
+    struct beam_option beam; /* replaces the header's beam, unless it is NaN */
+    double blank;            /* pixels of this value are blank; NAN: none are */
+};
+
+/* How the background and the rms of an image are found. */
+struct noise_choice {
     double kappa;      /* clip at median -+ kappa standard deviations */
-    double threshold;  /* detection: value - background > threshold x rms */
-    double island;     /* islands extend down to island x rms; 0: to threshold x rms */
     double background; /* is subtracted; NAN: the median after the clip */
     double rms;        /* in place of the clip's; 0: not given */
-    double blank;      /* pixels of this value are blank; NAN: none are */
     bool local;        /* local noise, also if rms_box is not given */
     struct box_option rms_box;
+};
+
+struct options {
+    struct image_choice image;
+    struct noise_choice noise;
+    double threshold; /* detection: value - background > threshold x rms */
+    double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     /* Images of rms and background, a mask, and an image whose sources are measured, or directories
      * of them; "": not given. */
     char rms_map[OPTIONS_TEXT], background_map[OPTIONS_TEXT], mask[OPTIONS_TEXT];
@@ -72,9 +85,6 @@ struct options {
     bool at_all;           /* rows of entries outside of the image, too */
     int patches;           /* enum patches_choice: of sky models; not given: none */
     double spectral_index; /* the same; NAN: not given; options_spectral_index() has the default */
-    struct beam_option beam; /* replaces the header's beam, unless it is NaN */
-    char hdu[SRCFIND_TEXT];  /* number or EXTNAME; "": the first image */
-    struct plane_option plane;
     int device;            /* DEVICE_AUTO, ..., or a number */
     int threads;           /* of the CPU; 0: all that the process may use */
     int64_t device_memory; /* most bytes of a CUDA device's memory to use; 0: what is free */

@@ -105,7 +105,7 @@ static cJSON *local_json(const struct srcfind_background *b) {
 static cJSON *background_json(const struct srcfind_catalogue *catalogue) {
     const struct srcfind_background *b = &catalogue->background;
     struct json_tree object = json_object();
-    add_real(&object, "kappa", catalogue->options.kappa);
+    add_real(&object, "kappa", catalogue->options.noise.kappa);
     add_real(&object, "median", b->median);
     add_real(&object, "rms", b->rms);
     add_real(&object, "mean", b->mean);
@@ -136,16 +136,16 @@ static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     add_real(&object, "island", o->island);
     if (*o->background_map)
         add_text(&object, "background", "map");
-    else if (isnan(o->background) || o->background == 0)
-        add_text(&object, "background", o->background == 0 ? "zero" : "median");
+    else if (isnan(o->noise.background) || o->noise.background == 0)
+        add_text(&object, "background", o->noise.background == 0 ? "zero" : "median");
     else
-        add_real(&object, "background", o->background);
+        add_real(&object, "background", o->noise.background);
     if (*o->rms_map)
         add_text(&object, "rms", "map");
-    else if (o->rms > 0)
-        add_real(&object, "rms", o->rms);
-    if (!isnan(o->blank))
-        add_real(&object, "blank", o->blank);
+    else if (o->noise.rms > 0)
+        add_real(&object, "rms", o->noise.rms);
+    if (!isnan(o->image.blank))
+        add_real(&object, "blank", o->image.blank);
     json_add(&object, "connectivity", cJSON_CreateRaw(connectivity));
     add_integer(&object, "min_pixels", o->min_pixels);
     add_integer(&object, "n_sources", sources->n_sources);
