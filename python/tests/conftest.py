@@ -3,8 +3,7 @@ command.
 
 SRCFIND    the command, built from the same tree
 FAKE_CUDA  a CUDA module without CUDA (tests/unit/fake_cuda.c), for a package with test hooks;
-without it some tests are
-           skipped
+           without it some tests are skipped
 """
 import os
 import shutil

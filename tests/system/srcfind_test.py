@@ -2,9 +2,9 @@
 
 SRCFIND            the command under test
 SRCFIND_SANITIZED  set (to threads with ThreadSanitizer) where the command is slowed down by
-sanitizers: large images are left out SRCFIND_TEST_DATA  a directory with data/ (images with
-references) and tools/ (reference.py), for test_references,
-                   which is skipped where it is not set
+                   sanitizers: large images are left out
+SRCFIND_TEST_DATA  a directory with data/ (images with references) and tools/ (reference.py), for
+                   test_references, which is skipped where it is not set
 """
 import contextlib
 import csv
