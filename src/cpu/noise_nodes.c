@@ -123,7 +123,7 @@ static void find_bands(void *context, int worker) {
 
 static int count_workers(const struct nodes *s, struct threads *threads) {
     const int64_t most = MOST_BYTES / cells_size(&s->grid);
-    const int n = s->grid.source->parallel ? threads_parts(threads, s->map->n_y, LEAST_ROWS) : 1;
+    const int n = s->grid.source->parallel ? threads_shares(threads, s->map->n_y, LEAST_ROWS) : 1;
     return most < 1 ? 1 : most < n ? (int)most : n;
 }
 

@@ -38,14 +38,14 @@ static int64_t range_start(const struct pixel_source *source, int64_t i, int64_t
     return source->packed ? first - first % source->width : first;
 }
 
-/* A sample while it is drawn. The threads share the ranges in n_parts parts. */
+/* A sample while it is drawn. The ranges are divided into n_shares shares. */
 struct drawing {
     const struct pixel_source *source;
     int64_t n_ranges, length, step; /* length of a range in pixels; every step-th pixel is taken */
     int64_t capacity;               /* most values of a range */
     float *values;                  /* `capacity` elements for each range */
     int64_t *n;                     /* number of values of each range */
-    int n_parts;
+    int n_shares;
 };
 
 /* Takes the finite ones of every step-th pixel of a range, and returns their number. */
@@ -59,16 +59,16 @@ static int64_t take_values(const struct drawing *d, const uint32_t *pixels, floa
     return n;
 }
 
-static enum srcfind_status draw_part(void *context, int part, struct error *error) {
+static enum srcfind_status draw_share(void *context, int share, struct error *error) {
     const struct drawing *d = context;
     const struct pixel_source *source = d->source;
     const int64_t apart = (source->width * source->height - d->length) / d->n_ranges;
-    const int64_t end = threads_part(d->n_ranges, d->n_parts, part + 1);
+    const int64_t end = threads_share(d->n_ranges, d->n_shares, share + 1);
     uint32_t *buffer = malloc((size_t)d->length * sizeof *buffer);
     const uint32_t *pixels = buffer;
     if (!buffer)
         return error_memory(error, "drawing a sample");
-    for (int64_t i = threads_part(d->n_ranges, d->n_parts, part); pixels && i < end; i++) {
+    for (int64_t i = threads_share(d->n_ranges, d->n_shares, share); pixels && i < end; i++) {
         pixels =
             source->read(source->state, range_start(source, i, apart), d->length, buffer, error);
         if (pixels)
@@ -88,7 +88,7 @@ static void gather(const struct drawing *d, struct sample *sample) {
     }
 }
 
-/* Ranges are rows if the source is packed, else parts of rows. */
+/* Ranges are rows if the source is packed, else pieces of rows. */
 enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64_t wanted,
                                         struct threads *threads, struct sample *sample,
                                         struct error *error) {
@@ -100,11 +100,11 @@ enum srcfind_status predict_draw_sample(const struct pixel_source *source, int64
         wanted = uncorrelated > SAMPLE_LEAST ? uncorrelated : SAMPLE_LEAST;
     d.step = d.n_ranges * d.length / wanted > 1 ? d.n_ranges * d.length / wanted : 1;
     d.capacity = d.length / d.step + 1;
-    d.n_parts = source->parallel ? threads_parts(threads, d.n_ranges, RANGES_A_THREAD) : 1;
+    d.n_shares = source->parallel ? threads_shares(threads, d.n_ranges, RANGES_A_THREAD) : 1;
     sample->values = d.values = malloc((size_t)(d.n_ranges * d.capacity) * sizeof *d.values);
     d.n = malloc((size_t)d.n_ranges * sizeof *d.n);
     const enum srcfind_status status = d.values && d.n
-                                           ? threads_try(threads, d.n_parts, draw_part, &d, error)
+                                           ? threads_try(threads, d.n_shares, draw_share, &d, error)
                                            : error_memory(error, "drawing a sample");
     if (status == SRCFIND_OK)
         gather(&d, sample);

@@ -295,58 +295,58 @@ static void set_bounds(struct scan_worker *w, int64_t j) {
     w->bounds_row = j;
 }
 
-/* A part of a row of the image, whose first pixel, at x, has the index `at` in its tile. */
-struct row_part {
+/* A piece of a row of the image, whose first pixel, at x, has the index `at` in its tile. */
+struct row_piece {
     const uint32_t *pixels;
     int64_t x, y, n, at;
 };
 
-/* Picks the candidates and the blanks among the pixels [first, end) of a part of a row. */
-static void pick_pixels(const struct scan_worker *w, const struct row_part *part, int64_t first,
+/* Picks the candidates and the blanks among the pixels [first, end) of a piece of a row. */
+static void pick_pixels(const struct scan_worker *w, const struct row_piece *piece, int64_t first,
                         int64_t end, struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     for (int64_t i = first; i < end; i++) {
-        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+        const float v = pixel_value(piece->pixels, i, w->scan->source->swapped);
         if (isfinite(v) &&
-            (v < w->bounds[part->x + i] ||
-             !noise_is_exceeded(noise_map_at(t->map, part->x + i, part->y), t->island, v)))
+            (v < w->bounds[piece->x + i] ||
+             !noise_is_exceeded(noise_map_at(t->map, piece->x + i, piece->y), t->island, v)))
             continue;
         picked->value[picked->n] = v;
-        picked->index[picked->n++] = (uint16_t)(part->at + i);
+        picked->index[picked->n++] = (uint16_t)(piece->at + i);
     }
 }
 
 /* The same by the bounds, which most pixels are below. */
-static void pick_by_bounds(struct scan_worker *w, const struct row_part *part,
+static void pick_by_bounds(struct scan_worker *w, const struct row_piece *piece,
                            struct picked *picked) {
     const struct scan *scan = w->scan;
     const struct noise_map *map = scan->noise->map;
-    const int64_t row = noise_position(part->y, map->n_y, map->step).first;
+    const int64_t row = noise_position(piece->y, map->n_y, map->step).first;
     if (row != w->bounds_row)
         set_bounds(w, row);
-    for (int64_t i = 0; i < part->n; i += REACH_PIXELS) {
-        const int64_t end = i + REACH_PIXELS < part->n ? i + REACH_PIXELS : part->n;
+    for (int64_t i = 0; i < piece->n; i += REACH_PIXELS) {
+        const int64_t end = i + REACH_PIXELS < piece->n ? i + REACH_PIXELS : piece->n;
         const bool whole = end - i == REACH_PIXELS;
-        if (!whole || scan->variant->keys->reach(part->pixels + i, scan->source->swapped,
-                                                 w->bounds + part->x + i))
-            pick_pixels(w, part, i, end, picked);
+        if (!whole || scan->variant->keys->reach(piece->pixels + i, scan->source->swapped,
+                                                 w->bounds + piece->x + i))
+            pick_pixels(w, piece, i, end, picked);
     }
 }
 
-/* The same where the user gives maps of the noise; the part has at most NOISE_RANGE pixels. */
-static void pick_by_maps(const struct scan_worker *w, const struct row_part *part,
+/* The same where the user gives maps of the noise; the piece has at most NOISE_RANGE pixels. */
+static void pick_by_maps(const struct scan_worker *w, const struct row_piece *piece,
                          struct picked *picked) {
     const struct noise_thresholds *t = w->scan->noise;
     struct noise_at noise[NOISE_RANGE];
-    noise_rows_get(&w->rows, part->x, part->y, part->n, noise);
-    for (int64_t i = 0; i < part->n; i++) {
-        const float v = pixel_value(part->pixels, i, w->scan->source->swapped);
+    noise_rows_get(&w->rows, piece->x, piece->y, piece->n, noise);
+    for (int64_t i = 0; i < piece->n; i++) {
+        const float v = pixel_value(piece->pixels, i, w->scan->source->swapped);
         if (isfinite(v) && !noise_is_exceeded(noise[i], t->island, v))
             continue;
         const bool is_peak = noise_is_exceeded(noise[i], t->detection, v);
         const float mark = is_peak ? SCAN_ABOVE_DETECTION : SCAN_ABOVE_ISLAND;
         picked->value[picked->n] = isfinite(v) ? mark : v;
-        picked->index[picked->n++] = (uint16_t)(part->at + i);
+        picked->index[picked->n++] = (uint16_t)(piece->at + i);
     }
 }
 
@@ -356,15 +356,15 @@ static void pick_by_noise(struct scan_worker *w, const uint32_t *pixels, int64_t
     const int64_t width = w->scan->source->width, most = w->scan->maps ? NOISE_RANGE : width;
     picked->n = 0;
     for (int64_t i = 0; i < n;) {
-        struct row_part part = {
+        struct row_piece piece = {
             .pixels = pixels + i, .x = (first + i) % width, .y = (first + i) / width, .at = i};
-        part.n = width - part.x < n - i ? width - part.x : n - i;
-        part.n = part.n < most ? part.n : most;
+        piece.n = width - piece.x < n - i ? width - piece.x : n - i;
+        piece.n = piece.n < most ? piece.n : most;
         if (w->scan->maps)
-            pick_by_maps(w, &part, picked);
+            pick_by_maps(w, &piece, picked);
         else
-            pick_by_bounds(w, &part, picked);
-        i += part.n;
+            pick_by_bounds(w, &piece, picked);
+        i += piece.n;
     }
 }
 
