@@ -249,7 +249,7 @@ static void free_unused_details(struct histogram *h) {
     }
 }
 
-/* Adds up what the threads counted of the i-th wanted bin. False where memory ran out. */
+/* Adds up what the threads counted of the i-th wanted bin. */
 static bool merge_detail(struct histogram *h, int i, int n_threads) {
     struct detail *total = calloc(1, sizeof *total);
     if (!total)

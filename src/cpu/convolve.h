@@ -15,7 +15,7 @@ struct convolver {
     const float **from;      /* of each pixel of the kernel: what the first sum has of it */
 };
 
-/* False where memory ran out. Clear the convolver also then. The smoothing must outlive it. */
+/* Clear the convolver, also after a failure. The smoothing must outlive it. */
 bool convolver_make(struct convolver *convolver, const struct smoothing *smoothing);
 void convolver_clear(struct convolver *convolver);
 

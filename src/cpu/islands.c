@@ -123,7 +123,7 @@ static void free_scan_runs(struct scan *scan) {
     }
 }
 
-/* Makes the runs of all bands, and joins those that touch. False where memory ran out. */
+/* Makes the runs of all bands, and joins those that touch. */
 static bool make_and_link_runs(struct search *s, struct threads *threads) {
     int64_t n = 0;
     threads_run(threads, s->n_bands, count_band, s);
@@ -343,7 +343,6 @@ static int64_t get_run(const void *context, int64_t i, struct run *run) {
 
 /* --- search --- */
 
-/* False where memory ran out. */
 static bool find_segments(struct search *s, struct threads *threads, struct segments *out) {
     if (!make_and_link_runs(s, threads))
         return false;

@@ -214,7 +214,6 @@ static size_t count_those_that_count(const struct noise_map *map) {
     return n;
 }
 
-/* False where memory ran out. */
 static bool fill_others(struct noise_map *map, struct threads *threads) {
     const size_t n = (size_t)(map->n_x * map->n_y), n_counting = count_those_that_count(map);
     if (n_counting == n)

@@ -20,7 +20,7 @@ enum srcfind_status noise_nodes_clip(const struct pixel_source *source,
                                      struct noise_at *node, struct error *error);
 
 /* Gives the nodes that do not count, whose rms is NAN, the noise of the nearest one that does; then
- * sets the background and the rms that are given. False where memory ran out. */
+ * sets the background and the rms that are given. */
 bool noise_nodes_complete(struct noise_map *map, const struct detection *detection,
                           struct threads *threads);
 

@@ -76,7 +76,7 @@ static inline void extend_run(struct run *runs, struct last_run *last, int64_t p
     runs[last->index] = last->run;
 }
 
-/* Makes sure that lists have capacity for all pixels of a tile. False where memory ran out. */
+/* Makes sure that lists have capacity for all pixels of a tile. */
 static bool reserve_for_tile(struct scan_worker *w) {
     return GROW(w->bracket.values, w->bracket.capacity, w->bracket.n + TILE_PIXELS) &&
            GROW(w->outliers.values, w->outliers.capacity, w->outliers.n + TILE_PIXELS) &&
@@ -206,7 +206,7 @@ static void list_unsummed(struct scan_worker *w, struct tile_unsummed *unsummed,
 }
 
 /* Makes runs of the candidates, appends their values to the worker's, and marks blank pixels in the
- * bitmap. The tile begins at pixel `first`. False where memory ran out. */
+ * bitmap. The tile begins at pixel `first`. */
 static bool keep_picked(struct scan_worker *w, const struct picked *picked, int64_t first,
                         struct last_run *chunk_last) {
     const int64_t width = w->scan->source->width;
@@ -231,8 +231,7 @@ static bool keep_picked(struct scan_worker *w, const struct picked *picked, int6
     return true;
 }
 
-/* Sweeps the candidates of band `number`, which is scanned up to pixel `end`. False where memory
- * ran out. */
+/* Sweeps the candidates of band `number`, which is scanned up to pixel `end`. */
 static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int64_t number,
                        int64_t end) {
     const struct scan *scan = w->scan;
@@ -255,7 +254,7 @@ static bool sweep_band(struct scan_worker *w, const struct scan_band *band, int6
 }
 
 /* Updates a chunk's band after the chunk is scanned. Sweeps the band if it has many runs; fewer
- * runs are many at its end. False where memory ran out. */
+ * runs are many at its end. */
 static bool update_band(struct scan_worker *w, const struct chunk *chunk) {
     const struct scan *scan = w->scan;
     const int64_t number = chunk->number / scan->band_chunks;
@@ -370,7 +369,7 @@ static void pick_by_noise(struct scan_worker *w, const uint32_t *pixels, int64_t
 
 /* --- chunks --- */
 
-/* Scans a tile of n pixels, which begins at pixel `first`. False where memory ran out. */
+/* Scans a tile of n pixels, which begins at pixel `first`. */
 static bool scan_tile(struct scan_worker *w, const uint32_t *pixels, int64_t first, int n,
                       struct tile_sums *sums, struct last_run *last) {
     const struct scan *scan = w->scan;
@@ -410,7 +409,7 @@ static enum srcfind_status scan_chunk(void *context, int worker, const struct ch
 }
 
 /* Gives each list of a worker the capacity that is expected to be needed: an array that grows must
- * be copied, and pages that are never written take no memory. False where memory ran out. */
+ * be copied, and pages that are never written take no memory. */
 static bool reserve_lists(struct scan_worker *w, int64_t expected) {
     return GROW(w->bracket.values, w->bracket.capacity, expected) &&
            GROW(w->outliers.values, w->outliers.capacity, expected) &&
@@ -425,7 +424,7 @@ static int64_t choose_band_chunks(int64_t n, int n_workers) {
     return share < 1 ? 1 : share < BAND_CHUNKS ? share : BAND_CHUNKS;
 }
 
-/* Prepares a scan, but for its lists. False where memory ran out. */
+/* Prepares a scan, but for its lists. */
 static bool make_scan(struct scan *scan, const struct pixel_source *source,
                       const struct scan_plan *plan, struct threads *threads) {
     const int n_threads = threads_count(threads);
@@ -465,7 +464,7 @@ enum srcfind_status scan_image(struct scan *scan, const struct pixel_source *sou
     return ok ? run_scan(scan, threads, error) : error_memory(error, "starting to read the image");
 }
 
-/* Makes what a scan by the nodes of a noise map needs. False where memory ran out. */
+/* Makes what a scan by the nodes of a noise map needs. */
 static bool make_bounds(struct scan *scan) {
     const size_t width = (size_t)scan->source->width;
     scan->node = malloc(width * sizeof *scan->node);
@@ -482,7 +481,7 @@ static bool make_bounds(struct scan *scan) {
 }
 
 /* Makes what a scan with maps needs. If a map cannot be read by several threads at a time, one
- * scans the image. False where memory ran out. */
+ * scans the image. */
 static bool make_maps(struct scan *scan) {
     const struct pixel_source *source = scan->source;
     const int64_t n_pixels = source->width * source->height;

@@ -128,8 +128,7 @@ static void add_and_list(void *passes, int i) {
     }
 }
 
-/* Sorts the inexact values of all passes, and frees the passes' lists. False where memory ran out.
- */
+/* Sorts the inexact values of all passes, and frees the passes' lists. */
 static bool take_inexact(struct values *v) {
     int64_t n = 0, n_copied = 0;
     bool ok = true;

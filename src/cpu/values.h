@@ -40,8 +40,8 @@ struct values {
 };
 
 /* Takes n_lists lists. Their values must be within [low, high], both finite, and outlive `values`,
- * which does not own them. Adds all values to sums, as values_trim does. False where memory ran
- * out; the caller clears `values` also then. */
+ * which does not own them. Adds all values to sums, as values_trim does. The caller clears
+ * `values`, also after a failure. */
 bool values_make(struct values *values, const struct cpu_variant *variant, struct threads *threads,
                  const struct values_list *lists, int n_lists, float low, float high, float below,
                  struct values_sums *sums);

@@ -45,7 +45,7 @@ struct fit_effort fit_parts_effort(const struct island_fit *fit);
 
 /* Divides the sources and pixels of a fit into parts: halves them along the longer side until all
  * parts are small enough, and gives parts that touch different colours. The fit has its pixels, and
- * room for the others; the parts are in the arena. False where memory ran out. */
+ * room for the others; the parts are in the arena. */
 bool fit_parts_make(struct island_fit *fit, struct arena *arena);
 
 #endif

@@ -24,8 +24,8 @@ static inline int32_t island_fit_divided(const struct island_fit *fit, const str
 }
 
 /* Margin pixels that are blank, or above `threshold` x their own rms and so another island's, are
- * left out. Widths have no bound yet but that of jobs. The fit is in the arena. False where memory
- * ran out. `own` and `deblended` must outlive it. */
+ * left out. Widths have no bound yet but that of jobs. The fit is in the arena. `own` and
+ * `deblended` must outlive it. */
 bool island_fit_make(struct island_fit *fit, const struct island_pixels *own,
                      const struct deblended *deblended, const struct margin_pixels *margin,
                      double threshold, struct arena *arena);
@@ -68,7 +68,7 @@ struct fitted_sources {
     double residual_rms; /* over the island's own pixels, in the map's unit */
 };
 
-/* The result is in the arena. False where memory ran out. */
+/* The result is in the arena. */
 bool island_fit_finish(const struct island_fit *fit, const struct fit_frame *frame,
                        const struct fit_job *jobs, struct arena *arena,
                        struct fitted_sources *result);
