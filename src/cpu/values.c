@@ -1,3 +1,20 @@
+/* How unsorted lists of values are clipped without a sort. A clip asks for two things, a few times
+ * each:
+ *
+ * 1. Sums of the values within bounds (values_trim): one pass over the lists, by the same tile
+ *    functions as the scan. Most values are whole numbers below 2^31 in one unit, chosen from 64
+ *    probes; the few others are inexact: they are sorted once, and their sums follow from two
+ *    searches.
+ * 2. The value at a rank (values_at): a pass counts the values below and within a guessed range,
+ *    and sorts the range if it has at most 16384 values. The guess interpolates in the range that
+ *    contains the rank; from the third turn on, every other turn bisects it, so that the search
+ *    ends for any values.
+ *
+ * Always: all sums are exact, so the lists may come in any order. A range that was sorted answers
+ * later ranks within it without a pass: the medians of successive rounds are close.
+ *
+ * Cost: 4 bytes a value, which the caller owns; a pass is shared by all threads if there are 131072
+ * values or more. */
 #include "cpu/values.h"
 
 #include <float.h>
@@ -107,7 +124,7 @@ static struct scan_plan plan_of(const struct values *v, float low, float high, f
     return plan;
 }
 
-/* Adds the values of a list, and lists the keys of those that the tile function does not add. */
+/* Adds the values of a list, and notes the keys of values that the tile function does not add. */
 static void add_and_list(void *passes, int i) {
     struct values_pass *pass = (struct values_pass *)passes + i;
     const struct values_list *list = pass->list;
@@ -162,7 +179,7 @@ bool values_make(struct values *v, const struct cpu_variant *variant, struct thr
         v->lists[p] = lists[p];
         v->all.n += lists[p].n;
     }
-    v->found = v->all;
+    v->last = v->all;
     v->exponent = choose_exponent(v);
     const struct scan_plan plan = plan_of(v, low, high, below);
     run_passes(v, &plan, add_and_list);
@@ -242,7 +259,7 @@ void values_extend(const struct values *v, float low, float high, float *least, 
 
 /* --- order --- */
 
-/* Counts the values of a list within the plan's bracket and those below it. Keeps the former as
+/* Counts the values of a list below the plan's bracket and within it, and keeps those within it as
  * long as they are few. */
 static void keep_range(void *passes, int i) {
     struct values_pass *pass = (struct values_pass *)passes + i;
@@ -261,7 +278,7 @@ static void keep_range(void *passes, int i) {
     pass->sums.n_below = below.n_below;
 }
 
-/* Counts the values within [low, high] and those below low, and sorts the former if they are few.
+/* Counts the values below `low` and within [low, high], and sorts those within it if they are few.
  */
 static struct values_range sort_range(struct values *v, float low, float high) {
     const struct scan_plan plan = scan_plan_between(low, high);
@@ -280,10 +297,9 @@ static struct values_range sort_range(struct values *v, float low, float high) {
     return range;
 }
 
-/* Estimates bounds of the value at index i, as if the values of the range were spread evenly. On
- * either side of the estimated index the bounds leave a margin of four standard errors or, since
- * values are not quite evenly spread, of a 256th of the range's values if that is more; but no more
- * than can be sorted. */
+/* Estimates bounds of the value at index i, as if the values of the range were spread evenly. The
+ * margin on each side is four standard errors or, if that is more, a 256th of the range's values,
+ * since values are never quite even; but no more than can be sorted. */
 static void interpolate(const struct values_range *r, int64_t i, float *low, float *high) {
     const double n = (double)r->n, index = (double)(i - r->before);
     const double margin = fmin(fmax(2 * sqrt(n), n / 256), 0.45 * SORT_MOST);
@@ -297,7 +313,7 @@ static void interpolate(const struct values_range *r, int64_t i, float *low, flo
  * values. Bisection excludes the greatest float: the midpoint of a range that ends with 0 may be
  * -0, which is not less than 0. */
 static void choose_bounds(const struct values *v, int64_t i, int turn, float *low, float *high) {
-    const struct values_range *r = &v->found;
+    const struct values_range *r = &v->last;
     const uint32_t first = exact_key(r->low), last = exact_key(r->high);
     *low = r->low;
     *high = r->high;
@@ -324,15 +340,15 @@ static void narrow(struct values_range *r, int64_t i, const struct values_range 
 }
 
 float values_at(struct values *v, int64_t i) {
-    if (i < v->found.before || i >= v->found.before + v->found.n)
-        v->found = v->all;
+    if (i < v->last.before || i >= v->last.before + v->last.n)
+        v->last = v->all;
     for (int turn = 0; i < v->before || i >= v->before + v->n_keys; turn++) {
         float low, high;
-        if (v->found.low == v->found.high)
-            return v->found.low + 0.0f; /* -0 becomes 0 */
+        if (v->last.low == v->last.high)
+            return v->last.low + 0.0f; /* -0 becomes 0 */
         choose_bounds(v, i, turn, &low, &high);
         const struct values_range inside = sort_range(v, low, high);
-        narrow(&v->found, i, &inside);
+        narrow(&v->last, i, &inside);
     }
     return exact_unkey(v->keys[i - v->before]);
 }

@@ -1,6 +1,5 @@
-/* Unsorted lists of values. A clip needs the sums of those that are left, and the value at an index
- * of their order, a few times each: passes over the lists take less time than to sort them. All
- * threads take part in a pass. */
+/* Unsorted lists of values, for a clip: sums of the values within bounds, and the value at a rank.
+ * Passes over the lists, by all threads, take less time than a sort. */
 #ifndef VALUES_H
 #define VALUES_H
 
@@ -33,7 +32,7 @@ struct values {
     int exponent; /* in units of 2^(exponent - 31), most values are integers below 2^31 */
     struct sorted_values inexact; /* the other values that are left */
     struct values_range all;      /* all values */
-    struct values_range found;    /* a range that contains the index that was last looked up */
+    struct values_range last;     /* the range that contains the rank that was last asked for */
     struct values_pass *passes;   /* of each list */
     uint32_t *keys;         /* of the values of a narrow range, sorted; and a scratch buffer */
     int64_t n_keys, before; /* number of keys; number of values below them */
