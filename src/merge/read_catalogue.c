@@ -9,6 +9,7 @@
 #include "common/ascii.h"
 #include "input/frame.h"
 #include "input/image.h"
+#include "input/read_table.h"
 #include "input/tables/text_file.h"
 #include "input/usable_beam.h"
 #include "merge/read_injections.h"
@@ -321,9 +322,8 @@ static enum srcfind_status read_rows(struct rows_to_spool *r, struct table_file 
     const struct table_sink sink = {take_block, r};
     r->rows = malloc(ROWS_AT_ONCE * sizeof *r->rows);
     *table = (struct table_file){0};
-    const enum srcfind_status status = r->rows
-                                           ? table_file_read_blocks(r->path, &sink, table, error)
-                                           : error_memory(error, "reading a catalogue");
+    const enum srcfind_status status = r->rows ? read_table_blocks(r->path, &sink, table, error)
+                                               : error_memory(error, "reading a catalogue");
     free(r->rows);
     return status;
 }

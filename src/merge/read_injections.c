@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/table_file.h"
+#include "input/read_table.h"
 
 /* The columns, and where a source has their values; those of Found and Area are elsewhere. */
 static const struct {
@@ -75,7 +75,7 @@ enum srcfind_status read_injections(const char *path, struct injections *list, d
                                     struct error *error) {
     struct table_file table;
     *list = (struct injections){0};
-    enum srcfind_status status = table_file_read(path, NULL, &table, error);
+    enum srcfind_status status = read_table(path, NULL, &table, error);
     if (status == SRCFIND_OK) {
         list->n = table.n_rows;
         list->all = calloc((size_t)list->n + 1, sizeof *list->all);

@@ -145,12 +145,12 @@ bool blocks_write(const struct writer *writer, const struct srcfind_catalogue *c
                        .stream = stream,
                        .gzip = gzip,
                        .n = (catalogue->n_sources + ROWS - 1) / ROWS};
-    const int n_parts = threads_parts(threads, b.n, 1);
-    b.n_slots = n_parts > 1 ? 2 * (int64_t)n_parts : 1;
+    const int n_shares = threads_shares(threads, b.n, 1);
+    b.n_slots = n_shares > 1 ? 2 * (int64_t)n_shares : 1;
     b.slots = calloc((size_t)b.n_slots, sizeof *b.slots);
     const bool made = b.slots && make_lock(&b);
     if (made) {
-        threads_run(threads, n_parts, write_blocks, &b);
+        threads_run(threads, n_shares, write_blocks, &b);
         cnd_destroy(&b.room);
         mtx_destroy(&b.lock);
     }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "input/positions.h"
-#include "input/table_file.h"
+#include "input/read_table.h"
 #include "merge/read_catalogue.h"
 #include "target.h"
 #include "temporary.h"
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
     write_file(data, size);
-    if (table_file_read(path, NULL, &table, &error) == SRCFIND_OK)
+    if (read_table(path, NULL, &table, &error) == SRCFIND_OK)
         read_cells(&table);
     else
         check_error(&error);

@@ -9,7 +9,7 @@
 
 #include "catalogues.h"
 #include "input/positions.h"
-#include "input/table_file.h"
+#include "input/read_table.h"
 #include "temporary.h"
 
 enum { FILE_PATH = TEMPORARY_PATH + 16 };
@@ -56,7 +56,7 @@ static const char *write_text(const char *name, const char *text) {
 static struct table_file read_file(const char *path) {
     struct table_file table;
     struct error error;
-    if (table_file_read(path, NULL, &table, &error) != SRCFIND_OK)
+    if (read_table(path, NULL, &table, &error) != SRCFIND_OK)
         fail_msg("%s", error.text);
     return table;
 }
@@ -95,7 +95,7 @@ static void assert_table(const char *name, const char *text, const char *expecte
 static void assert_fails(const char *path, const char *words) {
     struct table_file table;
     struct error error;
-    assert_int_equal(table_file_read(path, NULL, &table, &error), SRCFIND_ERROR_INPUT);
+    assert_int_equal(read_table(path, NULL, &table, &error), SRCFIND_ERROR_INPUT);
     table_file_clear(&table);
     assert_null(strchr(error.text, '\n'));
     assert_memory_equal(error.text, path, strlen(path));
