@@ -7,7 +7,7 @@
 #include "api/sources.h"
 #include "backend/backend.h"
 #include "input/pixel_change.h"
-#include "output/catalogue.h"
+#include "output/result.h"
 
 /* The negated image, and the detection in it. Not to be copied: the members point to each other. */
 struct negated_image {

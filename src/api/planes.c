@@ -23,7 +23,7 @@ static const char MEASURING[] = "measuring in other images";
 struct measuring {
     struct srcfind *finder;
     const struct image *image;
-    struct srcfind_catalogue *catalogue;
+    struct result *catalogue;
     struct srcfind_source *gaussians; /* NULL with --at */
     struct held_sources held;
     struct options own; /* how planes are opened, and their noise is found */
@@ -166,7 +166,7 @@ static struct measured_plane describe(const struct measuring *m, const struct sr
 }
 
 /* Makes room for n planes more. */
-static enum srcfind_status grow(struct plane_table *t, int64_t n, struct error *error) {
+static enum srcfind_status grow(struct measured_planes *t, int64_t n, struct error *error) {
     const int64_t n_fluxes = (t->n + n) * t->n_sources;
     struct plane_flux *fluxes = realloc(t->fluxes, (size_t)(n_fluxes + 1) * sizeof *fluxes);
     if (fluxes)
@@ -178,7 +178,7 @@ static enum srcfind_status grow(struct plane_table *t, int64_t n, struct error *
 /* Measures in all planes of the file, which is open. The last one is opened first: a file that ends
  * too early is an error before all others are read. */
 static enum srcfind_status measure_file(struct measuring *m) {
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->catalogue->planes;
     struct error *error = &m->finder->error;
     struct srcfind_image metadata;
     int64_t n;
@@ -203,7 +203,7 @@ static enum srcfind_status measure_file(struct measuring *m) {
 /* Opens a file, which is given or is in the directory that is given, and measures in it. The table
  * takes the path. */
 static enum srcfind_status open_file(struct measuring *m, const char *given, char *path) {
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->catalogue->planes;
     struct error *error = &m->finder->error;
     t->paths[t->n_paths++] = path;
     if (strcmp(given, path) != 0 && access(path, F_OK) != 0)
@@ -242,16 +242,15 @@ static double median_of(double *frequencies, int64_t n) {
 }
 
 /* Sets the spectral columns of all sources. `points` and `frequencies` have room for all planes. */
-static void find_spectra(struct srcfind_catalogue *c, struct spectrum_point *points,
-                         double *frequencies) {
-    const struct plane_table *t = &c->planes;
+static void find_spectra(struct result *c, struct spectrum_point *points, double *frequencies) {
+    const struct measured_planes *t = &c->planes;
     int64_t n = 0;
     for (int64_t k = 0; k < t->n; k++)
         if (is_spectral(&t->planes[k]))
             frequencies[n++] = t->planes[k].frequency;
     const double reference = median_of(frequencies, n);
-    for (int64_t i = 0; i < c->n_sources; i++) {
-        struct srcfind_source *source = &c->sources[i];
+    for (int64_t i = 0; i < c->sources.n; i++) {
+        struct srcfind_source *source = &c->sources.rows[i];
         struct spectrum found;
         n = 0;
         for (int64_t k = 0; k < t->n; k++) {
@@ -267,7 +266,7 @@ static void find_spectra(struct srcfind_catalogue *c, struct spectrum_point *poi
     }
 }
 
-static enum srcfind_status set_spectra(struct srcfind_catalogue *catalogue, struct error *error) {
+static enum srcfind_status set_spectra(struct result *catalogue, struct error *error) {
     const int64_t n = catalogue->planes.n;
     struct spectrum_point *points = arrays_allocate(n, sizeof *points);
     double *frequencies = arrays_allocate(n, sizeof *frequencies);
@@ -301,17 +300,18 @@ static enum srcfind_status make_options(struct measuring *m) {
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
 static enum srcfind_status hold_sources(struct measuring *m) {
-    const struct srcfind_catalogue *c = m->catalogue;
-    int64_t n = c->n_sources;
-    if (!*c->options.at && !(m->gaussians = catalogue_list_gaussians(c, &n)))
+    const struct result *c = m->catalogue;
+    int64_t n = c->sources.n;
+    if (!*c->options.at && !(m->gaussians = sources_list_gaussians(&c->sources, &n)))
         return error_memory(&m->finder->error, MEASURING);
-    return held_sources_make(c->sources, c->n_sources, m->gaussians ? m->gaussians : c->sources, n,
-                             m->image->wcs, &m->held, &m->finder->error);
+    return held_sources_make(c->sources.rows, c->sources.n,
+                             m->gaussians ? m->gaussians : c->sources.rows, n, m->image->wcs,
+                             &m->held, &m->finder->error);
 }
 
 static enum srcfind_status measure_files(struct measuring *m) {
     const char *list = m->finder->options.measure_in;
-    struct plane_table *t = &m->catalogue->planes;
+    struct measured_planes *t = &m->catalogue->planes;
     enum srcfind_status status = SRCFIND_OK;
     t->paths = calloc((size_t)path_list_count(list), sizeof *t->paths);
     if (!t->paths)
@@ -326,12 +326,12 @@ static enum srcfind_status measure_files(struct measuring *m) {
 }
 
 enum srcfind_status planes_measure(struct srcfind *finder, const struct image *image,
-                                   struct srcfind_catalogue *catalogue) {
+                                   struct result *catalogue) {
     struct measuring m = {.finder = finder, .image = image, .catalogue = catalogue};
     const double start = clock_seconds();
     if (!*finder->options.measure_in)
         return SRCFIND_OK;
-    catalogue->planes.n_sources = catalogue->n_sources;
+    catalogue->planes.n_sources = catalogue->sources.n;
     enum srcfind_status status = make_options(&m);
     if (status == SRCFIND_OK)
         status = hold_sources(&m);

@@ -52,7 +52,7 @@ struct search {
     struct srcfind *finder;
     const struct search_input *input;
     const struct detection *detection;
-    struct srcfind_catalogue *catalogue;
+    struct result *catalogue;
     struct backend_calls calls; /* of the backend that searches */
     struct detection_result *result;
     struct sources *sources;
@@ -358,7 +358,7 @@ static enum srcfind_status detect_and_measure(struct search *s) {
 /* A search whose noise goes to `result`, and whose rows go to `sources`. */
 static struct search search_of(struct srcfind *finder, const struct search_input *input,
                                const struct detection *detection, struct elsewhere *elsewhere,
-                               struct srcfind_catalogue *catalogue, struct detection_result *result,
+                               struct result *catalogue, struct detection_result *result,
                                struct sources *sources) {
     return (struct search){.finder = finder,
                            .input = input,
@@ -376,8 +376,7 @@ static struct search search_of(struct srcfind *finder, const struct search_input
 static enum srcfind_status find_again(struct srcfind *finder, const struct search_input *input,
                                       const struct detection *detection,
                                       struct elsewhere *elsewhere, unsigned labels,
-                                      struct sources *sources,
-                                      struct srcfind_catalogue *catalogue) {
+                                      struct sources *sources, struct result *catalogue) {
     struct detection_result result = {0};
     struct search search =
         search_of(finder, input, detection, elsewhere, catalogue, &result, sources);
@@ -393,7 +392,7 @@ static enum srcfind_status find_again(struct srcfind *finder, const struct searc
 static enum srcfind_status find_negative(struct srcfind *finder, const struct search_input *input,
                                          const struct detection *detection,
                                          const struct elsewhere *elsewhere, struct sources *found,
-                                         struct srcfind_catalogue *catalogue) {
+                                         struct result *catalogue) {
     struct negated_image negative, negative_elsewhere;
     struct device_pixels on_device;
     struct search_input negated_input = {.image = input->image};
@@ -418,7 +417,7 @@ static enum srcfind_status find_negative(struct srcfind *finder, const struct se
                    finder->labels, &sources, catalogue);
     if (status == SRCFIND_OK && !negative_add(found, &sources))
         status = error_memory(&finder->error, "adding negative sources");
-    catalogue->n_negative = sources.n;
+    found->n_negative = sources.n;
     sources_clear(&sources);
     return status;
 }
@@ -429,7 +428,7 @@ struct searches {
     const struct image *image;
     struct detection detection;
     const struct elsewhere *elsewhere;
-    struct srcfind_catalogue catalogue; /* a copy: that of the image has the times of its search */
+    struct result catalogue; /* a copy: that of the image has the times of its search */
 };
 
 static enum srcfind_status find_added(void *context, const struct pixel_source *image,
@@ -448,7 +447,7 @@ static enum srcfind_status find_added(void *context, const struct pixel_source *
 static enum srcfind_status
 measure_completeness(struct srcfind *finder, const struct search_input *input,
                      const struct detection *detection, const struct elsewhere *elsewhere,
-                     const struct sources *found, struct srcfind_catalogue *catalogue) {
+                     const struct sources *found, struct result *catalogue) {
     const double start = clock_seconds();
     struct searches searches = {finder, input->image, *detection, elsewhere, *catalogue};
     searches.detection.keep_runs = sources_need_pixels(&finder->options, &detection->maps);
@@ -469,7 +468,7 @@ measure_completeness(struct srcfind *finder, const struct search_input *input,
         completeness_measure(&from, &catalogue->injections, &finder->error);
     const struct srcfind_background *b = &catalogue->background;
     const double pixel = catalogue->image.pixel_area;
-    catalogue->injected_area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
+    catalogue->injections.area = (double)(b->n_pixels - b->n_blank) * (pixel > 0 ? pixel : 1);
     catalogue->timings.completeness = clock_seconds() - start;
     return status;
 }
@@ -484,7 +483,7 @@ static bool is_blank_by_user_maps(const struct search_input *input,
 static enum srcfind_status find_positive(struct srcfind *finder, const struct search_input *input,
                                          const struct detection *detection,
                                          struct elsewhere *elsewhere, struct sources *found,
-                                         struct srcfind_catalogue *catalogue) {
+                                         struct result *catalogue) {
     struct detection_result result = {0};
     struct search search =
         search_of(finder, input, detection, elsewhere, catalogue, &result, found);
@@ -501,22 +500,13 @@ static enum srcfind_status find_positive(struct srcfind *finder, const struct se
 }
 
 /* Gives the catalogue what was found. */
-static void give_sources(const struct sources *found, unsigned labels,
-                         struct srcfind_catalogue *catalogue) {
-    catalogue->sources = found->rows;
-    catalogue->n_sources = found->n;
-    catalogue->left_out = found->left_out;
-    catalogue->gaussians = found->gaussians;
-    catalogue->n_gaussians = found->n_gaussians;
-    catalogue->parts = found->parts;
-    catalogue->n_parts = found->n_parts;
-    memcpy(catalogue->labels, found->labels, sizeof found->labels);
-    catalogue->has_labels = labels;
+static void give_sources(const struct sources *found, unsigned labels, struct result *catalogue) {
+    catalogue->sources = *found;
+    catalogue->sources.has_labels = labels;
 }
 
 /* Finds where the corners of the image are on the sky, around it from the first pixel on. */
-static enum srcfind_status find_footprint(const struct image *image,
-                                          struct srcfind_catalogue *catalogue,
+static enum srcfind_status find_footprint(const struct image *image, struct result *catalogue,
                                           struct error *error) {
     const double right = (double)catalogue->image.width - 0.5;
     const double top = (double)catalogue->image.height - 0.5;
@@ -525,14 +515,14 @@ static enum srcfind_status find_footprint(const struct image *image,
     const enum srcfind_status status =
         image->wcs ? wcs_positions(image->wcs, 4, x, y, lon, lat, error) : SRCFIND_OK;
     for (int i = 0; i < 4; i++) {
-        catalogue->footprint[2 * i] = lon[i];
-        catalogue->footprint[2 * i + 1] = lat[i];
+        catalogue->origin.footprint[2 * i] = lon[i];
+        catalogue->origin.footprint[2 * i + 1] = lat[i];
     }
     return status;
 }
 
 enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
-                                 struct srcfind_catalogue *catalogue) {
+                                 struct result *catalogue) {
     struct detection detection =
         finder_detection(&finder->options, input->image, &catalogue->image);
     const struct detection in_other =
@@ -547,9 +537,8 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     detection.keep_runs = detection.keep_runs || finder->labels;
     catalogue->options = finder->options;
     catalogue->run.threads = finder->options.threads;
-    catalogue_name_columns(catalogue);
-    catalogue->header = header_lines(&input->image->hdu.header, &catalogue->image);
-    if (!catalogue->header)
+    catalogue->origin.header = header_lines(&input->image->hdu.header, &catalogue->image);
+    if (!catalogue->origin.header)
         status = error_memory(&finder->error, "keeping the header");
     else
         status = find_footprint(input->image, catalogue, &finder->error);

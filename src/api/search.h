@@ -4,7 +4,7 @@
 
 #include "api/finder.h"
 #include "backend/backend.h"
-#include "output/catalogue.h"
+#include "output/result.h"
 
 /* The pixels: either `source` on the host or `on_device`; the other one is NULL. */
 struct search_input {
@@ -16,6 +16,6 @@ struct search_input {
 /* Finds the sources of an image, whose metadata the catalogue has. The caller destroys the
  * catalogue, also after an error. */
 enum srcfind_status search_image(struct srcfind *finder, const struct search_input *input,
-                                 struct srcfind_catalogue *catalogue);
+                                 struct result *catalogue);
 
 #endif

@@ -6,24 +6,9 @@
 #include "input/image.h"
 #include "input/shared_table.h"
 #include "measure/components.h"
-#include "measure/forced.h"
 #include "measure/grid.h"
-#include "measure/labels.h"
 #include "options/options.h"
-#include "output/catalogue.h"
-
-/* Rows of a catalogue, and with a fit the Gaussians, and rows of those of sources that have
- * several, both in the order of the rows. */
-struct sources {
-    struct srcfind_source *rows;
-    int64_t n;
-    struct gaussian *gaussians;
-    int64_t n_gaussians;
-    struct srcfind_source *parts;
-    int64_t n_parts;
-    struct labels labels[LABEL_KINDS];
-    struct entries_left_out left_out; /* with the option at */
-};
+#include "output/result.h"
 
 /* What sources are made of, and which labels are to be kept: bits 1 << kind. */
 struct sources_from {
@@ -48,7 +33,6 @@ bool sources_need_pixels(const struct options *options, const struct noise_sourc
 enum srcfind_status sources_make(const struct sources_from *from, struct detection_result *result,
                                  struct threads *threads, struct sources *sources,
                                  struct error *error);
-void sources_clear(struct sources *sources);
 
 /* Divides and fits a detection's islands, which have runs and stay, and sets the Gaussians alone.
  * The caller clears the sources, also after an error. */

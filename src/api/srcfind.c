@@ -156,8 +156,10 @@ static enum srcfind_status end_search(enum srcfind_status status,
                                       struct srcfind_catalogue *catalogue,
                                       struct srcfind_catalogue **result) {
     *result = status == SRCFIND_OK ? catalogue : NULL;
-    if (status != SRCFIND_OK)
-        srcfind_catalogue_destroy(catalogue);
+    if (status == SRCFIND_OK)
+        catalogue_complete(catalogue);
+    else
+        catalogue_destroy(catalogue);
     return status;
 }
 
@@ -165,24 +167,25 @@ enum srcfind_status srcfind_find_file(struct srcfind *finder, const char *path,
                                       struct srcfind_catalogue **result) {
     const double start = clock_seconds();
     struct image image;
-    struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
+    struct srcfind_catalogue *catalogue = catalogue_create();
     *result = NULL;
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    struct result *found = &catalogue->all->result;
     finder_begin(finder);
     enum srcfind_status status =
-        image_open(&image, path, &finder->options, &catalogue->image, &finder->error);
-    catalogue->timings.open = clock_seconds() - start;
+        image_open(&image, path, &finder->options, &found->image, &finder->error);
+    found->timings.open = clock_seconds() - start;
     const struct search_input input = {.source = &image.source, .image = &image};
     if (status == SRCFIND_OK && finder->gpu && gpu_is_starting(finder->gpu))
         reader_prefetch(&image.reader);
     if (status == SRCFIND_OK)
-        status = search_image(finder, &input, catalogue);
+        status = search_image(finder, &input, found);
     if (status == SRCFIND_OK)
         status = image_unchanged(&image, &finder->error);
     if (status == SRCFIND_OK)
         status = threads_check(finder->threads, &finder->error);
-    catalogue->version = image.file.version;
+    found->origin.version = image.file.version;
     image_close(&image);
     if (status != SRCFIND_OK)
         name_image(&finder->error, path);
@@ -195,22 +198,21 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_
                                           const struct srcfind_pixels *p,
                                           struct srcfind_catalogue **result) {
     struct image image;
-    struct srcfind_catalogue *catalogue = calloc(1, sizeof *catalogue);
+    struct srcfind_catalogue *catalogue = catalogue_create();
     if (!catalogue)
         return error_memory(&finder->error, "opening an image");
+    struct result *found = &catalogue->all->result;
     finder_begin(finder);
-    enum srcfind_status status =
-        image_open_memory(&image, p->header, p->width, p->height, &finder->options,
-                          &catalogue->image, &finder->error);
+    enum srcfind_status status = image_open_memory(&image, p->header, p->width, p->height,
+                                                   &finder->options, &found->image, &finder->error);
     const struct pixel_source *given = input->source;
     input->image = &image;
     if (status == SRCFIND_OK && given) {
-        status =
-            host_pixels_open(&image, given, &finder->options, &catalogue->image, &finder->error);
+        status = host_pixels_open(&image, given, &finder->options, &found->image, &finder->error);
         input->source = &image.source;
     }
     if (status == SRCFIND_OK)
-        status = search_image(finder, input, catalogue);
+        status = search_image(finder, input, found);
     if (status == SRCFIND_OK)
         status = user_maps_unchanged(image.user_maps, &finder->error);
     if (status == SRCFIND_OK)
@@ -218,7 +220,7 @@ static enum srcfind_status find_in_memory(struct srcfind *finder, struct search_
     input->image = NULL;
     input->source = given;
     image_close(&image);
-    catalogue->on_device = input->on_device != NULL;
+    found->origin.on_device = input->on_device != NULL;
     return end_search(status, catalogue, result);
 }
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "output/catalogue.h"
-
 enum { ROWS = 510 }; /* of a block: as many as writer.h promises */
 
 _Static_assert(ROWS % 3 == 0, "rows of any size fill blocks without a gap in base64");
@@ -13,7 +11,7 @@ _Static_assert(ROWS % 3 == 0, "rows of any size fill blocks without a gap in bas
 /* A block that is formatted, or waits to be written. */
 struct slot {
     char *text;
-    void *rows; /* those of a store, and their images */
+    void *rows; /* room for those of a store, and for their images */
     const struct row_image **images;
     size_t size;
     struct gzip_piece piece;
@@ -23,7 +21,7 @@ struct slot {
 /* Block k is in slot k % n_slots. The lock protects what stands below it, and is_done. */
 struct blocks {
     const struct writer *writer;
-    const struct srcfind_catalogue *catalogue;
+    const struct table *table;
     FILE *stream;
     struct gzip *gzip;
     struct slot *slots;
@@ -50,29 +48,25 @@ static bool take_block(struct blocks *b, int64_t *block) {
 
 /* Allocates what is missing; false where memory ran out. */
 static bool allocate(const struct blocks *b, struct slot *slot) {
-    const bool is_stored = b->catalogue->store;
     if (!slot->text)
-        slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->catalogue));
-    if (is_stored && !slot->rows)
-        slot->rows = malloc(ROWS * b->catalogue->store->row_bytes);
-    if (is_stored && !slot->images)
+        slot->text = malloc(ROWS * writer_row_bytes(b->writer, b->table));
+    if (!slot->rows)
+        slot->rows = malloc(ROWS * b->table->row_bytes);
+    if (!slot->images)
         slot->images = malloc(ROWS * sizeof *slot->images);
-    return slot->text && (!is_stored || (slot->rows && slot->images));
+    return slot->text && slot->rows && slot->images;
 }
 
 /* Returns 0, or errno. */
 static int fill_slot(const struct blocks *b, int64_t block, struct slot *slot) {
-    const struct row_store *store = b->catalogue->store;
-    const int64_t first = block * ROWS, n_left = b->catalogue->n_sources - first;
-    struct rows rows = {.n = n_left < ROWS ? n_left : ROWS, .are_last = n_left <= ROWS};
+    const int64_t first = block * ROWS, n_left = b->table->n_rows - first;
+    struct rows rows;
     if (!allocate(b, slot))
         return ENOMEM;
-    if (store && !store->read(store->context, first, rows.n, slot->rows, slot->images))
+    if (!table_read(b->table, first, n_left < ROWS ? n_left : ROWS, slot->rows, slot->images,
+                    &rows))
         return errno;
-    rows.first = store ? slot->rows : b->catalogue->sources + first;
-    rows.row_bytes = store ? store->row_bytes : sizeof *b->catalogue->sources;
-    rows.images = store ? slot->images : NULL;
-    slot->size = b->writer->rows(b->catalogue, &rows, slot->text);
+    slot->size = b->writer->rows(b->table, &rows, slot->text);
     return b->gzip && !gzip_compress(slot->text, slot->size, &slot->piece) ? ENOMEM : 0;
 }
 
@@ -138,13 +132,13 @@ static bool make_lock(struct blocks *b) {
     return ok;
 }
 
-bool blocks_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream, struct gzip *gzip) {
+bool blocks_write(const struct writer *writer, const struct table *table, struct threads *threads,
+                  FILE *stream, struct gzip *gzip) {
     struct blocks b = {.writer = writer,
-                       .catalogue = catalogue,
+                       .table = table,
                        .stream = stream,
                        .gzip = gzip,
-                       .n = (catalogue->n_sources + ROWS - 1) / ROWS};
+                       .n = (table->n_rows + ROWS - 1) / ROWS};
     const int n_parts = threads_parts(threads, b.n, 1);
     b.n_slots = n_parts > 1 ? 2 * (int64_t)n_parts : 1;
     b.slots = calloc((size_t)b.n_slots, sizeof *b.slots);

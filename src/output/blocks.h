@@ -3,12 +3,13 @@
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
+#include "common/threads.h"
 #include "output/gzip.h"
 #include "output/writer.h"
 
 /* Writes all rows to the stream, or, if gzip is not NULL, adds them to the compressed file. False
  * with errno if memory ran out or writing failed. */
-bool blocks_write(const struct writer *writer, const struct srcfind_catalogue *catalogue,
-                  struct threads *threads, FILE *stream, struct gzip *gzip);
+bool blocks_write(const struct writer *writer, const struct table *table, struct threads *threads,
+                  FILE *stream, struct gzip *gzip);
 
 #endif
