@@ -57,24 +57,13 @@ static const struct entry {
 /* Descriptions of what columns are with other options. */
 static const struct {
     size_t offset;
-    const char *fitted, *given, *both;
+    const char *fitted, *given, *both, *scaled; /* `scaled` alone, or all but it */
 } otherwise[] = {
 #define COLUMN(name, unit, ucd, member, cell, when, description)
 #define OTHERWISE(member, fitted, given, both)                                                     \
-    {offsetof(struct srcfind_source, member), fitted, given, both},
-#define WITH_SCALES(member, description)
-#include "output/columns.inc"
-#undef OTHERWISE
-#undef WITH_SCALES
-};
-
-/* And with scales. */
-static const struct {
-    size_t offset;
-    const char *description;
-} with_scales[] = {
-#define OTHERWISE(member, fitted, given, both)
-#define WITH_SCALES(member, description) {offsetof(struct srcfind_source, member), description},
+    {offsetof(struct srcfind_source, member), fitted, given, both, NULL},
+#define WITH_SCALES(member, description)                                                           \
+    {offsetof(struct srcfind_source, member), NULL, NULL, NULL, description},
 #include "output/columns.inc"
 #undef COLUMN
 #undef OTHERWISE
@@ -161,15 +150,18 @@ static bool is_there(enum when when, const struct column_facts *facts, enum tabl
 
 static const char *describe(const struct entry *e, const struct column_facts *facts) {
     const bool is_fit = has(facts, WITH_FIT), is_given = has(facts, WITH_AT);
-    for (size_t i = 0; has(facts, WITH_SCALES) && i < sizeof with_scales / sizeof *with_scales; i++)
-        if (with_scales[i].offset == e->offset)
-            return with_scales[i].description;
-    for (size_t i = 0; (is_fit || is_given) && i < sizeof otherwise / sizeof *otherwise; i++)
-        if (otherwise[i].offset == e->offset)
-            return !is_given ? otherwise[i].fitted
+    const char *text = e->description;
+    for (size_t i = 0; i < sizeof otherwise / sizeof *otherwise; i++) {
+        if (otherwise[i].offset != e->offset)
+            continue;
+        if (otherwise[i].scaled && has(facts, WITH_SCALES))
+            return otherwise[i].scaled;
+        if (!otherwise[i].scaled && (is_fit || is_given))
+            text = !is_given ? otherwise[i].fitted
                    : is_fit  ? otherwise[i].both
                              : otherwise[i].given;
-    return e->description;
+    }
+    return text;
 }
 
 void columns_add(struct columns *columns, const struct column_facts *facts, enum table_kind kind) {

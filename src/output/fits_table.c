@@ -65,17 +65,12 @@ static void add_primary(struct cards *cards) {
     cards_end(cards);
 }
 
-/* Names of tables: what their rows are, in large letters. */
-static const char *const extension_names[] = {
-    "SOURCES", "GAUSSIANS", "PLANES", "COMPLETENESS_BINS", "RELIABILITY_BINS", "INJECTIONS"};
-enum { EXTENSION_NAMES = sizeof extension_names / sizeof *extension_names };
-
-/* The index of a name, in letters of any case; -1 if there is none. */
-static int find_extension(const char *name) {
-    for (int i = 0; i < EXTENSION_NAMES; i++)
-        if (ascii_same(name, extension_names[i]))
-            return i;
-    return -1;
+/* The name of a table: what its rows are, in large letters. */
+static void add_extension_name(enum table_kind kind, struct cards *cards) {
+    char name[24] = "";
+    for (size_t i = 0; i < sizeof name - 1 && table_words[kind].rows[i]; i++)
+        name[i] = ascii_upper(table_words[kind].rows[i]);
+    cards_add_text(cards, "EXTNAME", name);
 }
 
 /* Adds the header of the image, as PyBDSF does: pipelines read its shape and coordinates. */
@@ -101,8 +96,7 @@ static bool fits_begin(const struct table *table, FILE *stream) {
     cards_add_integer(&cards, "PCOUNT", 0);
     cards_add_integer(&cards, "GCOUNT", 1);
     cards_add_integer(&cards, "TFIELDS", table->columns.n);
-    cards_add_text(&cards, "EXTNAME",
-                   extension_names[find_extension(table_kind_name(table->kind))]);
+    add_extension_name(table->kind, &cards);
     cards_add_text(&cards, "LONGSTRN", "OGIP 1.0"); /* fitsverify wants it beside CONTINUE */
     add_columns(table, &cards);
     add_metadata(table, &cards);
@@ -143,8 +137,12 @@ struct content {
 
 static bool is_catalogue(const struct hdu *hdu) {
     char name[SRCFIND_TEXT], version[SRCFIND_TEXT];
-    return header_text(&hdu->header, "EXTNAME", name, sizeof name) && find_extension(name) >= 0 &&
-           header_text(&hdu->header, "SRCFIND", version, sizeof version);
+    int kind = 0;
+    if (!header_text(&hdu->header, "EXTNAME", name, sizeof name))
+        return false;
+    while (kind < TABLE_KINDS && !ascii_same(name, table_words[kind].rows))
+        kind++;
+    return kind < TABLE_KINDS && header_text(&hdu->header, "SRCFIND", version, sizeof version);
 }
 
 static struct content content_of(const char *path) {

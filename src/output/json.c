@@ -281,7 +281,7 @@ static bool json_begin(const struct table *table, FILE *stream) {
                     (table->images.n > 0 ? write_images(table, stream)
                                          : write_image(table->of, table->kind, stream)) &&
                     write_member("columns", columns_json(table), stream);
-    fprintf(stream, "\"%s\":[\n", table_kind_name(table->kind));
+    fprintf(stream, "\"%s\":[\n", table_words[table->kind].rows);
     return ok;
 }
 

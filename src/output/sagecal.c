@@ -66,18 +66,19 @@ static size_t sagecal_rows(const struct table *table, const struct rows *rows, c
 }
 
 /* One cluster a patch, with its number, or number 1 for all; each has one solution at a time. */
-static void sagecal_clusters(const struct sky_model *model, FILE *stream) {
+static void sagecal_clusters(const struct table *model, FILE *stream) {
+    const struct sky_row *rows = model->rows;
     char name[ROW_BYTES];
     fputs("# srcfind clusters for SAGECal: cluster_id chunk_size names\n", stream);
-    for (int64_t i = 0; i < model->n; i++) {
-        const struct sky_row *row = &model->rows[i];
-        const long long patch = sky_model_patch(&model->table.of->options, row);
+    for (int64_t i = 0; i < model->n_rows; i++) {
+        const struct sky_row *row = &rows[i];
+        const long long patch = sky_model_patch(&model->of->options, row);
         if (row->begins_patch)
             fprintf(stream, "%s%lld 1", i > 0 ? "\n" : "", patch ? patch : 1);
         *add_name(row, name) = '\0';
         fprintf(stream, " %s", name);
     }
-    if (model->n > 0)
+    if (model->n_rows > 0)
         fputs("\n", stream);
 }
 

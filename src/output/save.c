@@ -21,42 +21,34 @@ static enum srcfind_status write_rows(const struct table *table, const struct wr
     if (table_write(writer, table, threads, stream, compressed) && fflush(stream) == 0)
         return SRCFIND_OK;
     return error_set(error, SRCFIND_ERROR_OUTPUT, "%s: the %s cannot be written: %s", name,
-                     table_what(table), strerror(errno ? errno : ENOMEM));
+                     table_words[table->kind].what, strerror(errno ? errno : ENOMEM));
 }
 
-/* What a writer writes: a table, or the sky model of its result. */
-struct listed {
-    const struct table *table;
-    struct sky_model model;
-};
-
-/* What is listed is to be cleared, also after an error. */
+/* Sets *listed to what a writer writes: the table or, in *model, the sky model of its result. The
+ * model is to be cleared, also after an error. */
 static enum srcfind_status list_rows(const struct table *table, const struct writer *writer,
-                                     struct listed *listed, struct error *error) {
-    *listed = (struct listed){.table = table};
-    if (!writer->is_sky_model)
-        return SRCFIND_OK;
-    listed->table = &listed->model.table;
-    return sky_model_make(table->of, writer->format.name, &listed->model, error);
-}
-
-static void clear_listed(struct listed *listed) {
-    sky_model_clear(&listed->model);
+                                     struct table *model, const struct table **listed,
+                                     struct error *error) {
+    *listed = writer->is_sky_model ? model : table;
+    *model = table_of(table->of, TABLE_OF_SKY_MODEL);
+    return writer->is_sky_model ? sky_model_make(table->of, writer->format.name, model, error)
+                                : SRCFIND_OK;
 }
 
 enum srcfind_status save_stream(const struct table *table, const struct writer *writer,
                                 struct threads *threads, FILE *stream, const char *name,
                                 struct error *error) {
-    struct listed listed;
+    struct table model;
+    const struct table *listed;
     if (writer->beside)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "format: the %s belongs beside a file of the format %s, which is not for "
                          "streams: name a file",
                          writer->beside->what, writer->format.name);
-    enum srcfind_status status = list_rows(table, writer, &listed, error);
+    enum srcfind_status status = list_rows(table, writer, &model, &listed, error);
     if (status == SRCFIND_OK)
-        status = write_rows(listed.table, writer, threads, false, stream, name, error);
-    clear_listed(&listed);
+        status = write_rows(listed, writer, threads, false, stream, name, error);
+    table_clear(&model);
     return status;
 }
 
@@ -165,7 +157,7 @@ static enum srcfind_status save_table(const struct table *table, const struct wr
                                       struct threads *threads, const char *path,
                                       struct save_first *first, struct error *error) {
     struct table_content c = {table, writer, threads, is_compressed(path), first};
-    const struct save_content content = {table_what(table), write_content, &c};
+    const struct save_content content = {table_words[table->kind].what, write_content, &c};
     return save_whole(&content, path, error);
 }
 
@@ -200,7 +192,7 @@ enum srcfind_status save_check_form(const struct writer *writer, const char *pat
 /* What write_beside needs. */
 struct beside_content {
     const struct beside *beside;
-    const struct sky_model *model;
+    const struct table *model;
 };
 
 static enum srcfind_status write_beside(void *context, FILE *stream, const char *name,
@@ -215,10 +207,10 @@ static enum srcfind_status write_beside(void *context, FILE *stream, const char 
 }
 
 /* Saves a catalogue and, before it has its name, what belongs beside it. */
-static enum srcfind_status save_both(const struct listed *of, const struct writer *writer,
+static enum srcfind_status save_both(const struct table *model, const struct writer *writer,
                                      struct threads *threads, const char *path,
                                      struct error *error) {
-    struct beside_content c = {writer->beside, &of->model};
+    struct beside_content c = {writer->beside, model};
     const struct save_content content = {writer->beside->what, write_beside, &c};
     char *beside = save_beside(writer, path);
     if (!beside)
@@ -226,7 +218,7 @@ static enum srcfind_status save_both(const struct listed *of, const struct write
     struct save_first first = {&content, beside, false};
     enum srcfind_status status = save_check(beside, writer->beside->what, error);
     if (status == SRCFIND_OK)
-        status = save_table(of->table, writer, threads, path, &first, error);
+        status = save_table(model, writer, threads, path, &first, error);
     if (status != SRCFIND_OK && first.is_saved) /* the catalogue was written, and has no name */
         unlink(beside);
     free(beside);
@@ -235,12 +227,13 @@ static enum srcfind_status save_both(const struct listed *of, const struct write
 
 enum srcfind_status save_file(const struct table *table, const struct writer *writer,
                               struct threads *threads, const char *path, struct error *error) {
-    struct listed listed;
-    enum srcfind_status status = list_rows(table, writer, &listed, error);
+    struct table model;
+    const struct table *listed;
+    enum srcfind_status status = list_rows(table, writer, &model, &listed, error);
     if (status == SRCFIND_OK)
-        status = writer->beside ? save_both(&listed, writer, threads, path, error)
-                                : save_table(listed.table, writer, threads, path, NULL, error);
-    clear_listed(&listed);
+        status = writer->beside ? save_both(listed, writer, threads, path, error)
+                                : save_table(listed, writer, threads, path, NULL, error);
+    table_clear(&model);
     return status;
 }
 

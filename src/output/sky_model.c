@@ -148,13 +148,6 @@ static void add_source(struct listing *l, const struct srcfind_source *source,
         add_gaussian(l, several ? &parts[i] : source, i + 1, &spectrum);
 }
 
-static int64_t most_rows(const struct result *result) {
-    int64_t n = result->sources.n;
-    for (int64_t i = 0; i < result->sources.n; i++)
-        n += count_parts(&result->sources.rows[i]);
-    return n;
-}
-
 static void add_sources(struct listing *l) {
     const struct sources *sources = &l->result->sources;
     const struct srcfind_source *part = sources->parts;
@@ -227,33 +220,26 @@ static void find_patches(struct listing *l) {
 /* --- models --- */
 
 enum srcfind_status sky_model_make(const struct result *result, const char *format,
-                                   struct sky_model *model, struct error *error) {
-    *model = (struct sky_model){0};
+                                   struct table *model, struct error *error) {
+    *model = table_of(result, TABLE_OF_SKY_MODEL);
     if (!options_fit(&result->options))
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "format: %s lists Gaussians, and none were fitted: add --fit", format);
     const enum srcfind_status status = check_image(&result->image, format, error);
     if (status != SRCFIND_OK)
         return status;
-    struct listing l = {result, malloc((size_t)most_rows(result) * sizeof *l.rows + 1), 0};
+    const int64_t most = result->sources.n + result->sources.n_parts;
+    struct listing l = {result, malloc((size_t)most * sizeof *l.rows + 1), 0};
     if (!l.rows)
         return error_memory(error, "listing a sky model");
     add_sources(&l);
     if (*result->options.at)
         number_entries(&l);
     find_patches(&l);
-    model->table = table_of(result, TABLE_OF_SKY_MODEL);
-    model->table.rows = l.rows;
-    model->table.n_rows = l.n;
-    model->table.row_bytes = sizeof *l.rows;
-    model->rows = l.rows;
-    model->n = l.n;
+    model->rows = model->owned.memory = l.rows;
+    model->n_rows = l.n;
+    model->row_bytes = sizeof *l.rows;
     return SRCFIND_OK;
-}
-
-void sky_model_clear(struct sky_model *model) {
-    free(model->rows);
-    *model = (struct sky_model){0};
 }
 
 /* --- text --- */

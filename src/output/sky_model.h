@@ -17,19 +17,10 @@ struct sky_row {
     double patch_lon, patch_lat; /* of this one: its centre, weighted by flux */
 };
 
-struct sky_model {
-    struct table table; /* its rows are these */
-    struct sky_row *rows;
-    int64_t n;
-};
-
-/* Lists the rows of a result, which must outlive the model; `format` is for messages. Errors: the
- * result has no Gaussians, or its image lacks what such a model needs. The model is to be cleared,
- * also after an error. */
+/* Makes the table of a result, whose rows are these; `format` is for messages. Errors: the result
+ * has no Gaussians, or its image lacks what such a model needs. */
 enum srcfind_status sky_model_make(const struct result *result, const char *format,
-                                   struct sky_model *model, struct error *error);
-
-void sky_model_clear(struct sky_model *model);
+                                   struct table *model, struct error *error);
 
 /* Row i of those that a writer gets. */
 static inline const struct sky_row *sky_model_row(const struct rows *rows, int64_t i) {

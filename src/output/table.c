@@ -2,24 +2,15 @@
 
 #include <stdlib.h>
 
-static const struct {
-    const char *name, *what;
-} kinds[TABLE_KINDS] = {[TABLE_OF_SOURCES] = {"sources", "catalogue"},
-                        [TABLE_OF_GAUSSIANS] = {"gaussians", "table"},
-                        [TABLE_OF_PLANES] = {"planes", "table"},
-                        [TABLE_OF_COMPLETENESS] = {"completeness_bins", "table"},
-                        [TABLE_OF_RELIABILITY] = {"reliability_bins", "table"},
-                        [TABLE_OF_INJECTIONS] = {"injections", "table"},
-                        [TABLE_OF_CHOSEN] = {"sources", "catalogue"},
-                        [TABLE_OF_SKY_MODEL] = {"sources", "catalogue"}};
-
-const char *table_kind_name(enum table_kind kind) {
-    return kinds[kind].name;
-}
-
-const char *table_what(const struct table *table) {
-    return kinds[table->kind].what;
-}
+const struct table_words table_words[TABLE_KINDS] = {
+    [TABLE_OF_SOURCES] = {"sources", "catalogue"},
+    [TABLE_OF_GAUSSIANS] = {"gaussians", "table"},
+    [TABLE_OF_PLANES] = {"planes", "table"},
+    [TABLE_OF_COMPLETENESS] = {"completeness_bins", "table"},
+    [TABLE_OF_RELIABILITY] = {"reliability_bins", "table"},
+    [TABLE_OF_INJECTIONS] = {"injections", "table"},
+    [TABLE_OF_CHOSEN] = {"sources", "catalogue"},
+    [TABLE_OF_SKY_MODEL] = {"sources", "catalogue"}};
 
 struct table table_of(const struct result *result, enum table_kind kind) {
     return (struct table){.of = result, .kind = kind, .owned = {NULL, free}};

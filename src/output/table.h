@@ -65,12 +65,11 @@ bool table_read(const struct table *table, int64_t first, int64_t n, void *room,
 /* How many rows are of negative sources, or of their Gaussians; 0 in other tables. */
 int64_t table_negatives(const struct table *table);
 
-/* What its rows are: "sources", "gaussians", "planes", "completeness_bins", "reliability_bins" or
- * "injections". */
-const char *table_kind_name(enum table_kind kind);
-
-/* What messages call it: "catalogue", or "table" of what stands beside one. */
-const char *table_what(const struct table *table);
+/* What files and messages call a table of each kind. */
+extern const struct table_words {
+    const char *rows; /* what its rows are */
+    const char *what; /* "catalogue", or "table" of what stands beside one */
+} table_words[TABLE_KINDS];
 
 /* Room for a row of a store, whatever its table is. */
 union stored_row {

@@ -142,7 +142,7 @@ static bool votable_begin(const struct table *table, FILE *stream) {
           "<RESOURCE type=\"results\">\n",
           stream);
     write_system(&table->of->image, stream);
-    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n", table_kind_name(table->kind),
+    fprintf(stream, "<TABLE name=\"%s\" nrows=\"%lld\">\n", table_words[table->kind].rows,
             (long long)table->n_rows);
     for (int i = 0; i < n_items; i++)
         write_item(&items[i], stream);

@@ -6,12 +6,10 @@
 #include "common/error.h"
 #include "output/table.h"
 
-struct sky_model;
-
 /* A file that belongs beside a sky model, and is whole before it is there. */
 struct beside {
     const char *suffix, *what; /* of STEM.suffix; for messages: "list of clusters" */
-    void (*write)(const struct sky_model *model, FILE *stream);
+    void (*write)(const struct table *model, FILE *stream);
 };
 
 struct writer {
