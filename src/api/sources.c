@@ -303,12 +303,3 @@ bool sources_append(struct sources *s, const struct sources *more) {
     s->n_gaussians += more->n_gaussians;
     return true;
 }
-
-void sources_clear(struct sources *sources) {
-    free(sources->rows);
-    free(sources->gaussians);
-    free(sources->parts);
-    for (int kind = 0; kind < LABEL_KINDS; kind++)
-        labels_clear(&sources->labels[kind]);
-    *sources = (struct sources){0};
-}

@@ -12,6 +12,7 @@
 #include "common/plural.h"
 #include "input/image.h"
 #include "merge/read_catalogue.h"
+#include "output/catalogue.h"
 
 struct merging {
     const struct cli *cli;
@@ -56,7 +57,7 @@ static void add(struct merging *m, int64_t i, const struct merge_input *input) {
 void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *catalogue) {
     if (!m)
         return;
-    const struct merge_input input = {.catalogue = catalogue,
+    const struct merge_input input = {.result = catalogue->table.of,
                                       .name = target_shown(&m->targets->target[i]),
                                       .plane = target_plane_name(&m->targets->target[i]),
                                       .knows_image = true,
@@ -94,20 +95,20 @@ bool merging_add_existing(struct merging *m, int64_t i, const struct srcfind *fi
     struct read_catalogue read;
     struct error why = {""};
     enum srcfind_status status =
-        read_catalogue_to(merge_spool(m->merge), target->catalogue, &read, error);
+        read_catalogue(merge_spool(m->merge), target->catalogue, &read, error);
     if (status == SRCFIND_OK)
-        status = check_options(target->catalogue, &read.catalogue.options, &finder->options, error);
+        status = check_options(target->catalogue, &read.result.options, &finder->options, error);
     if (status == SRCFIND_OK && target->tables[TABLE_GAUSSIANS])
         status = read_catalogue_gaussians(target->tables[TABLE_GAUSSIANS], &read, error);
     if (status == SRCFIND_OK && target->tables[TABLE_INJECTIONS])
         read_catalogue_injections(target->tables[TABLE_INJECTIONS], &read, &why);
     if (status == SRCFIND_OK && !read.knows_image)
-        status = read_metadata(target->image, &finder->options.image, &read.catalogue.image, error);
+        status = read_metadata(target->image, &finder->options.image, &read.result.image, error);
     if (m->cli->report) { /* it says that the options are those of this run */
-        read.catalogue.options = finder->options;
+        read.result.options = finder->options;
         read.knows_options = true;
     }
-    const struct merge_input input = {.catalogue = &read.catalogue,
+    const struct merge_input input = {.result = &read.result,
                                       .kept = &read.kept,
                                       .no_injections = *why.text ? why.text : NULL,
                                       .name = target_shown(target),

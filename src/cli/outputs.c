@@ -8,6 +8,7 @@
 #include "api/maps.h"
 #include "cli/signals.h"
 #include "common/path.h"
+#include "output/catalogue.h"
 #include "output/save.h"
 
 enum { NAME_TEXT = 32 }; /* for the name of a column */
@@ -49,7 +50,7 @@ static enum srcfind_status write_table(struct srcfind *finder, struct srcfind_ca
         table == TABLE_GAUSSIANS      ? srcfind_catalogue_gaussians(catalogue)
         : table == TABLE_PLANES       ? srcfind_catalogue_planes(catalogue)
         : table == TABLE_COMPLETENESS ? srcfind_catalogue_completeness(catalogue)
-        : table == TABLE_INJECTIONS   ? catalogue_bins(catalogue, BINS_INJECTIONS)
+        : table == TABLE_INJECTIONS   ? catalogue_table(catalogue, TABLE_OF_INJECTIONS)
                                       : srcfind_catalogue_reliability(catalogue);
     return rows ? save_catalogue(finder, rows, table_format(targets), path)
                 : error_memory(&finder->error, "listing the rows of a table");

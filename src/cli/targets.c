@@ -22,7 +22,7 @@
 #include "common/texts.h"
 #include "input/shared_table.h"
 #include "options/path_list.h"
-#include "output/selected.h"
+#include "output/chosen_table.h"
 #include "output/writer.h"
 
 static const char NAMING[] = "naming the catalogues";
@@ -492,7 +492,7 @@ static int check_columns(const struct cli *cli, struct targets *t) {
                               t->format->name);
     enum srcfind_status status = column_list_read(cli->columns, &list, &error);
     if (status == SRCFIND_OK)
-        status = selected_check(&list, &cli->find->values, &error);
+        status = chosen_table_check(&list, &cli->find->values, &error);
     return status == SRCFIND_OK             ? EXIT_OK
            : status == SRCFIND_ERROR_MEMORY ? messages_no_memory("choosing columns")
                                             : messages_usage("--%s", error.text);

@@ -13,8 +13,8 @@ enum { ROW_BYTES = 20 * FORMAT_TEXT };
  * good as none. */
 static const double LEAST_AXIS = 1e-3;
 
-static bool sagecal_begin(const struct srcfind_catalogue *catalogue, FILE *stream) {
-    (void)catalogue;
+static bool sagecal_begin(const struct table *table, FILE *stream) {
+    (void)table;
     fputs("# srcfind sky model for SAGECal: name h m s d m s I Q U V si RM eX eY eP f0\n", stream);
     return true;
 }
@@ -57,28 +57,28 @@ static char *add_row(const struct sky_row *row, char *to) {
     return sky_model_add(to, "\n");
 }
 
-static size_t sagecal_rows(const struct srcfind_catalogue *catalogue, const struct rows *rows,
-                           char *text) {
+static size_t sagecal_rows(const struct table *table, const struct rows *rows, char *text) {
     char *to = text;
-    (void)catalogue;
+    (void)table;
     for (int64_t i = 0; i < rows->n; i++)
         to = add_row(sky_model_row(rows, i), to);
     return (size_t)(to - text);
 }
 
 /* One cluster a patch, with its number, or number 1 for all; each has one solution at a time. */
-static void sagecal_clusters(const struct sky_model *model, FILE *stream) {
+static void sagecal_clusters(const struct table *model, FILE *stream) {
+    const struct sky_row *rows = model->rows;
     char name[ROW_BYTES];
     fputs("# srcfind clusters for SAGECal: cluster_id chunk_size names\n", stream);
-    for (int64_t i = 0; i < model->n; i++) {
-        const struct sky_row *row = &model->rows[i];
-        const long long patch = sky_model_patch(&model->catalogue, row);
+    for (int64_t i = 0; i < model->n_rows; i++) {
+        const struct sky_row *row = &rows[i];
+        const long long patch = sky_model_patch(&model->of->options, row);
         if (row->begins_patch)
             fprintf(stream, "%s%lld 1", i > 0 ? "\n" : "", patch ? patch : 1);
         *add_name(row, name) = '\0';
         fprintf(stream, " %s", name);
     }
-    if (model->n > 0)
+    if (model->n_rows > 0)
         fputs("\n", stream);
 }
 

@@ -771,9 +771,9 @@ static void little_memory(void **state) {
     struct srcfind_catalogue *c = catalogue_of(5, "an image.fits");
     struct error error;
     (void)state;
-    strcpy(c->image.frame, "ICRS");
+    strcpy(result_of(c)->image.frame, "ICRS");
     for (int i = 0; i < 5; i++)
-        c->sources[i].lat = i;
+        result_of(c)->sources.rows[i].lat = i;
     write_text("a.csv", csv_text);
     write_packed("a.csv.gz", csv_text, 1);
     assert_needs_memory("a.csv");
@@ -785,7 +785,8 @@ static void little_memory(void **state) {
     static const char *const names[] = {"a.ecsv", "a.json", "a.fits"};
     const struct writer *const formats[] = {&ecsv_writer, &json_writer, &fits_writer};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(save_file(c, formats[i], NULL, path_of(names[i]), &error), SRCFIND_OK);
+        assert_int_equal(save_file(&c->table, formats[i], NULL, path_of(names[i]), &error),
+                         SRCFIND_OK);
         assert_needs_memory(names[i]);
     }
     srcfind_catalogue_destroy(c);
