@@ -20,7 +20,13 @@ int64_t srcfind_catalogue_size(const struct srcfind_catalogue *catalogue) {
 }
 
 int64_t srcfind_catalogue_negatives(const struct srcfind_catalogue *catalogue) {
-    return table_negatives(&catalogue->table);
+    const enum table_kind kind = catalogue->table.kind;
+    const bool are_sources =
+        kind == TABLE_OF_SOURCES || kind == TABLE_OF_GAUSSIANS || kind == TABLE_OF_CHOSEN;
+    int64_t n = 0;
+    for (int64_t i = 0; are_sources && i < catalogue->table.n_rows; i++)
+        n += (srcfind_catalogue_source(catalogue, i)->flags & SRCFIND_FLAG_NEGATIVE) != 0;
+    return n;
 }
 
 const struct srcfind_source *srcfind_catalogue_source(const struct srcfind_catalogue *catalogue,

@@ -60,6 +60,7 @@ void merging_add(struct merging *m, int64_t i, const struct srcfind_catalogue *c
     const struct merge_input input = {.result = catalogue->table.of,
                                       .name = target_shown(&m->targets->target[i]),
                                       .plane = target_plane_name(&m->targets->target[i]),
+                                      .searched = &catalogue->table.of->options.image.plane,
                                       .knows_image = true,
                                       .knows_options = true};
     add(m, i, &input);

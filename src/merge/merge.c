@@ -250,26 +250,22 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
     return SRCFIND_OK;
 }
 
-/* Sets *plane to that of an image as --plane has it, to be freed; NULL where none is chosen. False
- * where memory ran out. */
-static bool show_plane(const struct merge_input *input, char **plane) {
-    const struct plane_option *searched = input->searched;
-    struct options own = {.image.plane = searched ? *searched : input->result->options.image.plane};
+/* Sets *shown to a plane as --plane has it, to be freed; NULL where none is chosen. False where
+ * memory ran out. */
+static bool show_plane(const struct plane_option *plane, char **shown) {
     char text[OPTIONS_TEXT];
-    *plane = NULL;
-    if (own.image.plane.n == 0)
+    *shown = NULL;
+    if (plane->n == 0)
         return true;
-    options_get(&own, "plane", text);
-    return (*plane = strdup(text));
+    options_print_plane(plane, text);
+    return (*shown = strdup(text));
 }
 
 /* Whether an image is known to be a plane of several: the number of its planes is not known where
  * the first one was searched alone. */
 static bool is_plane(const struct merge_input *input) {
-    const struct plane_option *searched = input->searched;
-    const struct plane_option *plane = searched ? searched : &input->result->options.image.plane;
-    for (int i = 0; i < plane->n; i++)
-        if (plane->index[i] > 1)
+    for (int i = 0; i < input->searched->n; i++)
+        if (input->searched->index[i] > 1)
             return true;
     return input->plane;
 }
@@ -288,8 +284,9 @@ enum srcfind_status merge_add(struct merge *m, int64_t i, const struct merge_inp
                                  .width = (int32_t)of->width,
                                  .height = (int32_t)of->height};
     enum srcfind_status status = SRCFIND_OK;
-    if (!show_plane(input, &image.shown.plane) || !image.shown.path || !image.shown.date_obs ||
-        (input->other_name && !image.other_name) || (input->plane && !image.plane)) {
+    if (!show_plane(input->searched, &image.shown.plane) || !image.shown.path ||
+        !image.shown.date_obs || (input->other_name && !image.other_name) ||
+        (input->plane && !image.plane)) {
         clear_texts(&image);
         return error_memory(error, MERGING);
     }
@@ -337,13 +334,10 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
 
 /* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
  * where another is taken may have one plane, and are not named by every run. */
-static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
-    struct options own = {.image.plane = options->image.plane};
-    while (own.image.plane.n > 0 && own.image.plane.index[own.image.plane.n - 1] == 1)
-        own.image.plane.n--;
-    *text = '\0';
-    if (own.image.plane.n > 0)
-        options_get(&own, "plane", text);
+static void name_plane(struct plane_option plane, char text[OPTIONS_TEXT]) {
+    while (plane.n > 0 && plane.index[plane.n - 1] == 1)
+        plane.n--;
+    options_print_plane(&plane, text);
 }
 
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,
@@ -361,7 +355,7 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
         status = look_for_injections(m, path, &read, &why, error);
     if (status == SRCFIND_OK) {
         const char *image = read.result.image.path;
-        name_plane(&read.result.options, plane);
+        name_plane(read.result.options.image.plane, plane);
         const struct merge_input input = {.result = &read.result,
                                           .kept = &read.kept,
                                           .no_injections = *why.text ? why.text : NULL,
@@ -370,6 +364,7 @@ enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path,
                                                            : path,
                                           .other_name = name ? NULL : path,
                                           .plane = *plane ? plane : NULL,
+                                          .searched = &read.result.options.image.plane,
                                           .entry = read.entry,
                                           .knows_image = read.knows_image,
                                           .knows_options = read.knows_options};

@@ -17,7 +17,7 @@ struct merge_input {
     const char *name;             /* what stands in the column Image, */
     const char *other_name;       /* or this, if two images have that name; NULL: the same */
     const char *plane; /* rows of other planes are no duplicates; NULL: it is none of several */
-    const struct plane_option *searched; /* the plane; NULL: the one that its options have */
+    const struct plane_option *searched; /* the plane */
     const char *entry;                   /* JSON of the image; NULL: as the result has it */
     bool knows_image;   /* else its unit and frame are taken for those of the others */
     bool knows_options; /* else options are those that the columns tell */

@@ -278,9 +278,10 @@ static bool parse_plane(void *member, const char *text) {
     }
 }
 
-static void print_plane(const void *member, char *text) {
+void options_print_plane(const void *member, char *text) {
     const struct plane_option *plane = member;
     size_t length = 0;
+    *text = '\0';
     for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
         length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
                                    (long long)plane->index[i]);
@@ -400,7 +401,7 @@ static const struct {
          parse_paths, print_text},
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
-               parse_plane, print_plane},
+               parse_plane, options_print_plane},
     [DEVICE] = {"auto, cpu, all, or the number of a CUDA device", parse_device, print_device},
     [THREADS] = {"a whole number from 1 to 4096", parse_threads, print_threads},
     [MEBIBYTES] = {"a whole number above 0", parse_mebibytes, print_mebibytes},

@@ -122,6 +122,9 @@ double options_spectral_index(const struct options *options);
  * it is not set and has no default. False if there is no such option. */
 bool options_get(const struct options *options, const char *name, char *text);
 
+/* The same of a struct plane_option, as the option plane has it. */
+void options_print_plane(const void *plane, char *text);
+
 /* The i-th of the library's options, in the order of options.inc; NULL after the last. */
 const struct srcfind_option *options_describe(int i);
 

@@ -9,16 +9,6 @@
 
 enum { ROW_BYTES = 12 * FORMAT_TEXT };
 
-static char *add_text(char *to, const char *text) {
-    const size_t length = strlen(text);
-    memcpy(to, text, length);
-    return to + length;
-}
-
-static char *add_number(char *to, double value) {
-    return to + format_double(value, to);
-}
-
 /* --- DS9 (https://ds9.si.edu/doc/ref/region.html) --- */
 
 static bool reg_begin(const struct table *table, FILE *stream) {
@@ -40,16 +30,16 @@ static char *reg_row(const struct table *table, const struct srcfind_source *sou
     const char *unit = on_sky ? "\"," : ",";
     const double scale = on_sky ? 3600 : 1, first = on_sky ? 0 : 1;
     if (other)
-        to = add_text(to, "image;");
-    to = add_number(add_text(to, "ellipse("), e.x + first);
-    to = add_number(add_text(to, ","), e.y + first);
-    to = add_number(add_text(to, ","), e.major * scale);
-    to = add_number(add_text(to, unit), e.minor * scale);
-    to = add_number(add_text(to, unit), e.angle + 90);
-    to = add_text(to, ") # text={");
-    to += format_integer(source->id, to);
-    to = add_text(to, "}\n");
-    return other ? add_text(add_text(to, other->ds9), "\n") : to;
+        to = format_add_text(to, "image;");
+    to = format_add(format_add_text(to, "ellipse("), e.x + first);
+    to = format_add(format_add_text(to, ","), e.y + first);
+    to = format_add(format_add_text(to, ","), e.major * scale);
+    to = format_add(format_add_text(to, unit), e.minor * scale);
+    to = format_add(format_add_text(to, unit), e.angle + 90);
+    to = format_add_text(to, ") # text={");
+    to = format_add_integer(to, source->id);
+    to = format_add_text(to, "}\n");
+    return other ? format_add_text(format_add_text(to, other->ds9), "\n") : to;
 }
 
 /* --- CASA (CRTF version 0) --- */
@@ -65,17 +55,18 @@ static char *crtf_row(const struct table *table, const struct srcfind_source *so
     const struct ellipse e = ellipses_of_source(&table->of->image, source, on_sky);
     const char *unit = on_sky ? "deg" : "pix", *length = on_sky ? "arcsec" : "pix";
     const double scale = on_sky ? 3600 : 1;
-    to = add_number(add_text(to, "ellipse [["), e.x);
-    to = add_number(add_text(add_text(to, unit), ", "), e.y);
-    to = add_number(add_text(add_text(to, unit), "], ["), e.major * scale);
-    to = add_number(add_text(add_text(to, length), ", "), e.minor * scale);
-    to = add_number(add_text(add_text(to, length), "], "), e.angle);
-    to = add_text(to, "deg]");
+    to = format_add(format_add_text(to, "ellipse [["), e.x);
+    to = format_add(format_add_text(format_add_text(to, unit), ", "), e.y);
+    to = format_add(format_add_text(format_add_text(to, unit), "], ["), e.major * scale);
+    to = format_add(format_add_text(format_add_text(to, length), ", "), e.minor * scale);
+    to = format_add(format_add_text(format_add_text(to, length), "], "), e.angle);
+    to = format_add_text(to, "deg]");
     if (on_sky)
-        to = add_text(add_text(to, ", coord="), ellipses_frame(&table->of->image)->casa);
-    to = add_text(to, ", label=\"");
-    to += format_integer(source->id, to);
-    return add_text(to, "\"\n");
+        to = format_add_text(format_add_text(to, ", coord="),
+                             ellipses_frame(&table->of->image)->casa);
+    to = format_add_text(to, ", label=\"");
+    to = format_add_integer(to, source->id);
+    return format_add_text(to, "\"\n");
 }
 
 /* --- both --- */

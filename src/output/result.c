@@ -30,15 +30,13 @@ static int64_t put_gaussians(const struct srcfind_source *source,
 }
 
 struct srcfind_source *sources_list_gaussians(const struct sources *sources, int64_t *n) {
-    int64_t n_parts = 0;
+    const struct srcfind_source *part = sources->parts;
+    struct srcfind_source *rows =
+        malloc((size_t)(sources->n + sources->n_parts) * sizeof *rows + 1);
     *n = 0;
-    for (int64_t i = 0; i < sources->n; i++)
+    for (int64_t i = 0; rows && i < sources->n; i++) {
+        part += put_gaussians(&sources->rows[i], part, rows, *n);
         *n += sources->rows[i].n_gaussians;
-    struct srcfind_source *rows = malloc((size_t)*n * sizeof *rows + 1);
-    for (int64_t i = 0, k = 0; rows && i < sources->n; i++) {
-        const struct srcfind_source *source = &sources->rows[i];
-        n_parts += put_gaussians(source, sources->parts + n_parts, rows, k);
-        k += source->n_gaussians;
     }
     return rows;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backend/tensor.h"
-#include "common/format_double.h"
 #include "input/frame.h"
 
 /* --- what an image must have --- */
@@ -261,20 +260,6 @@ struct sexagesimal sky_model_degrees(double degrees) {
     return split(llround(degrees * 3600 * DEC_PARTS), DEC_PARTS);
 }
 
-char *sky_model_add(char *to, const char *text) {
-    const size_t length = strlen(text);
-    memcpy(to, text, length);
-    return to + length;
-}
-
-char *sky_model_add_number(char *to, double value) {
-    return to + format_double(value, to);
-}
-
-char *sky_model_add_integer(char *to, int64_t value) {
-    return to + format_integer(value, to);
-}
-
 /* Writes the digits of a number below 10 unit. */
 static char *add_digits(char *to, int64_t number, int64_t unit) {
     for (; unit > 0; unit /= 10)
@@ -284,8 +269,8 @@ static char *add_digits(char *to, int64_t number, int64_t unit) {
 
 char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
                           int64_t parts) {
-    to = sky_model_add(add_digits(to, angle->whole, 10), between);
-    to = sky_model_add(add_digits(to, angle->minutes, 10), between);
-    to = sky_model_add(add_digits(to, angle->seconds, 10), ".");
+    to = format_add_text(add_digits(to, angle->whole, 10), between);
+    to = format_add_text(add_digits(to, angle->minutes, 10), between);
+    to = format_add_text(add_digits(to, angle->seconds, 10), ".");
     return add_digits(to, angle->part, parts / 10);
 }

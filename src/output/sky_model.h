@@ -3,6 +3,7 @@
 #ifndef SKY_MODEL_H
 #define SKY_MODEL_H
 
+#include "common/format_double.h"
 #include "output/table.h"
 
 /* A Gaussian without the beam, or a point. */
@@ -46,10 +47,5 @@ struct sexagesimal sky_model_degrees(double degrees);
  * of the seconds as `parts` has zeros. Returns the end. */
 char *sky_model_add_angle(char *to, const struct sexagesimal *angle, const char *between,
                           int64_t parts);
-
-/* Writes a text or a number, and returns the end. */
-char *sky_model_add(char *to, const char *text);
-char *sky_model_add_number(char *to, double value);
-char *sky_model_add_integer(char *to, int64_t value);
 
 #endif

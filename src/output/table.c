@@ -39,22 +39,6 @@ void table_clear(struct table *table) {
     table->owned.free(table->owned.memory);
 }
 
-int64_t table_negatives(const struct table *table) {
-    const struct srcfind_source *rows = table->rows;
-    int64_t n = 0;
-    switch (table->kind) {
-    case TABLE_OF_SOURCES:
-    case TABLE_OF_CHOSEN:
-        return table->of->sources.n_negative;
-    case TABLE_OF_GAUSSIANS:
-        for (int64_t i = 0; i < table->n_rows; i++)
-            n += (rows[i].flags & SRCFIND_FLAG_NEGATIVE) != 0;
-        return n;
-    default:
-        return 0;
-    }
-}
-
 bool table_read(const struct table *table, int64_t first, int64_t n, void *room,
                 const struct row_image **images, struct rows *rows) {
     const char *in_memory = table->rows;

@@ -62,9 +62,6 @@ void table_clear(struct table *table);
 bool table_read(const struct table *table, int64_t first, int64_t n, void *room,
                 const struct row_image **images, struct rows *rows);
 
-/* How many rows are of negative sources, or of their Gaussians; 0 in other tables. */
-int64_t table_negatives(const struct table *table);
-
 /* What files and messages call a table of each kind. */
 extern const struct table_words {
     const char *rows; /* what its rows are */
