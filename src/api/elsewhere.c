@@ -8,7 +8,7 @@
 struct options elsewhere_options(const struct options *options) {
     struct options own = *options;
     own.noise.rms = 0;
-    *own.rms_map = *own.background_map = '\0';
+    own.rms_map = own.background_map = "";
     own.noise.background = options->noise.background == 0 ? 0 : NAN;
     return own;
 }

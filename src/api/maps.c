@@ -124,7 +124,7 @@ static void open_original(struct original *o, const char *path,
                           const struct srcfind_options *options) {
     struct options own = options->values;
     struct error ignored;
-    *own.mask = *own.rms_map = *own.background_map = *own.detect_on = '\0';
+    own.mask = own.rms_map = own.background_map = own.detect_on = "";
     *o = (struct original){.image.file.descriptor = -1};
     o->is_known = !path_ends_with(path, ".gz") &&
                   image_open(&o->image, path, &own, &o->metadata, &ignored) == SRCFIND_OK;

@@ -27,6 +27,7 @@ struct measuring {
     struct srcfind_source *gaussians; /* NULL with --at */
     struct held_sources held;
     struct options own; /* how planes are opened, and their noise is found */
+    char *mask;         /* that of the image; NULL: none */
     struct image file;  /* the one that is read */
     struct srcfind_image of_file;
 };
@@ -286,17 +287,12 @@ static enum srcfind_status make_options(struct measuring *m) {
     const struct options *o = &m->finder->options;
     m->own = elsewhere_options(o);
     m->own.image.beam = (struct beam_option){NAN, NAN, NAN};
-    *m->own.detect_on = *m->own.image.hdu = '\0';
+    m->own.detect_on = "";
+    *m->own.image.hdu = '\0';
     if (!*o->mask)
         return SRCFIND_OK;
-    char *path = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);
-    if (!path)
-        return error_memory(&m->finder->error, MEASURING);
-    const bool fits = snprintf(m->own.mask, sizeof m->own.mask, "%s", path) < OPTIONS_TEXT;
-    free(path);
-    return fits ? SRCFIND_OK
-                : error_set(&m->finder->error, SRCFIND_ERROR_INPUT,
-                            "%s: the path of the mask in this directory is too long", o->mask);
+    m->own.mask = m->mask = user_map_path(USER_MASK, o->mask, m->catalogue->image.path);
+    return m->mask ? SRCFIND_OK : error_memory(&m->finder->error, MEASURING);
 }
 
 /* Lists the Gaussians, which are the entries themselves with --at. */
@@ -313,15 +309,16 @@ static enum srcfind_status measure_files(struct measuring *m) {
     const char *list = m->finder->options.measure_in;
     struct plane_table *t = &m->catalogue->planes;
     enum srcfind_status status = SRCFIND_OK;
+    char *given = malloc(strlen(list) + 1);
     t->paths = calloc((size_t)path_list_count(list), sizeof *t->paths);
-    if (!t->paths)
-        return error_memory(&m->finder->error, MEASURING);
+    if (!t->paths || !given)
+        status = error_memory(&m->finder->error, MEASURING);
     while (status == SRCFIND_OK && *list) {
-        char given[OPTIONS_TEXT];
         list = path_list_next(list, given);
         char *path = user_map_path(USER_DETECTION, given, m->catalogue->image.path);
         status = path ? open_file(m, given, path) : error_memory(&m->finder->error, MEASURING);
     }
+    free(given);
     return status;
 }
 
@@ -341,6 +338,7 @@ enum srcfind_status planes_measure(struct srcfind *finder, const struct image *i
         status = set_spectra(catalogue, &finder->error);
     held_sources_clear(&m.held);
     free(m.gaussians);
+    free(m.mask);
     catalogue->timings.planes = clock_seconds() - start;
     return status;
 }

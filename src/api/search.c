@@ -545,13 +545,14 @@ enum srcfind_status search_image(struct srcfind *finder, const struct search_inp
     struct search_input sampled = *input;
     enum srcfind_status status = SRCFIND_OK;
     detection.keep_runs = detection.keep_runs || finder->labels;
-    catalogue->options = finder->options;
+    if (!options_copy(&catalogue->options, &finder->options))
+        status = error_memory(&finder->error, "keeping the options");
     catalogue->run.threads = finder->options.threads;
     catalogue_name_columns(catalogue);
     catalogue->header = header_lines(&input->image->hdu.header, &catalogue->image);
-    if (!catalogue->header)
+    if (status == SRCFIND_OK && !catalogue->header)
         status = error_memory(&finder->error, "keeping the header");
-    else
+    if (status == SRCFIND_OK)
         status = find_footprint(input->image, catalogue, &finder->error);
     if (status == SRCFIND_OK && input->source && !sampled_source(&sample, input->source, &source))
         status = error_memory(&finder->error, "keeping a sample");

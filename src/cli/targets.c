@@ -358,8 +358,8 @@ static int note_shared(const struct cli *cli, const char *option, enum user_map_
 /* Names what one option gives for each image. */
 static int name_user_map(const struct cli *cli, const char *option, enum user_map_kind kind,
                          struct targets *t) {
-    char path[OPTIONS_TEXT];
-    srcfind_options_get(cli->find, option, path, sizeof path);
+    char text[OPTIONS_TEXT];
+    const char *path = options_get(&cli->find->values, option, text);
     if (!*path)
         return EXIT_OK;
     if (t->several_files && !directory_is(path))
@@ -409,11 +409,14 @@ static int name_all_measured(const struct cli *cli, struct targets *t) {
     for (int64_t i = 0; n > 0 && i < t->n; i++)
         if (!(t->target[i].measured = calloc((size_t)n, sizeof *t->target[i].measured)))
             return messages_no_memory(NAMING);
+    char *path = malloc(strlen(list) + 1);
+    if (!path)
+        return messages_no_memory(NAMING);
     while (status == EXIT_OK && *list) {
-        char path[OPTIONS_TEXT];
         list = path_list_next(list, path);
         status = name_measured(path, t);
     }
+    free(path);
     return status;
 }
 

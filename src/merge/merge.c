@@ -244,14 +244,10 @@ static enum srcfind_status add_locked(struct merge *m, int64_t i, const struct m
  * where memory ran out. */
 static bool show_plane(const struct merge_input *input, char **plane) {
     const struct plane_option *searched = input->searched;
-    struct options own = {.image.plane =
-                              searched ? *searched : input->catalogue->options.image.plane};
     char text[OPTIONS_TEXT];
     *plane = NULL;
-    if (own.image.plane.n == 0)
-        return true;
-    options_get(&own, "plane", text);
-    return (*plane = strdup(text));
+    options_print_plane(searched ? searched : &input->catalogue->options.image.plane, text);
+    return !*text || (*plane = strdup(text));
 }
 
 /* Whether an image is known to be a plane of several: the number of its planes is not known where
@@ -329,12 +325,10 @@ static enum srcfind_status look_for_injections(const struct merge *m, const char
 /* The plane that the options of a catalogue name, "" for the first one: axes behind the last one
  * where another is taken may have one plane, and are not named by every run. */
 static void name_plane(const struct options *options, char text[OPTIONS_TEXT]) {
-    struct options own = {.image.plane = options->image.plane};
-    while (own.image.plane.n > 0 && own.image.plane.index[own.image.plane.n - 1] == 1)
-        own.image.plane.n--;
-    *text = '\0';
-    if (own.image.plane.n > 0)
-        options_get(&own, "plane", text);
+    struct plane_option plane = options->image.plane;
+    while (plane.n > 0 && plane.index[plane.n - 1] == 1)
+        plane.n--;
+    options_print_plane(&plane, text);
 }
 
 enum srcfind_status merge_add_file(struct merge *m, int64_t i, const char *path, const char *name,

@@ -256,8 +256,10 @@ static void print_text(const void *member, char *text) {
     snprintf(text, OPTIONS_TEXT, "%s", (const char *)member);
 }
 
+/* The path is then the caller's text: options_set keeps a copy. */
 static bool parse_path(void *member, const char *text) {
-    return *text && snprintf(member, OPTIONS_TEXT, "%s", text) < OPTIONS_TEXT;
+    *(const char **)member = text;
+    return *text;
 }
 
 static bool parse_paths(void *member, const char *text) {
@@ -278,12 +280,16 @@ static bool parse_plane(void *member, const char *text) {
     }
 }
 
-static void print_plane(const void *member, char *text) {
-    const struct plane_option *plane = member;
+void options_print_plane(const struct plane_option *plane, char text[OPTIONS_TEXT]) {
     size_t length = 0;
+    *text = '\0';
     for (int i = 0; i < plane->n && length < OPTIONS_TEXT; i++)
         length += (size_t)snprintf(text + length, OPTIONS_TEXT - length, "%s%lld", i ? "," : "",
                                    (long long)plane->index[i]);
+}
+
+static void print_plane(const void *member, char *text) {
+    options_print_plane(member, text);
 }
 
 static const struct {
@@ -371,8 +377,8 @@ enum type {
 
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
- * characters, and nothing if the option is not set. wanted completes the message "is not ...". A
- * choice has none of them: its values in options.inc tell. */
+ * characters, and nothing if the option is not set; a path needs no printing. wanted completes the
+ * message "is not ...". A choice has none of them: its values in options.inc tell. */
 static const struct {
     const char *wanted;
     bool (*parse)(void *member, const char *text);
@@ -394,10 +400,10 @@ static const struct {
     [BEAM] = {"MAJ,MIN,PA with axes above 0 in arcsec, MAJ the longer, and degrees; or MAJ alone",
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
-    [PATH] = {"a path of up to 4095 characters", parse_path, print_text},
+    [PATH] = {"a path", parse_path, NULL},
     [PATHS] =
         {"paths with commas between them, none of them empty (a comma in a path is written twice)",
-         parse_paths, print_text},
+         parse_paths, NULL},
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
                parse_plane, print_plane},
@@ -437,6 +443,10 @@ const struct srcfind_option *options_describe(int i) {
     return i >= 0 && i < ENTRIES ? &entries[i].shown : NULL;
 }
 
+static bool has_path(const struct entry *e) {
+    return e->type == PATH || e->type == PATHS;
+}
+
 bool options_next_shaping(const struct options *options, int *i, struct shaping_option *shaping) {
     while (*i < ENTRIES && !entries[*i].shown.shapes_catalogue)
         ++*i;
@@ -444,13 +454,18 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
         return false;
     const struct entry *e = &entries[(*i)++];
     shaping->name = e->shown.name;
-    shaping->is_path = e->type == PATH || e->type == PATHS;
+    shaping->is_path = has_path(e);
     shaping->is_name = e->type == TEXT || shaping->is_path;
-    return options_get(options, e->shown.name, shaping->value);
+    shaping->value = options_get(options, e->shown.name, shaping->text);
+    return true;
+}
+
+static void *member_of(const struct entry *e, struct options *options) {
+    return (char *)options + e->offset;
 }
 
 static bool parse_entry(const struct entry *e, const char *text, struct options *options) {
-    void *member = (char *)options + e->offset;
+    void *member = member_of(e, options);
     return e->type == CHOICE ? parse_choice(member, e->shown.values, text)
                              : types[e->type].parse(member, text);
 }
@@ -463,8 +478,52 @@ void options_default(struct options *options) {
                                 .patches = PATCHES_NOT_GIVEN,
                                 .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
-        if (entries[i].shown.initial)
+        if (has_path(&entries[i]))
+            *(const char **)member_of(&entries[i], options) = "";
+        else if (entries[i].shown.initial)
             parse_entry(&entries[i], entries[i].shown.initial, options);
+}
+
+/* Makes a text that is owned; "" is no memory. */
+static const char *own_text(const char *text) {
+    return *text ? strdup(text) : "";
+}
+
+static void free_text(const char *text) {
+    if (text && *text)
+        free((void *)text);
+}
+
+bool options_copy(struct options *copy, const struct options *options) {
+    bool ok = true;
+    *copy = *options;
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!has_path(&entries[i]))
+            continue;
+        const char **text = member_of(&entries[i], copy), *own = own_text(*text);
+        *text = own ? own : "";
+        ok = ok && own;
+    }
+    return ok;
+}
+
+void options_clear(struct options *options) {
+    for (int i = 0; i < ENTRIES; i++)
+        if (has_path(&entries[i]))
+            free_text(*(const char **)member_of(&entries[i], options));
+    *options = (struct options){0};
+}
+
+/* Takes a path from options that borrow it. */
+static enum srcfind_status take_path(const struct entry *e, struct options *from,
+                                     struct options *options, struct error *error) {
+    const char **path = member_of(e, options);
+    const char *own = own_text(*(const char **)member_of(e, from));
+    if (!own)
+        return error_memory(error, "setting an option");
+    free_text(*path);
+    *path = own;
+    return SRCFIND_OK;
 }
 
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
@@ -476,6 +535,8 @@ enum srcfind_status options_set(struct options *options, const char *name, const
     if (!value && e->shown.argument && *e->shown.argument != '[')
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
     if (parse_entry(e, value, &changed)) {
+        if (has_path(e))
+            return take_path(e, &changed, options, error);
         *options = changed;
         return SRCFIND_OK;
     }
@@ -577,15 +638,17 @@ enum srcfind_status options_check(const struct options *options, struct error *e
     return *options->at ? check_at(options, error) : SRCFIND_OK;
 }
 
-bool options_get(const struct options *options, const char *name, char *text) {
+const char *options_get(const struct options *options, const char *name, char text[OPTIONS_TEXT]) {
     const struct entry *e = options_find(name);
     *text = '\0';
     if (!e)
-        return false;
+        return NULL;
     const void *member = (const char *)options + e->offset;
+    if (has_path(e))
+        return *(const char *const *)member;
     if (e->type == CHOICE)
         print_choice(member, e->shown.values, text);
     else
         types[e->type].print(member, text);
-    return true;
+    return text;
 }

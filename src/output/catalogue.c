@@ -334,6 +334,7 @@ void catalogue_clear(struct srcfind_catalogue *catalogue) {
     selected_free(catalogue->selected);
     plane_table_clear(&catalogue->planes);
     free(catalogue->injections.all);
+    options_clear(&catalogue->options);
     free(catalogue->header);
     free(catalogue->notes);
     free(catalogue->parts);

@@ -129,8 +129,8 @@ static const struct srcfind_catalogue *sources_of(const struct srcfind_catalogue
 static cJSON *detection_json(const struct srcfind_catalogue *catalogue) {
     const struct srcfind_catalogue *sources = sources_of(catalogue);
     const struct options *o = &catalogue->options;
-    char connectivity[OPTIONS_TEXT];
-    options_get(o, "connectivity", connectivity);
+    char text[OPTIONS_TEXT];
+    const char *connectivity = options_get(o, "connectivity", text);
     struct json_tree object = json_object();
     add_real(&object, "threshold", o->threshold);
     add_real(&object, "island", o->island);

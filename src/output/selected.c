@@ -74,10 +74,12 @@ static const char *option_of(const struct options *given, const char *name) {
     const char *found = NULL;
     for (size_t i = 0; c && !found && i < sizeof tried / sizeof *tried; i++) {
         struct error ignored;
-        c->options = *given;
-        options_set(&c->options, tried[i].option, tried[i].value, &ignored);
-        catalogue_name_columns(c);
-        found = find_column(c, name) ? tried[i].shown : NULL;
+        if (options_copy(&c->options, given) &&
+            options_set(&c->options, tried[i].option, tried[i].value, &ignored) == SRCFIND_OK) {
+            catalogue_name_columns(c);
+            found = find_column(c, name) ? tried[i].shown : NULL;
+        }
+        options_clear(&c->options);
     }
     free(c);
     return found;

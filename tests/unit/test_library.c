@@ -228,6 +228,31 @@ static void implied_options(void **state) {
     }
 }
 
+/* A path may have any length; a copy of the options has its own, and keeps it. */
+static void paths_of_any_length(void **state) {
+    static const char *const names[] = {"rms-map", "background-map", "mask", "detect-on",
+                                        "at",      "measure-in"};
+    enum { LENGTH = 100000 };
+    char *path = malloc(LENGTH + 1), *read = malloc(LENGTH + 1);
+    (void)state;
+    memset(path, 'p', LENGTH);
+    path[LENGTH] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct srcfind_options *options = srcfind_options_create();
+        assert_int_equal(srcfind_options_set(options, names[i], "short"), SRCFIND_OK);
+        assert_int_equal(srcfind_options_set(options, names[i], path), SRCFIND_OK);
+        assert_int_equal(srcfind_options_set(options, names[i], ""), SRCFIND_ERROR_OPTIONS);
+        struct srcfind_options *copy = srcfind_options_copy(options);
+        assert_int_equal(srcfind_options_set(options, names[i], "other"), SRCFIND_OK);
+        srcfind_options_destroy(options);
+        assert_int_equal(srcfind_options_get(copy, names[i], read, LENGTH + 1), LENGTH);
+        assert_string_equal(read, path);
+        srcfind_options_destroy(copy);
+    }
+    free(path);
+    free(read);
+}
+
 /* Positions that are given are neither negative nor in islands that could be divided. */
 static void positions_that_are_given(void **state) {
     static const struct {
@@ -1154,6 +1179,7 @@ int main(void) {
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
+        cmocka_unit_test(paths_of_any_length),
         cmocka_unit_test(positions_that_are_given),
         cmocka_unit_test(island_above_threshold),
         cmocka_unit_test(strides_and_byte_orders),
