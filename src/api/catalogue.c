@@ -48,7 +48,7 @@ const struct srcfind_catalogue *srcfind_catalogue_reliability(struct srcfind_cat
 }
 
 const struct srcfind_catalogue *srcfind_catalogue_planes(struct srcfind_catalogue *catalogue) {
-    return *catalogue->options.measure_in ? catalogue_planes(catalogue) : NULL;
+    return catalogue->options.measure_in.n > 0 ? catalogue_planes(catalogue) : NULL;
 }
 
 enum srcfind_status srcfind_catalogue_select(struct srcfind *finder,

@@ -9,7 +9,6 @@
 
 #include "common/format_double.h"
 #include "common/parse_number.h"
-#include "options/path_list.h"
 
 /* --- parsing and printing values --- */
 
@@ -262,10 +261,6 @@ static bool parse_path(void *member, const char *text) {
     return *text;
 }
 
-static bool parse_paths(void *member, const char *text) {
-    return path_list_is_valid(text) && parse_path(member, text);
-}
-
 static bool parse_plane(void *member, const char *text) {
     struct plane_option *plane = member;
     plane->n = 0;
@@ -378,7 +373,8 @@ enum type {
 /* The operations on a member of struct options, by its type. parse reads the command line's text
  * into the member, false if the text is invalid; print writes that text, of up to OPTIONS_TEXT
  * characters, and nothing if the option is not set; a path needs no printing. wanted completes the
- * message "is not ...". A choice has none of them: its values in options.inc tell. */
+ * message "is not ...". A choice has none of them: its values in options.inc tell; nor has a list
+ * of paths: see path_list.h. */
 static const struct {
     const char *wanted;
     bool (*parse)(void *member, const char *text);
@@ -401,9 +397,7 @@ static const struct {
               parse_beam, print_beam},
     [TEXT] = {"a name of up to 71 characters", parse_text, print_text},
     [PATH] = {"a path", parse_path, NULL},
-    [PATHS] =
-        {"paths with commas between them, none of them empty (a comma in a path is written twice)",
-         parse_paths, NULL},
+    [PATHS] = {NULL, NULL, NULL},
     [PLANE] = {"a list of planes, counted from 1 (a finder searches one image: only the command "
                "has ranges and all)",
                parse_plane, print_plane},
@@ -443,10 +437,6 @@ const struct srcfind_option *options_describe(int i) {
     return i >= 0 && i < ENTRIES ? &entries[i].shown : NULL;
 }
 
-static bool has_path(const struct entry *e) {
-    return e->type == PATH || e->type == PATHS;
-}
-
 bool options_next_shaping(const struct options *options, int *i, struct shaping_option *shaping) {
     while (*i < ENTRIES && !entries[*i].shown.shapes_catalogue)
         ++*i;
@@ -454,7 +444,7 @@ bool options_next_shaping(const struct options *options, int *i, struct shaping_
         return false;
     const struct entry *e = &entries[(*i)++];
     shaping->name = e->shown.name;
-    shaping->is_path = has_path(e);
+    shaping->is_path = e->type == PATH || e->type == PATHS;
     shaping->is_name = e->type == TEXT || shaping->is_path;
     shaping->value = options_get(options, e->shown.name, shaping->text);
     return true;
@@ -478,7 +468,7 @@ void options_default(struct options *options) {
                                 .patches = PATCHES_NOT_GIVEN,
                                 .spectral_index = NAN};
     for (int i = 0; i < ENTRIES; i++)
-        if (has_path(&entries[i]))
+        if (entries[i].type == PATH)
             *(const char **)member_of(&entries[i], options) = "";
         else if (entries[i].shown.initial)
             parse_entry(&entries[i], entries[i].shown.initial, options);
@@ -495,10 +485,10 @@ static void free_text(const char *text) {
 }
 
 bool options_copy(struct options *copy, const struct options *options) {
-    bool ok = true;
     *copy = *options;
+    bool ok = path_list_copy(&copy->measure_in, &options->measure_in);
     for (int i = 0; i < ENTRIES; i++) {
-        if (!has_path(&entries[i]))
+        if (entries[i].type != PATH)
             continue;
         const char **text = member_of(&entries[i], copy), *own = own_text(*text);
         *text = own ? own : "";
@@ -509,8 +499,9 @@ bool options_copy(struct options *copy, const struct options *options) {
 
 void options_clear(struct options *options) {
     for (int i = 0; i < ENTRIES; i++)
-        if (has_path(&entries[i]))
+        if (entries[i].type == PATH)
             free_text(*(const char **)member_of(&entries[i], options));
+    path_list_clear(&options->measure_in);
     *options = (struct options){0};
 }
 
@@ -526,6 +517,19 @@ static enum srcfind_status take_path(const struct entry *e, struct options *from
     return SRCFIND_OK;
 }
 
+static enum srcfind_status set_paths(const struct entry *e, const char *value,
+                                     struct options *options, struct error *error) {
+    struct path_list *list = member_of(e, options), paths = {0};
+    const enum srcfind_status status = path_list_add(&paths, e->shown.name, value, error);
+    if (status == SRCFIND_OK) {
+        path_list_clear(list);
+        *list = paths;
+    } else {
+        path_list_clear(&paths);
+    }
+    return status;
+}
+
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
                                 struct error *error) {
     const struct entry *e = options_find(name);
@@ -534,8 +538,10 @@ enum srcfind_status options_set(struct options *options, const char *name, const
         return error_set(error, SRCFIND_ERROR_OPTIONS, "there is no option %s", name);
     if (!value && e->shown.argument && *e->shown.argument != '[')
         return error_set(error, SRCFIND_ERROR_OPTIONS, "%s: the value is NULL: give a text", name);
+    if (e->type == PATHS)
+        return set_paths(e, value, options, error);
     if (parse_entry(e, value, &changed)) {
-        if (has_path(e))
+        if (e->type == PATH)
             return take_path(e, &changed, options, error);
         *options = changed;
         return SRCFIND_OK;
@@ -549,6 +555,13 @@ enum srcfind_status options_set(struct options *options, const char *name, const
                      wanted ? wanted : choices, is_number ? parse_number_hint(value) : "");
 }
 
+enum srcfind_status options_add(struct options *options, const char *name, const char *value,
+                                struct error *error) {
+    const struct entry *e = options_find(name);
+    return e && e->type == PATHS && value ? path_list_add(member_of(e, options), name, value, error)
+                                          : options_set(options, name, value, error);
+}
+
 bool options_deblend(const struct options *options) {
     return options->deblend || options_fit(options) || options->contrast > 0;
 }
@@ -559,7 +572,7 @@ double options_contrast(const struct options *options) {
 
 bool options_fit(const struct options *options) {
     return options->fit || !isnan(options->group) || options->shapes != SHAPES_NOT_GIVEN ||
-           options->scales.n > 0 || *options->measure_in;
+           options->scales.n > 0 || options->measure_in.n > 0;
 }
 
 double options_group(const struct options *options) {
@@ -594,7 +607,7 @@ static enum srcfind_status check_at(const struct options *options, struct error 
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: what is measured is in the catalogue, and no scale is searched: "
                          "leave --scales out");
-    if (options_deblend(options) && !options->fit && !*options->measure_in)
+    if (options_deblend(options) && !options->fit && options->measure_in.n == 0)
         return error_set(error, SRCFIND_ERROR_OPTIONS,
                          "at: there are no islands to divide: leave --%s out, or add --fit",
                          options->deblend ? "deblend" : "contrast");
@@ -644,7 +657,9 @@ const char *options_get(const struct options *options, const char *name, char te
     if (!e)
         return NULL;
     const void *member = (const char *)options + e->offset;
-    if (has_path(e))
+    if (e->type == PATHS)
+        return options->measure_in.n > 0 ? options->measure_in.text : "";
+    if (e->type == PATH)
         return *(const char *const *)member;
     if (e->type == CHOICE)
         print_choice(member, e->shown.values, text);

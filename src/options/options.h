@@ -3,6 +3,7 @@
 #define OPTIONS_H
 
 #include "common/error.h"
+#include "options/path_list.h"
 
 /* In the order of the values in options.inc. */
 enum connectivity_choice { CONNECTIVITY_4, CONNECTIVITY_8 };
@@ -68,7 +69,7 @@ struct options {
     double threshold; /* detection: value - background > threshold x rms */
     double island;    /* islands extend down to island x rms; 0: to threshold x rms */
     const char *rms_map, *background_map, *mask, *detect_on; /* files, or directories of them */
-    const char *measure_in;                                  /* a list of files: see path_list.h */
+    struct path_list measure_in;                             /* the same, any number */
     int connectivity;                                        /* enum connectivity_choice */
     int64_t min_pixels;
     bool negative;        /* sources of the negated image, too */
@@ -102,6 +103,10 @@ void options_clear(struct options *options);
 /* Sets an option, by its name without dashes, from a text in the command line's format. The message
  * of an error names the option and the values that it accepts; the options are then unchanged. */
 enum srcfind_status options_set(struct options *options, const char *name, const char *value,
+                                struct error *error);
+
+/* The same, but a list gets the paths of the text behind those that it has. */
+enum srcfind_status options_add(struct options *options, const char *name, const char *value,
                                 struct error *error);
 
 /* Checks the options against each other. */

@@ -146,7 +146,7 @@ static bool is_there(enum when when, const struct srcfind_catalogue *c) {
     case GIVEN:
         return *o->at;
     case MEASURED:
-        return *o->measure_in && !c->of_sources;
+        return o->measure_in.n > 0 && !c->of_sources;
     case DEBLENDED:
         return options_deblend(o) && !*o->at;
     case SCALED:

@@ -253,6 +253,42 @@ static void paths_of_any_length(void **state) {
     free(read);
 }
 
+/* A list has any number of files, also from a list file; its text gives it again. */
+static void lists_of_files(void **state) {
+    enum { N = 500, LENGTH = 300 };
+    char directory[TEMPORARY_PATH], file[TEMPORARY_PATH + 16], given[TEMPORARY_PATH + 32];
+    char *text = calloc(N, LENGTH + 4), *read = calloc(N, LENGTH + 4), *to = text;
+    (void)state;
+    assert_true(temporary_directory(directory));
+    snprintf(file, sizeof file, "%s/list", directory);
+    snprintf(given, sizeof given, "first,@%s,./@last", file);
+    FILE *stream = fopen(file, "w");
+    to += sprintf(to, "first,./@x");
+    fprintf(stream, "@x\n\n");
+    for (int i = 0; i < N; i++) {
+        to += sprintf(to, ",%0*d,,", LENGTH, i);
+        fprintf(stream, "%0*d,\r\n", LENGTH, i);
+    }
+    sprintf(to, ",./@last");
+    fclose(stream);
+    struct srcfind_options *options = options_with("measure-in", "other", NULL);
+    assert_int_equal(srcfind_options_set(options, "measure-in", given), SRCFIND_OK);
+    unlink(file);
+    assert_int_equal(srcfind_options_set(options, "measure-in", given), SRCFIND_ERROR_OPTIONS);
+    const int length = srcfind_options_get(options, "measure-in", read, (size_t)N * (LENGTH + 4));
+    assert_int_equal(length, strlen(text));
+    assert_string_equal(read, text);
+    struct srcfind_options *copy = srcfind_options_copy(options);
+    srcfind_options_destroy(options);
+    assert_int_equal(srcfind_options_set(copy, "measure-in", text), SRCFIND_OK);
+    srcfind_options_get(copy, "measure-in", read, (size_t)N * (LENGTH + 4));
+    assert_string_equal(read, text);
+    srcfind_options_destroy(copy);
+    free(text);
+    free(read);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 /* Positions that are given are neither negative nor in islands that could be divided. */
 static void positions_that_are_given(void **state) {
     static const struct {
@@ -1180,6 +1216,7 @@ int main(void) {
         cmocka_unit_test(small_stack),
         cmocka_unit_test(implied_options),
         cmocka_unit_test(paths_of_any_length),
+        cmocka_unit_test(lists_of_files),
         cmocka_unit_test(positions_that_are_given),
         cmocka_unit_test(island_above_threshold),
         cmocka_unit_test(strides_and_byte_orders),
